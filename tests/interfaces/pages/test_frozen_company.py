@@ -1,9 +1,12 @@
 """A company that is being moved, at the pages: they say so, and refuse what changes it."""
 
+import re
+
 import pytest
 
 from tests.interfaces.pages.records.test_act import sent
 from tests.interfaces.pages.records.test_browse import signed_in
+from tests.interfaces.pages.records.test_document_work import steps
 from tests.interfaces.pages.visitor import Visitor
 from tests.interfaces.pages.work.test_import_files import looked_at, upload
 from tests.support.shop import Shop
@@ -33,6 +36,20 @@ async def test_each_page_of_the_company_and_today_say_so(admin: Visitor) -> None
     assert "frozen since 20 Nov 2026, 12:00 UTC" in today
     assert "What is wrong" not in today  # a freeze is meant
     assert "A company is frozen, because it is being moved." in (await admin.get("/admin/health")).text
+
+
+async def test_the_steps_of_a_document_stay_visible_with_the_reason(admin: Visitor, shop: Shop) -> None:
+    await shop.order()
+    open_now = await admin.get("/companies/1/sales-orders/1")
+    assert {may for _, may in steps(open_now)} == {True}
+    await freeze(admin)
+    seen = await admin.get("/companies/1/sales-orders/1")
+    assert steps(seen) == [(name, False) for name, _ in steps(open_now)]
+    (why,) = re.findall(r'id="why-not">(.*?)</p>', seen.text)
+    names = ", ".join(name for name, _ in steps(seen))
+    assert why == f"{names}: The company is being moved and takes no changes meanwhile."
+    refused = await admin.post("/companies/1/sales-orders/1/start", {"form_token": seen.form_token})
+    assert (refused.status, REFUSED in refused.text) == (503, True)
 
 
 async def test_forms_are_refused_in_plain_words_and_nothing_is_changed(admin: Visitor) -> None:

@@ -1,5 +1,6 @@
 """Goods are received from a purchase order and come back from a sales order, at the pages."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,8 @@ from tests.interfaces.pages.records.test_document_work import (
 )
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
+
+NOTE = re.compile(r'<input id="([\w.]+)"[^>]*><span class="means small">(.*?)</span>')
 
 
 @pytest.fixture
@@ -67,6 +70,27 @@ async def test_more_than_ordered_is_refused_with_the_rule(office: Visitor) -> No
     fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
     seen = await office.post(f"{RECEPTIONS}/new", {**fields, "selected_items.0.quantity_um3pl": "11"})
     assert (seen.status, 'id="selected_items.0.quantity_um3pl-error"' in seen.text) == (422, True)
+
+
+async def test_what_is_open_stands_beside_its_item_after_an_error_too(office: Visitor) -> None:
+    """Also where an item that did not come stands at the end now."""
+    await purchase(office, ("A", "10"), ("B", "4"))
+    fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
+    wrong = {**fields, "selected_items.0.quantity_um3pl": "", "selected_items.1.quantity_um3pl": "5"}
+    seen = await office.post(f"{RECEPTIONS}/new", wrong)
+    assert seen.status == 422
+    notes = {name: text_of(note) for name, note in NOTE.findall(seen.text) if name.endswith("quantity_um3pl")}
+    assert notes == {
+        "selected_items.0.quantity_um3pl": "of 4 pcs",
+        "selected_items.1.quantity_um3pl": "of 10 pcs",
+    }
+
+
+async def test_a_code_of_no_order_leaves_the_form_without_notes(office: Visitor) -> None:
+    await purchase(office, ("A", "10"))
+    fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
+    seen = await office.post(f"{RECEPTIONS}/new", {**fields, "purchase_order": "NONE"})
+    assert (seen.status, "of 10 pcs" in text_of(seen.text)) == (422, False)
 
 
 async def test_a_reception_begins_with_the_code_of_its_order(office: Visitor) -> None:

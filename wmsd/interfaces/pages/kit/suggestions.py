@@ -1,10 +1,12 @@
-"""What there is to type where a form asks for a code: all that the person may see, where they are not many."""
+"""What there is to type where a form asks for a code: all that the person may see, where they are not many. Of
+warehouses and clients the only one is there already.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from wmsd.interfaces.pages.kit.fields import REFERRING
-from wmsd.interfaces.pages.kit.form_fields import FormField
+from wmsd.interfaces.pages.kit.form_fields import FormField, Typed
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
@@ -21,6 +23,29 @@ FROM: Final[Mapping[str, tuple[str, str]]] = {
     **{REFERRING[field].name: (resource.name, "code") for field, resource in REFERRED.items()},
 }
 """The resource that has them and what is typed of each, by the name of the field."""
+
+FILLED_IN: Final = frozenset({"warehouse", "client"})
+"""Fields that a new form fills in where there is one choice."""
+ACTIVE: Final = "active"
+
+
+async def only_choices(at: Workplace, fields: Iterable[FormField]) -> Typed:
+    """What a new form has in the fields that must be filled in and have one choice: the code of the only active
+    record.
+    """
+    asked = [field for field in fields if field.is_required and field.asks == "code" and field.name in FILLED_IN]
+    found = {field.name: await _only(at, FROM[field.name][0]) for field in asked}
+    return {name: code for name, code in found.items() if code}
+
+
+async def _only(at: Workplace, resource_name: str) -> str:
+    """The code of the only active one that the person may see; empty where there are none or several."""
+    resource = next((each for each in at.resources if each.name == resource_name), None)
+    if resource is None:
+        return ""
+    answer = await at.ask(resource.listing, query={ACTIVE: "true", "per_page": "2"}, is_counted=True)
+    records = answer.body["data"] if answer.is_good else []
+    return str(records[0]["code"]) if len(records) == 1 else ""
 
 
 async def suggestions(at: Workplace, fields: Iterable[FormField]) -> dict[str, Sequence[str]]:

@@ -26,11 +26,11 @@ from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Sent
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, form_keys, page_of
-from wmsd.interfaces.pages.kit.suggestions import suggestions
+from wmsd.interfaces.pages.kit.suggestions import only_choices, suggestions
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, place_of
-from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning_of, beginning_of_code
+from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning_of, beginning_of_code, open_notes
 from wmsd.interfaces.pages.records.document_page import MEANWHILE
 from wmsd.interfaces.pages.records.line_notes import line_notes
 
@@ -61,7 +61,8 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         typed = await _typed_of(at, resource, fields, begins)
         return await _form(at, resource, act, record, typed, hidden)
     beginning = await beginning_of(at, resource, fields, request.query)
-    typed = {**defaults(fields), **_offered(act), **beginning.typed}
+    only = await only_choices(at, fields) if act.makes_one else {}
+    typed = {**defaults(fields), **only, **_offered(act), **beginning.typed}
     return await _form(at, resource, act, record, typed, hidden, notes=beginning.notes)
 
 
@@ -176,6 +177,8 @@ async def _form(
     saved = _saved(at, resource, body)
     errors, others = errors_by_field(fields, typed, {} if saved else body.get("errors", {}))
     with_rows = [each for each in fields if each.asks == "rows"]
+    if notes is None and act.makes_one and resource.name in SOURCES:
+        notes = await open_notes(at, resource, typed)
     is_changed = refused is not None and refused.status == 412
     message = CHANGED_MEANWHILE if is_changed else SAVED_BEFORE if saved else ""
     return page_of(

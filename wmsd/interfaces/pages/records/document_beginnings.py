@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.problems import Problem
 from wmsd.interfaces.pages.kit.acts import Resource
-from wmsd.interfaces.pages.kit.form_fields import FormField, Typed
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed
 from wmsd.interfaces.pages.kit.forms import find_id
 from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.resources import BY_NAME
@@ -26,6 +27,8 @@ class Beginning(NamedTuple):
 
 
 MILLIONTH: Final = Decimal("0.000001")
+ITEM: Final = "po_item_id"
+"""The hidden field of a row that says which item it is about."""
 
 
 async def beginning_of(
@@ -46,6 +49,27 @@ async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> 
     if not code:
         raise ValueError(translate_error("is required"))
     return await source.begin(at, str(await find_id(at, BY_NAME[source.resource], code)))
+
+
+async def open_notes(at: Workplace, resource: Resource, typed: Typed) -> dict[str, str]:
+    """What stands beside the rows of a form that was sent: how much of their items is open now. Rows are known by
+    their items, since those that were emptied stand at the end.
+    """
+    try:
+        beginning = await beginning_of_code(at, resource, typed)
+    except (ValueError, Problem):  # what is wrong with the code stands at its field
+        return {}
+    by_item = {}
+    for name, note in beginning.notes.items():
+        row, _dot, quantity = name.rpartition(BETWEEN)
+        by_item[beginning.typed[f"{row}{BETWEEN}{ITEM}"]] = quantity, note
+    notes = {}
+    for name, item in typed.items():
+        row, _dot, field = name.rpartition(BETWEEN)
+        if field == ITEM and item in by_item:
+            quantity, note = by_item[item]
+            notes[f"{row}{BETWEEN}{quantity}"] = note
+    return notes
 
 
 class Source(NamedTuple):

@@ -1,6 +1,6 @@
 """What the page of a document has above its fields: where its work stands, and what can be done with it now."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.interfaces.pages.kit.acts import Act, Resource
@@ -10,7 +10,7 @@ from wmsd.interfaces.pages.kit.references import Referred
 from wmsd.interfaces.pages.kit.responses import form_keys
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 from wmsd.interfaces.pages.paper.prints import PRINTS
 from wmsd.warehouse.packaging.actions import walk_packaging_balances
 
@@ -45,7 +45,7 @@ async def of_document(
     undoing = next((act.undone_by for act in resource.acts if done and act.name == done), "")
     return {
         "offers": offers,
-        "why_not": " ".join(dict.fromkeys(each.reason for each in offers if each.reason)),
+        "why_not": _why_not(offers),
         "steps": _steps(resource.path, record),
         "undo": next((each.act for each in offers if each.act.name == undoing and not each.reason), None),
         "partner": referred.get((PARTNER, record.get(PARTNER, 0))),
@@ -75,9 +75,21 @@ async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) 
     return sorted(offers, key=lambda each: each.is_next)
 
 
+def _why_not(offers: Iterable[Offer]) -> str:
+    """Each reason once, after the acts that it keeps from."""
+    acts: dict[str, list[str]] = {}
+    for each in offers:
+        if each.reason:
+            acts.setdefault(each.reason, []).append(_(each.act.text))
+    return " ".join(f"{', '.join(names)}: {reason}" for reason, names in acts.items())
+
+
 def _objection(at: Workplace, act: Act) -> str:
     objection = at.permissions.objection(act.operation)
-    return "" if objection is None else f"{_(act.text)}: {translate_error(objection)}"
+    if objection is not None:
+        return translate_error(objection)
+    is_frozen = isinstance(at, CompanyWorkplace) and at.frozen_at is not None
+    return _("The company is being moved and takes no changes meanwhile.") if is_frozen else ""
 
 
 async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
