@@ -24,9 +24,13 @@ ABILITIES: Final[dict[str, str]] = {
     "webhooks:write": "configure webhooks",
     "clients:read": "read clients",
     "partners:read": "read partners",
+    "partners:write": "create and change partners and clients",
     "warehouses:read": "read warehouses",
 }
 """Every ability that there can be; the only other one is `*`, everything."""
+
+ABILITIES_SINCE: Final[dict[str, str]] = {"stock:write": "1.2.0", "partners:write": "1.2.0"}
+"""The release that brought an ability, for those that were not there in 1.1.0."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
 """Which ability of a token is enough in place of another. Tokens have the other only where the settings require
@@ -54,9 +58,10 @@ class AbilitySet:
 OFFICE: Final = AbilitySet(
     "office",
     "Office",
-    "writes articles, sales orders, purchase orders and returns, and reads all records except webhooks",
+    "writes articles, partners, clients, sales orders, purchase orders and returns, and reads all records except "
+    "webhooks",
     READ_ABILITIES - {"webhooks:read"}
-    | {"articles:write", "sales-orders:write", "purchase-orders:write", "returns:write"},
+    | {"articles:write", "sales-orders:write", "purchase-orders:write", "returns:write", "partners:write"},
 )
 WAREHOUSE: Final = AbilitySet(
     "warehouse",

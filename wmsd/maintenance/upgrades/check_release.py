@@ -146,7 +146,7 @@ def describe_release(program: ProgramFile, proof: Proof) -> Described:
             f"The program says that it is wmsd {found.version}, and it was signed as {proof.signed_for}. Nothing "
             "was changed."
         )
-    if _parts(found.version) <= _parts(__version__):
+    if version_parts(found.version) <= version_parts(__version__):
         raise StorageError(
             f"This is wmsd {__version__}, and the program is {found.version}: that is no upgrade. Nothing was "
             "changed."
@@ -186,7 +186,7 @@ def _why(error: Exception) -> str:
     return "it does not say its version as wmsd does"
 
 
-def _parts(version: str) -> tuple[tuple[int, ...], bool, str]:
+def version_parts(version: str) -> tuple[tuple[int, ...], bool, str]:
     """For comparing: 1.10.0 comes after 1.9.1, and 1.0.0-rc1 before 1.0.0 (https://semver.org, section 11)."""
     numbers, _, rest = version.partition("+")[0].partition("-")
     return tuple(int(part) if part.isdecimal() else 0 for part in numbers.split(".")), not rest, rest

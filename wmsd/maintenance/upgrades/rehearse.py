@@ -5,6 +5,7 @@ scratch folder, and examines them.
 import time
 from collections import Counter
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -23,6 +24,7 @@ from wmsd.maintenance.backups.manifest import BackedUpFile, Manifest
 from wmsd.maintenance.backups.progress import Tell
 from wmsd.maintenance.backups.unpack import unpack_file, unpacked_differences
 from wmsd.maintenance.backups.verify import examination_sentences, files_to_unpack
+from wmsd.maintenance.upgrades.gaining_tokens import gaining_tokens
 from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
 
 
@@ -47,6 +49,8 @@ class Rehearsal(StoredModel):
     changes: list[Change]
     problems: list[str]
     """What would be wrong afterwards, in sentences."""
+    gaining_tokens: list[str] = []
+    """Lines about the tokens that may do more afterwards."""
 
 
 def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
@@ -57,10 +61,13 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
     after: Counter[str] = Counter()
     seconds: list[float] = []
     problems: list[str] = []
+    gaining: list[str] = []
     with closing(files_to_unpack(manifest, scratch_in, tell)) as files:
         for file, target in files:
             try:
                 took, figures = _try(archive, manifest, file, target, problems)
+                if file.company_id is None:
+                    gaining = read_state(target, partial(gaining_tokens, from_version=manifest.wmsd))
             except (StorageError, *UNREADABLE) as error:
                 if isinstance(error, OSError):
                     raise
@@ -83,6 +90,7 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
             if before[what] != after[what]
         ],
         problems=problems,
+        gaining_tokens=gaining,
     )
 
 

@@ -1,4 +1,6 @@
-"""What admins of a company do with its clients, partners and warehouses at the pages. Programs only read them."""
+"""What people do with clients, partners and warehouses at the pages: warehouses are for admins. Programs only read
+them.
+"""
 
 from functools import partial
 
@@ -23,28 +25,30 @@ from wmsd.warehouse.directory.schema import (
 )
 from wmsd.warehouse.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
 
-by_admins = partial(operation, answer="record", role="company-admin", writes=True)
+of_directory = partial(operation, answer="record", writes=True)
+by_partner_writers = partial(of_directory, ability="partners:write")
+by_admins = partial(of_directory, role="company-admin")
 
 
-@by_admins(tag="Clients", returns=Client, creates=True, audited="client.create")
+@by_partner_writers(tag="Clients", returns=Client, creates=True, audited="client.create")
 def create_client(tx: Transaction, body: ClientFields) -> Record:
     """Create a client."""
     return create_record(tx, CLIENTS, body)
 
 
-@by_admins(tag="Clients", returns=Client, precondition=CLIENTS.one, audited="client.change")
+@by_partner_writers(tag="Clients", returns=Client, precondition=CLIENTS.one, audited="client.change")
 def change_client(tx: Transaction, id: int, body: ClientChanges) -> Record:
     """Change a client."""
     return change_record(tx, CLIENTS, id, body)
 
 
-@by_admins(tag="Partners", returns=Partner, creates=True, audited="partner.create")
+@by_partner_writers(tag="Partners", returns=Partner, creates=True, audited="partner.create")
 def create_partner(tx: Transaction, body: PartnerFields) -> Record:
     """Create a partner."""
     return create_record(tx, PARTNERS, body)
 
 
-@by_admins(tag="Partners", returns=Partner, precondition=PARTNERS.one, audited="partner.change")
+@by_partner_writers(tag="Partners", returns=Partner, precondition=PARTNERS.one, audited="partner.change")
 def change_partner(tx: Transaction, id: int, body: PartnerChanges) -> Record:
     """Change a partner."""
     return change_record(tx, PARTNERS, id, body)

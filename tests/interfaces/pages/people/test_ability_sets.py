@@ -17,6 +17,9 @@ FORMS = (
     "receptions/new?purchase_order=1",
     "returns/new",
     "articles/new",
+    "partners/new",
+    "clients/new",
+    "warehouses/new",
 )
 
 
@@ -54,7 +57,7 @@ async def test_a_set_that_there_is_not_ticks_nothing(admin: Visitor) -> None:
 @pytest.mark.parametrize(
     ("name", "forms"),
     [
-        ("office", {"sales-orders", "purchase-orders", "returns", "articles"}),
+        ("office", {"sales-orders", "purchase-orders", "returns", "articles", "partners", "clients"}),
         ("warehouse", {"sales-orders", "receptions", "returns"}),
         ("reads-only", set()),
     ],

@@ -1,4 +1,6 @@
-"""Clients, partners and warehouses at the pages: admins make and change them, others only read."""
+"""Clients, partners and warehouses at the pages: whoever has partners:write makes and changes the first two,
+admins all, and others only read.
+"""
 
 import pytest
 
@@ -7,8 +9,10 @@ from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, all_rows
+from wmsd.contract.access import ABILITIES, READ_ABILITIES
 
 KINDS = ("clients", "partners", "warehouses")
+BY_ABILITY = KINDS[:2]
 
 
 @pytest.fixture
@@ -16,8 +20,9 @@ async def visitor(shop: Shop) -> Visitor:
     return await signed_in(shop.world)
 
 
-async def member(visitor: Visitor) -> Visitor:
-    await visitor.world.new_user("member@example.com", "member", ["ACME"], ["*"])
+async def member(visitor: Visitor, *more: str) -> Visitor:
+    """A member who reads, and has one ability more."""
+    await visitor.world.new_user("member@example.com", "member", ["ACME"], [*READ_ABILITIES, *more])
     found = Visitor(visitor.world)
     await found.sign_in("member@example.com", PASSWORD)
     return found
@@ -82,17 +87,38 @@ async def test_a_form_that_is_sent_twice_makes_one(visitor: Visitor) -> None:
     assert await visitor.world.rows("SELECT count(*) FROM clients WHERE code = 'TWICE'") == [(1,)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_members_only_read_them(visitor: Visitor, kind: str) -> None:
-    other = await member(visitor)
+@pytest.mark.parametrize(
+    ("kind", "has", "lacks"),
+    [
+        ("clients", set(ABILITIES) - {"partners:write"}, "You lack the ability partners:write"),
+        ("partners", set(ABILITIES) - {"partners:write"}, "You lack the ability partners:write"),
+        ("warehouses", set(ABILITIES), "Only a company admin may do this"),
+    ],
+)
+async def test_others_only_read_them(visitor: Visitor, kind: str, has: set[str], lacks: str) -> None:
+    other = await member(visitor, *has)
     form = {**form_of(await visitor.get(f"/companies/1/{kind}/new")), "code": "N", "name": "N"}
     before = await (await visitor.world.database()).read(all_rows)
     assert "New " not in (await other.get(f"/companies/1/{kind}")).text
+    assert f"/{kind}/1/change" not in (await other.get(f"/companies/1/{kind}/1")).text
     token = (await other.get(f"/companies/1/{kind}")).form_token
-    refused = await other.post(f"/companies/1/{kind}/new", {**form, "form_token": token})
-    assert refused.status == 403
-    assert "Only a company admin may do this" in refused.text
+    for path in ("new", "1/change"):
+        refused = await other.post(f"/companies/1/{kind}/{path}", {**form, "form_token": token})
+        assert (refused.status, lacks in refused.text) == (403, True)
     assert await (await visitor.world.database()).read(all_rows) == before
+
+
+@pytest.mark.parametrize("kind", BY_ABILITY)
+async def test_whoever_has_the_ability_makes_and_changes_them(visitor: Visitor, kind: str) -> None:
+    other = await member(visitor, "partners:write")
+    assert f"/{kind}/new" in (await other.get(f"/companies/1/{kind}")).text
+    made = await sent(other, f"/companies/1/{kind}/new", code="N1", name="Novel")
+    assert made.status == 303, made.text
+    record = made.goes_to.partition("?")[0]
+    assert f"{record}/change" in (await other.get(record)).text
+    assert (await sent(other, f"{record}/change", name="Newer")).status == 303
+    record = record.replace("/companies/1", "/api")
+    assert (await visitor.world.call("GET", record)).body["name"] == "Newer"
 
 
 async def test_programs_cannot_write_them(visitor: Visitor) -> None:
@@ -104,9 +130,9 @@ async def test_programs_cannot_write_them(visitor: Visitor) -> None:
 @pytest.mark.parametrize("kind", ["sales-orders", "purchase-orders", "returns"])
 async def test_a_partner_is_made_beside_the_form_of_an_order(visitor: Visitor, kind: str) -> None:
     link = 'href="/companies/1/partners/new" target="_blank" rel="noopener"'
-    other = await member(visitor)
+    other = await member(visitor, *(set(ABILITIES) - {"partners:write"}))
     assert link in (await visitor.get(f"/companies/1/{kind}/new")).text
-    assert link not in (await other.get(f"/companies/1/{kind}/new")).text, "only admins may create partners"
+    assert link not in (await other.get(f"/companies/1/{kind}/new")).text, "it lacks partners:write"
     form = form_of(await visitor.get("/companies/1/sales-orders/new"))
     await sent(visitor, "/companies/1/partners/new", code="N1", name="Novel")
     line = {"lines.0.article_code": "A", "lines.0.quantity": "1"}

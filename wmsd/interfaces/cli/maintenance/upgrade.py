@@ -62,7 +62,10 @@ def upgrade_command(
     """
     if is_rehearsal:
         with progress_bar("Rehearsing") as tell:  # the new program's part: it says in JSON what it has found
-            click.echo(rehearse(file, command_line.folder.path, tell).model_dump_json())
+            found_there = rehearse(file, command_line.folder.path, tell)
+            click.echo(found_there.model_dump_json())
+        for line in found_there.gaining_tokens:  # here, since the program that runs may not know of them yet
+            note(line)
         return
     command_line.find()
     server = command_line.folder.server()
