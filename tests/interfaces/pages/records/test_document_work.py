@@ -10,7 +10,9 @@ from tests.interfaces.pages.records.test_act import differing, form_of, sent, st
 from tests.interfaces.pages.records.test_browse import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
+from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.document_acts import WORK
+from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
 
@@ -153,6 +155,32 @@ async def test_a_form_takes_a_thousand_lines(office: Visitor) -> None:
     assert len((await document(office, "sales-orders/1"))["lines"]) == 1000
     seen = await office.get(f"{ORDERS}/1/change")
     assert form_of(seen)["lines.999.article_code"] == "A"
+
+
+async def test_what_differs_in_a_thousand_lines_is_found_by_few_questions(
+    office: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each line names a warehouse: to look each up would take seconds."""
+    await office.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,2000\n")
+    typed = {"partner": "P1", "warehouse": "MAIN"}
+    await sent(office, f"{ORDERS}/new", **typed, **lines(*[("A", "1")] * 1000))
+    form = form_of(await office.get(f"{ORDERS}/1/change"))
+    assert (await office.world.send("PATCH", "/api/sales-orders/1", {"notes": "Theirs"})).status == 200
+    asked: list[str] = []
+    id_of = Workplace.id_of
+
+    async def noted(at: Workplace, resource: Resource, code: str) -> int | None:
+        asked.append(code)
+        return await id_of(at, resource, code)
+
+    monkeypatch.setattr(Workplace, "id_of", noted)
+    seen = await office.post(f"{ORDERS}/1/change", {**form, "lines.999.quantity": "1.5"})
+    assert (seen.status, len(asked) < 10) == (412, True), len(asked)
+    found = text_of(seen.text[seen.text.index("What differs") :].partition("</table>")[0])
+    assert "Notes Theirs" in found
+    assert "Lines 1000: Quantity 1 1.5" in found
+    assert "Lines 999" not in found
+    assert still_in(seen)["lines.999.quantity"] == "1.5"
 
 
 async def test_a_change_keeps_the_lines_that_nobody_touched(office: Visitor, shop: Shop) -> None:

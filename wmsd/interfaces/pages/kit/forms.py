@@ -105,7 +105,7 @@ def sendable_again(fields: Iterable[FormField], sent: Mapping[str, str]) -> dict
     return {name: "on" if value is True else str(value) for name, value in typed.items() if value}
 
 
-def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[list[FormField]]:
+def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[tuple[FormField, ...]]:
     """The rows that a browser has sent, in their order. Raises Problem (422) where they are too many."""
     begin = f"{field.name}{BETWEEN}"
     sent_numbers = {name.removeprefix(begin).split(BETWEEN)[0] for name in sent if name.startswith(begin)}
@@ -276,12 +276,19 @@ async def form_differences(
     at: Workplace, fields: Iterable[FormField], theirs: Typed, yours: Typed
 ) -> list[Difference]:
     """Of secrets nothing is known, so they do not differ."""
+    known: dict[tuple[str, str], object] = {}
     return [
         (_heading(field), _shown(field, theirs), _shown(field, yours))
         for field in flat(fields, theirs, yours)
         if field.asks not in ("secret", "hidden")
-        and await _meant(at, field, theirs) != await _meant(at, field, yours)
+        and not _is_typed_alike(field, theirs, yours)
+        and await _meant(at, field, theirs, known) != await _meant(at, field, yours, known)
     ]
+
+
+def _is_typed_alike(field: FormField, theirs: Typed, yours: Typed) -> bool:
+    """Whether the same stands there: what it means need not be looked up."""
+    return field.asks != "several" and theirs.get(field.name, "") == yours.get(field.name, "")
 
 
 def _heading(field: FormField) -> str:
@@ -290,10 +297,10 @@ def _heading(field: FormField) -> str:
     return f"{name_of(outer)} {int(number) + 1}: {field.text}" if inner and number.isdecimal() else field.text
 
 
-async def _meant(at: Workplace, field: FormField, typed: Typed) -> object:
+async def _meant(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:
     """The value, however it is written; what makes none is as it was typed."""
     try:
-        return await value_of(at, field, typed)
+        return await (_id_once(at, field, typed, known) if field.asks == "code" else value_of(at, field, typed))
     except ValueError:
         return typed.get(field.name)
 

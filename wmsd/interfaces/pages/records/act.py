@@ -1,7 +1,9 @@
 """What people do with records: each act is an operation, with a form for its body."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from wmsd.contract.operation import Operation
@@ -39,6 +41,8 @@ MORE: Final = "more"
 SET: Final = "set"
 """Asks for the form with the abilities of a set ticked."""
 EMPTY_ROWS: Final = 5
+MOST_ROWS_AT_ONCE: Final = 100
+"""A form with more rows is rendered on a thread, so that other requests go on meanwhile."""
 CHANGED_MEANWHILE: Final = (
     "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
     "and send the form again to save yours over it."
@@ -181,7 +185,9 @@ async def _form(
         notes = await open_notes(at, resource, typed)
     is_changed = refused is not None and refused.status == 412
     message = CHANGED_MEANWHILE if is_changed else SAVED_BEFORE if saved else ""
-    return page_of(
+    row_counts = {each.name: _row_count(each, typed, more) for each in with_rows}
+    shown = partial(
+        page_of,
         at,
         "form",
         resource.name,
@@ -199,12 +205,14 @@ async def _form(
         errors=errors,
         others=others,
         differences=differences,
-        row_counts={each.name: _row_count(each, typed, more) for each in with_rows},
+        row_counts=row_counts,
         adds={each.name: each.takes_rows for each in with_rows},
         notes=_joined(await line_notes(at, fields, typed), notes or {}),
         is_again=is_again,
         focus=_focus(_as_shown(act, fields), typed, errors),
     )
+    is_long = sum(row_counts.values()) > MOST_ROWS_AT_ONCE
+    return await asyncio.to_thread(shown) if is_long else shown()
 
 
 def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
