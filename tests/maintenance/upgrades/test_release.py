@@ -131,7 +131,7 @@ def test_what_is_not_newer_is_no_upgrade(tmp_path: Path, version: str) -> None:
 
 @pytest.mark.parametrize(("older", "newer"), [("1.9.1", "1.10.0"), ("2.0.0-rc1", "2.0.0"), ("1.0.0", "1.0.1-rc1")])
 def test_versions_are_compared_by_their_numbers(older: str, newer: str) -> None:
-    assert release._parts(older) < release._parts(newer)
+    assert release.version_parts(older) < release.version_parts(newer)
 
 
 @pytest.mark.parametrize(
