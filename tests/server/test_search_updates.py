@@ -14,7 +14,9 @@ from wmsd.warehouse.search.search_store import progress
 @pytest.fixture
 async def updates(shop: Shop, tmp_path: Path) -> SearchUpdates:
     installation = shop.world.installation
-    made = SearchUpdates(tmp_path, installation.files, installation.access, installation.clock)
+    made = SearchUpdates(
+        tmp_path, installation.files, installation.access, installation.damaged_indexes, installation.clock
+    )
     await made.index_changes()
     return made
 

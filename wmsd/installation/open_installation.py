@@ -48,6 +48,7 @@ from wmsd.tenants.sign_on import store as sign_on_store
 from wmsd.warehouse.articles.tracking_rules import Obstacles
 from wmsd.warehouse.contributions import DEPENDENTS, OBSTACLES
 from wmsd.warehouse.documents.dependents import Dependents
+from wmsd.warehouse.search.index_damage import DamagedIndexes
 
 LOG = logging.getLogger("wmsd.installation")
 
@@ -74,6 +75,7 @@ class Installation:
     history: RequestHistory
     measures: RequestMeasures
     failed_sign_ins: FailedSignIns
+    damaged_indexes: DamagedIndexes
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alerts"] = "webhooks") -> Guard:
@@ -121,7 +123,7 @@ async def open_installation(
         files.create(company_id, code)
 
     session_uses = SessionUses()
-    whitelist = Whitelist(abilities)
+    whitelist, damaged_indexes = Whitelist(abilities), DamagedIndexes()
     services: dict[type, object] = {
         Whitelist: whitelist,
         SignOnAccounts: SignOnAccounts(sign_on_store.has_any_account),
@@ -138,7 +140,14 @@ async def open_installation(
         folder.companies,
         ordered,
         ids,
-        {Vault: vault, Guard: guard, Obstacles: OBSTACLES, Dependents: DEPENDENTS, Whitelist: whitelist},
+        {
+            Vault: vault,
+            Guard: guard,
+            Obstacles: OBSTACLES,
+            Dependents: DEPENDENTS,
+            Whitelist: whitelist,
+            DamagedIndexes: damaged_indexes,
+        },
         folder.release_reserve,
         installation=installation,
         codes=codes,
@@ -211,4 +220,5 @@ async def open_installation(
             history,
             RequestMeasures(),
             failed_sign_ins,
+            damaged_indexes,
         )

@@ -11,12 +11,14 @@ from wmsd.contract.fields import Id, Model
 from wmsd.contract.operation import operation
 from wmsd.contract.permissions import Permissions
 from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.dispatch.admission import Admission
 from wmsd.dispatch.limits.costs import Payers
 from wmsd.dispatch.limits.work_admission import Turn, WorkAdmission
 from wmsd.warehouse.search.hits import Found, find_records
+from wmsd.warehouse.search.index_damage import DamagedIndexes
 from wmsd.warehouse.search.schema import Hit, SearchQuery
 
 LONGEST: Final = 1.0
@@ -41,7 +43,7 @@ class CompanyHit(Hit):
 class SearchInAll(Model):
     data: list[CompanyHit]
     not_searched: list[str]
-    """The names of the companies that were not reached in time, or whose file cannot be read now."""
+    """The names of the companies that were not reached in time, or whose file or index cannot be read now."""
 
 
 @operation(tag="Sessions", answer="object", returns=SearchInAll, scope="platform")
@@ -81,8 +83,16 @@ async def _found(service: CompanySearchService, company: Company, text: str, cal
     """What the caller may list; None where the file cannot be read now."""
     in_force = service.admission.in_force
     permissions = Permissions(caller.role, caller.abilities, in_force, company.modules)
+
+    def find(tx: Transaction) -> Found | None:
+        found = find_records(tx, permissions, text, is_exact=True)
+        if found.is_damaged:
+            tx.service(DamagedIndexes).note(company.id)
+            return None
+        return found
+
     try:
         async with service.files.visiting(company.id) as database:
-            return await database.search(lambda tx: find_records(tx, permissions, text, is_exact=True))
+            return await database.search(find)
     except (Problem, *STORAGE_FAILURES):
         return None

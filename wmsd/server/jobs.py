@@ -80,7 +80,11 @@ class Jobs:
         self.room_watch = RoomWatch(installation, today)
         self.lost_credentials = LostCredentials(installation)
         self.search = SearchUpdates(
-            installation.folder.path, installation.files, installation.access, installation.clock
+            installation.folder.path,
+            installation.files,
+            installation.access,
+            installation.damaged_indexes,
+            installation.clock,
         )
         self.alerts = Alerts(
             installation.folder.path,

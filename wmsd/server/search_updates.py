@@ -13,7 +13,8 @@ from wmsd.base.problems import Problem
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.dispatch.access_cache import AccessCache
-from wmsd.warehouse.search.search_store import index_changes
+from wmsd.warehouse.search.index_damage import DamagedIndexes, is_index_damage
+from wmsd.warehouse.search.search_store import empty_index, index_changes
 
 LOG = logging.getLogger("wmsd")
 MOST_OPENED: Final = 10
@@ -23,10 +24,13 @@ LONGEST_TURN: Final = 0.25
 
 
 class SearchUpdates:
-    def __init__(self, folder: Path, files: CompanyFiles, access: AccessCache, clock: Clock) -> None:
+    def __init__(
+        self, folder: Path, files: CompanyFiles, access: AccessCache, damaged: DamagedIndexes, clock: Clock
+    ) -> None:
         self._folder = folder
         self._files = files
         self._access = access
+        self._damaged = damaged
         self._clock = clock
         self._changed = files.watch()
         """The companies whose index may be behind."""
@@ -43,6 +47,7 @@ class SearchUpdates:
         if self._is_new:
             self._changed.update(companies)
             self._is_new = False
+        self._changed |= self._damaged.noted()
         self._changed.intersection_update(companies)
         wanted = {each for each in self._changed if companies[each].frozen_at is None}
         is_open = {each for each in wanted if self._files.is_open(each)}
@@ -55,18 +60,26 @@ class SearchUpdates:
 
     async def _has_more(self, company_id: int) -> bool:
         """Indexes a piece. A company whose file fails stays behind until its file works again; one with a record
-        that cannot be indexed, until it is written again.
+        that cannot be indexed, until it is written again. An index that is damaged is emptied first.
         """
         self._changed.discard(company_id)
+        is_damaged = self._damaged.is_to_be_emptied(company_id)
         try:
             async with self._files.visiting(company_id) as database:
-                has_more = await database.write(index_changes, is_quiet=True)
-        except (Problem, *STORAGE_FAILURES):
+                has_more = await database.write(empty_index if is_damaged else index_changes, is_quiet=True)
+        except (Problem, *STORAGE_FAILURES) as error:
             self._changed.add(company_id)
+            if is_index_damage(error):
+                self._damaged.note(company_id)
             return False
         except Exception:  # a mistake of ours in one company is no reason to leave all others behind
             LOG.exception("the search index of company %d cannot follow what was written", company_id)
             return False
+        if is_damaged:
+            self._damaged.note_emptied(company_id)
+            LOG.warning("the search index of company %d was damaged, and is built again", company_id)
         if has_more:
             self._changed.add(company_id)
+        else:
+            self._damaged.forget(company_id)
         return has_more

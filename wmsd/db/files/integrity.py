@@ -118,11 +118,11 @@ def _by_table(tx: Transaction) -> list[tuple[str, str]]:
     return [
         (_place(message, names, table), message)
         for table in ("sqlite_schema", *tables(tx))
-        for message in _of_table(tx, table)
+        for message in messages_of_table(tx, table)
     ]
 
 
-def _of_table(tx: Transaction, table: str) -> list[str]:
+def messages_of_table(tx: Transaction, table: str) -> list[str]:
     """The messages about one table. If one of its trees cannot be read to its end, entries seem to be missing from
     all others, so only the errors of the trees themselves are reported.
 

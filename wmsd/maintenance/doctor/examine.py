@@ -98,6 +98,27 @@ class Examination:
         except (StorageError, *UNREADABLE):
             return None
 
+    def own_file(self, company_id: int) -> Path:
+        """The company's file, which the server has lent if one runs. Raises StorageError."""
+        path = self._folder.companies / f"{company_id}.db"
+        self._get(path)
+        return path
+
+    def read_company(
+        self, company_id: int, code: str | None, read: Callable[[Transaction], Result]
+    ) -> Result | None:
+        """What the company's file says; None when it cannot be read."""
+        try:
+            path = self.own_file(company_id)
+            with self._opened(path, COMPANY, self._owner(company_id, code)) as tx:
+                return read(tx)
+        except (StorageError, *UNREADABLE):
+            return None
+
+    def _owner(self, company_id: int, code: str | None) -> Owner | None:
+        name = code or f"company {company_id}"
+        return None if self._installation is None else Owner(self._installation, company_id, name)
+
     def _get(self, path: Path) -> None:
         if self._borrow is not None:
             self._borrow(path)
@@ -121,7 +142,7 @@ class Examination:
     def company(self, company_id: int, code: str | None = None) -> Report:
         path = self._folder.companies / f"{company_id}.db"
         name = code or f"company {company_id}"
-        owner = None if self._installation is None else Owner(self._installation, company_id, name)
+        owner = self._owner(company_id, code)
         mark = self.marks.get(company_id)
 
         def look(tx: Transaction) -> Findings:

@@ -17,6 +17,7 @@ from wmsd.db.files.integrity import UNREADABLE, Damage, damages, foreign_schema,
 from wmsd.events.webhooks.checks import CHECKS as WEBHOOKS
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.packaging.checks import CHECKS as PACKAGING
+from wmsd.warehouse.search.index_damage import is_of_index
 from wmsd.warehouse.stock.checks import CHECKS as STOCK
 from wmsd.warehouse.transports.checks import CHECKS as TRANSPORTS
 
@@ -85,6 +86,11 @@ class Findings:
     @property
     def are_none(self) -> bool:
         return not (self.differences or self.damages or self.unproved)
+
+    @property
+    def is_only_of_index(self) -> bool:
+        """Whether only the search index is damaged, which is built again from the records."""
+        return bool(self.damages) and all(map(is_of_index, self.damages))
 
 
 def examine(tx: Transaction) -> Findings:

@@ -3,15 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from wmsd.warehouse.search.index_damage import is_of_index
+
 if TYPE_CHECKING:
     from wmsd.maintenance.file_checks.company_checks import Findings
 
 MOST_TOLD: Final = 3
 """How many sentences of a file are told one by one."""
-Kind = Literal["damage", "difference", "unproved", "error"]
-"""What is wrong: the file is damaged, a figure differs, a promise cannot be checked, or the file cannot be."""
+Kind = Literal["damage", "index", "difference", "unproved", "error"]
+"""What is wrong: the file is damaged, or only its search index, a figure differs, a promise cannot be checked, or
+the file cannot be.
+"""
 SENTENCES: Final[Mapping[Kind, str]] = {
     "damage": "it is damaged, {place}: {message}.",
+    "index": "its search index is damaged, {place}: {message}. No record is lost.",
     "difference": "{promise}; but {record}: {found} instead of {expected}.",
     "unproved": "it could not be checked that {promise}: {reason}.",
 }
@@ -26,7 +31,7 @@ class Finding(NamedTuple):
 
 def findings_of_file(found: "Findings") -> Iterator[Finding]:
     for damage in found.damages:
-        yield _of("damage", place=damage.place, message=damage.messages[0])
+        yield _of("index" if is_of_index(damage) else "damage", place=damage.place, message=damage.messages[0])
     for each in found.differences:
         yield _of("difference", promise=each.promise, record=each.record, found=each.found, expected=each.expected)
     for unproved in found.unproved:

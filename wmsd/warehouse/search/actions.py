@@ -11,6 +11,7 @@ from wmsd.contract.permissions import Permissions
 from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.search.hits import ARTICLES_OF_CODES, CHOICES_OF, find_active, find_records
+from wmsd.warehouse.search.index_damage import DamagedIndexes
 from wmsd.warehouse.search.part_filters import find_by_part, stock_of
 from wmsd.warehouse.search.schema import (
     MOST_CODES,
@@ -35,11 +36,14 @@ def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company:
 
     Only what the caller may list is found: exact matches first, then beginnings, then parts, the newest first.
     """
-    found = find_records(tx, _permissions(tx, caller, company), query.text)
+    found, damaged = find_records(tx, _permissions(tx, caller, company), query.text), tx.service(DamagedIndexes)
+    if found.is_damaged:
+        damaged.note(company.id)
     return {
         "data": [each.model_dump() for each in found.hits],
         "has_more": found.has_more,
         "is_behind": found.is_behind,
+        "is_being_rebuilt": company.id in damaged.noted(),
     }
 
 
@@ -53,8 +57,11 @@ def find_choices(tx: Transaction, query: ChoiceQuery, caller: Caller, company: C
     assert isinstance(kind, SearchKind)
     if permissions.objection(kind.listing) is not None:
         return Records("")
+    ids, is_damaged = find_active(tx, kind, query.text)
+    if is_damaged:
+        tx.service(DamagedIndexes).note(company.id)
     asked = {
-        "ids": dumps(find_active(tx, kind, query.text)),
+        "ids": dumps(ids),
         "warehouse_id": query.warehouse_id,
         "sees_stock": permissions.objection(list_stock) is None,
     }

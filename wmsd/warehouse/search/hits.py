@@ -5,8 +5,10 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.contract.permissions import Permissions
+from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
+from wmsd.warehouse.search.index_damage import is_index_damage
 from wmsd.warehouse.search.schema import ArticleOfCode, Choice, Hit
 from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS, PartKind, SearchKind
 from wmsd.warehouse.search.search_store import LAST_MOVEMENT, Key, changed_parts, changed_records, progress
@@ -67,6 +69,8 @@ class Found(NamedTuple):
     hits: list[Hit]
     has_more: bool
     is_behind: bool
+    is_damaged: bool
+    """Whether the index could not be read: then only what is new is found."""
 
 
 def find_records(
@@ -79,34 +83,43 @@ def find_records(
     kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]
     wanted = Wanted(text, is_exact)
     pending, is_behind = _pending(tx, kinds, wanted)
-    places = dict.fromkeys(_places(tx, kinds, wanted, pending))
+    places, is_damaged = _places(tx, kinds, wanted, pending)
     untold = {kind.name for kind in kinds if kind.of is not None and permissions.objection(kind.of) is not None}
     hits = [
         hit.model_copy(update={"says": ""}) if hit.kind in untold else hit
-        for hit in _hits(tx, list(places)[:MOST_HITS], wanted)
+        for hit in _hits(tx, places[:MOST_HITS], wanted)
     ]
-    return Found(hits, len(places) > MOST_HITS, is_behind)
+    return Found(hits, len(places) > MOST_HITS, is_behind, is_damaged)
 
 
-def find_active(tx: Transaction, kind: SearchKind, text: str) -> list[Key]:
-    """The ids of the best matches of a kind that are active."""
+def find_active(tx: Transaction, kind: SearchKind, text: str) -> tuple[list[Key], bool]:
+    """The ids of the best matches of a kind that are active; and whether the index is damaged."""
     wanted = Wanted(text)
     pending, _ = _pending(tx, [kind], wanted)
-    return [key for _, key in dict.fromkeys(_places(tx, [kind], wanted, pending, only_active=True))]
+    places, is_damaged = _places(tx, [kind], wanted, pending, only_active=True)
+    return [key for _, key in places], is_damaged
 
 
 def _places(
     tx: Transaction, kinds: Kinds, wanted: Wanted, pending: Mapping[Place, int | None], only_active: bool = False
-) -> Iterator[Place]:
-    """What fits, the best first. `only_active`: of one kind whose records may be switched off."""
+) -> tuple[list[Place], bool]:
+    """What fits, the best first; and whether the index is damaged. `only_active`: of one kind whose records may be
+    switched off.
+    """
+    found, is_damaged = dict[Place, None](), False
     only = ACTIVE.format(table=kinds[0].table) if only_active and isinstance(kinds[0], SearchKind) else ""
     any_kind = " OR ".join(kind_term(kind.mark) for kind in kinds)
     for rank, query in enumerate(wanted.queries() if kinds else ()):
-        yield from (place for place, own in pending.items() if own == rank)
-        for place in tx.rows(MATCH.format(only=only), (f"({any_kind}) AND {query}",)):
-            if place not in pending:
-                yield place
-    yield from _of_codes(tx, kinds, wanted.letter, "AND active" if only_active else "")
+        found |= dict.fromkeys(place for place, own in pending.items() if own == rank)
+        try:
+            matches = list(tx.rows(MATCH.format(only=only), (f"({any_kind}) AND {query}",)))
+        except sqlite3.Error as error:
+            if not is_index_damage(error):
+                raise
+            is_damaged, matches = True, []
+        found |= dict.fromkeys(place for place in matches if place not in pending)
+    found |= dict.fromkeys(_of_codes(tx, kinds, wanted.letter, "AND active" if only_active else ""))
+    return list(found), is_damaged
 
 
 def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:

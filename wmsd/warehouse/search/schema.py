@@ -112,3 +112,5 @@ class SearchResults(Model):
     has_more: bool
     is_behind: bool
     """Whether so much has changed lately that some of it cannot be found yet."""
+    is_being_rebuilt: bool
+    """Whether the index was damaged, and is built again: much cannot be found meanwhile."""

@@ -5,6 +5,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
+from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.search.search_kinds import PARTS, RECORDS, PartKind, SearchKind
 from wmsd.warehouse.search.search_text import folded_fields, index_text
@@ -33,6 +34,13 @@ PUT_ENTRY: Final = """
     INSERT INTO search_entries (number, kind, key, digest) VALUES (?, ?, ?, ?)
     ON CONFLICT (number) DO UPDATE SET digest = excluded.digest
 """
+EMPTY: Final = (
+    "INSERT OR REPLACE INTO search_index_config (k, v) VALUES ('version', 4)",
+    "INSERT INTO search_index (search_index) VALUES ('delete-all')",
+    "DELETE FROM search_entries",
+    "INSERT OR REPLACE INTO search_progress (one, last_change, last_movement) VALUES (1, 0, 0)",
+)
+"""The format of the index comes first: without it SQLite does not open the index."""
 PUT_TEXT: Final = "INSERT OR REPLACE INTO search_index (rowid, text) VALUES (?, ?)"
 
 
@@ -115,3 +123,10 @@ def _put(tx: Transaction, kind: SearchKind | PartKind, texts: Mapping[Key, Itera
         next_number += key not in known
     tx.executemany(PUT_ENTRY, entries)
     tx.executemany(PUT_TEXT, rows)
+
+
+def empty_index(tx: Transaction | sqlite3.Connection) -> bool:
+    """Empties the index, also a damaged one. Returns that all is to be indexed anew."""
+    for statement in EMPTY:
+        tx.execute(statement)
+    return True

@@ -33,6 +33,7 @@ from wmsd.interfaces.cli.maintenance.findings import (
     find_data,
     finding_as_json,
     fix_findings,
+    fix_indexes,
     print_findings,
     verdict_of_findings,
 )
@@ -50,7 +51,7 @@ ONLY_WARNINGS: Final = 3
 
 @click.command("doctor")
 @click.option("--company", "codes", multiple=True, metavar="CODE", help="Only this one; repeat it for several.")
-@click.option("--fix", "is_fix", is_flag=True, help="Mend what is safe to mend: permissions and leftovers.")
+@click.option("--fix", "is_fix", is_flag=True, help="Mend what is safe: permissions, leftovers, search indexes.")
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="With --fix: only say what it would do.")
 @click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
 @json_option
@@ -89,6 +90,7 @@ def doctor_command(
         if is_fix:
             fixed = fix_findings(diagnose_installation(command_line, examination, measured=False), is_dry_run)
             examination.companies()
+            fixed += fix_indexes(examination, is_dry_run)
         reports = _examine(examination, codes)
         found = [] if codes else diagnose_installation(command_line, examination)
     audit_fixes(command_line, fixed)
@@ -222,6 +224,8 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
         more = [f"{len(places) - MOST_PLACES} more places"] if len(places) > MOST_PLACES else []
         where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
         told = "; ".join(filter(None, [f"damaged: {where}", *not_right]))
+        if found.is_only_of_index:
+            return f"{told}. It is the search index: `wmsd doctor --fix` builds it again, and no record is lost."
         return f"{told}. Restore it: {_restoring(command_line, report)}"
     if found.are_none:
         not_right = ["everything is right"]

@@ -16,6 +16,7 @@ from wmsd.maintenance.backups.newest_backup import newest_with
 from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.findings import diagnose
 from wmsd.maintenance.doctor.fixes import mend, mend_of
+from wmsd.maintenance.doctor.search_index import damaged_indexes, empty_damaged_index
 from wmsd.maintenance.doctor.situation import Situation
 from wmsd.maintenance.keys.key_protection import read_known_keys
 from wmsd.tenants.recovery.store import recovery
@@ -79,6 +80,18 @@ def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, A
             error = mend(finding)
             note("Done." if error is None else f"Not done: {error}.")
         done.append({"fix": sentence, "done": not is_dry_run and error is None, "error": error})
+    return done
+
+
+def fix_indexes(examination: Examination, is_dry_run: bool) -> list[dict[str, Any]]:
+    """Empties the search indexes that are damaged, and says each before and after."""
+    done: list[dict[str, Any]] = []
+    for damaged in damaged_indexes(examination):
+        note(f"{'Would be fixed' if is_dry_run else 'Fix'}: {damaged.sentence}")
+        error = None if is_dry_run else empty_damaged_index(examination, damaged)
+        if not is_dry_run:
+            note("Done." if error is None else f"Not done: {error}.")
+        done.append({"fix": damaged.sentence, "done": not is_dry_run and error is None, "error": error})
     return done
 
 

@@ -83,6 +83,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
 }
 REMEDIES: Final[Mapping[str, str]] = {
     "damage": "Restore this company from a backup that is proven. The others go on meanwhile.",
+    "index": "Run wmsd doctor --fix: it empties the search index, and the server fills it again from the records.",
     "difference": "Write down what is told here, keep a copy of the file, and restore this company from a backup "
     "of before. Tell those who maintain wmsd.",
     "unproved": "The damage keeps this from being checked. Restore this company from a backup that is proven.",

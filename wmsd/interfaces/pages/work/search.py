@@ -24,7 +24,7 @@ from wmsd.warehouse.search.search_text import LONGEST
 TEXT: Final = "text"
 WAREHOUSE: Final = "warehouse"
 PART_FIELDS: Final = {kind.name: kind.column for kind in PARTS}
-NOTHING: Final[Mapping[str, Any]] = {"data": [], "has_more": False, "is_behind": False}
+NOTHING: Final[Mapping[str, Any]] = {"data": [], "has_more": False, "is_behind": False, "is_being_rebuilt": False}
 NAMES: Final = {**{name: each.title for name, each in BY_NAME.items()}, "lots": "Lots", "serials": "Serials"}
 
 

@@ -127,5 +127,5 @@ def _file_sentences() -> Sequence[tuple[str, Sequence[str]]]:
     from wmsd.maintenance.file_checks.company_checks import READINGS
     from wmsd.maintenance.file_checks.sentences import MORE, SENTENCES
 
-    words = {"damage": WORDS, "unproved": READINGS}
+    words = {"damage": WORDS, "index": WORDS, "unproved": READINGS}
     return [*((SENTENCES[kind], words.get(kind, ())) for kind in SENTENCES), (MORE, ())]

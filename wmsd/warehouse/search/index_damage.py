@@ -1,0 +1,43 @@
+"""A search index that is damaged, which loses nothing: it is built again from the records."""
+
+from typing import Final
+
+from wmsd.db.engine.sqlite import sqlite3
+from wmsd.db.files.integrity import IN_TABLE, Damage
+
+DAMAGED: Final = ("fts5: ", "invalid fts5 file format")
+"""How SQLite begins to say that the content of an index is damaged, as opposed to a page of the file."""
+TABLE: Final = "search_index"
+
+
+class DamagedIndexes:
+    """The companies whose index is damaged, until it is built again. Any thread may note one."""
+
+    def __init__(self) -> None:
+        self._is_empty: dict[int, bool] = {}
+
+    def note(self, company_id: int) -> None:
+        self._is_empty[company_id] = False
+
+    def noted(self) -> set[int]:
+        return set(self._is_empty)
+
+    def is_to_be_emptied(self, company_id: int) -> bool:
+        return not self._is_empty.get(company_id, True)
+
+    def note_emptied(self, company_id: int) -> None:
+        self._is_empty[company_id] = True
+
+    def forget(self, company_id: int) -> None:
+        self._is_empty.pop(company_id, None)
+
+
+def is_index_damage(error: BaseException) -> bool:
+    """Whether it is the content of the index that is damaged, and nothing else of the file."""
+    return isinstance(error, sqlite3.Error) and str(error).startswith(DAMAGED)
+
+
+def is_of_index(damage: Damage) -> bool:
+    """As `is_index_damage`, of what an examination has found."""
+    in_index = damage.place == IN_TABLE.format(table=TABLE)
+    return in_index and all(message.startswith(DAMAGED) for message in damage.messages)
