@@ -152,6 +152,7 @@ RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
             PROVIDER + RULE + 'abilities = ["*"]\n',
             "sign_on.providers.0.rules.0.abilities holds '*'; the abilities",
         ),
+        (PROVIDER + RULE + 'abilities = ["ofice"]\n', "and the sets office, warehouse, reads-only"),
         (
             PROVIDER + RULE + 'role = "platform-admin"\ncompanies = ["A"]\n',
             "rules.0 names companies, and a platform",

@@ -73,6 +73,15 @@ WAREHOUSE: Final = AbilitySet(
 READS_ONLY: Final = AbilitySet("reads-only", "Reads only", "reads all records and changes nothing", READ_ABILITIES)
 ABILITY_SETS: Final = (OFFICE, WAREHOUSE, READS_ONLY)
 
+SETS: Final = {each.name: each for each in ABILITY_SETS}
+
+
+def with_sets(names: Iterable[str]) -> list[str]:
+    """The abilities that are named, each set among them as its abilities, each once."""
+    sets = {name: [ability for ability in ABILITIES if ability in each.abilities] for name, each in SETS.items()}
+    return list(dict.fromkeys(ability for name in names for ability in sets.get(name, [name])))
+
+
 MODULES: Final[dict[str, str]] = {
     "api": "the REST and GraphQL interfaces",
     "articles": "articles",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wmsd.contract.access import Role
+from wmsd.contract.access import WAREHOUSE, Role
 from wmsd.tenants.accounts.rules import User
 from wmsd.tenants.sign_on.providers import Provider
 from wmsd.tenants.sign_on.rules import Known, claim_value, decide
@@ -48,6 +48,18 @@ def user(role: Role = "member", disabled: bool = False) -> User:
 def test_a_claim_by_its_name_or_by_its_dots(name: str, found: object) -> None:
     claims = {"groups": ["a"], "realm_access": {"roles": ["b"]}, "https://example.com/roles": ["c"]}
     assert claim_value(claims, name) == found
+
+
+def test_a_rule_gives_a_set_as_its_abilities() -> None:
+    rules = (
+        rule("acme", "ACME", abilities=("warehouse", "articles:write")),
+        rule("globex", "GLOBEX", abilities=(*sorted(WAREHOUSE.abilities), "articles:write")),
+    )
+    claims = {**CLAIMS, "groups": ["acme", "globex"]}
+    found = decide(provider(*rules), claims, Known(companies=COMPANIES)).rights
+    assert found is not None
+    assert set(found.abilities) == WAREHOUSE.abilities | {"articles:write"}
+    assert found.company_ids == {1, 2}, "the same abilities, however they are named"
 
 
 def test_the_first_rule_that_fits_decides_and_equal_ones_add_their_companies() -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer, model_validator
 
-from wmsd.contract.access import ABILITIES, Role
+from wmsd.contract.access import ABILITIES, SETS, Role, with_sets
 from wmsd.contract.secret_fields import OfPath, Secret, SecretFile
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)
@@ -35,8 +35,10 @@ def _scopes(values: list[str]) -> list[str]:
 
 def _abilities(values: list[str]) -> list[str]:
     for value in values:
-        if value not in ABILITIES:
-            raise ValueError(f"holds {value!r}; the abilities are {', '.join(ABILITIES)}")
+        if value not in ABILITIES and value not in SETS:
+            raise ValueError(
+                f"holds {value!r}; the abilities are {', '.join(ABILITIES)}, and the sets {', '.join(SETS)}"
+            )
     return values
 
 
@@ -73,8 +75,16 @@ class Rule(Table):
     abilities: Annotated[
         list[str],
         AfterValidator(_abilities),
-        Field(description="What members may do there; empty: read everything."),
+        Field(
+            description="What members may do there: abilities, and sets such as office; empty: read everything.",
+            examples=[["office"]],
+        ),
     ] = []
+
+    @property
+    def granted(self) -> list[str]:
+        """The abilities, each set as its abilities."""
+        return with_sets(self.abilities)
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:

@@ -134,7 +134,7 @@ def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, 
         elif first is None:
             first, says = rule, "fits and decides"
             codes += rule.companies
-        elif (rule.role, set(rule.abilities)) == (first.role, set(first.abilities)):
+        elif (rule.role, set(rule.granted)) == (first.role, set(first.granted)):
             says = "fits and adds its companies"
             codes += rule.companies
         else:
@@ -188,7 +188,7 @@ def _rights(rule: Rule, codes: Sequence[str], known: Known) -> Rights:
     return Rights(
         rule.role,
         frozenset(ids[code] for code in codes if code in ids),
-        tuple(abilities_of_new_user(rule.role, rule.abilities)),
+        tuple(abilities_of_new_user(rule.role, rule.granted)),
     )
 
 

@@ -10,7 +10,7 @@ import click
 
 from wmsd.base.plurals import count_of
 from wmsd.base.problems import Problem, invalid, or_not_found
-from wmsd.contract.access import ABILITIES, ABILITY_SETS, EVERYTHING, ROLES
+from wmsd.contract.access import ABILITIES, ABILITY_SETS, EVERYTHING, ROLES, with_sets
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.command_line import (
@@ -41,14 +41,13 @@ WAITS: Final = (
 email_argument = click.argument("email")
 
 
-def with_sets(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+def _abilities(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """The abilities of a user, each set among the names as its abilities."""
-    sets = {each.name: [name for name in ABILITIES if name in each.abilities] for each in ABILITY_SETS}
-    return tuple(dict.fromkeys(ability for name in names for ability in sets.get(name, [name])))
+    return tuple(with_sets(names))
 
 
 ability_option: Final = partial(
-    click.option, "--ability", "abilities", multiple=True, metavar="A", callback=with_sets
+    click.option, "--ability", "abilities", multiple=True, metavar="A", callback=_abilities
 )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from wmsd.contract.access import ABILITY_SETS
+from wmsd.contract.access import SETS
 from wmsd.contract.operation import Operation
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
@@ -26,7 +26,6 @@ from wmsd.warehouse.articles import actions as articles
 from wmsd.warehouse.directory import actions as directory
 
 START: Final = "/start"
-SETS: Final = {each.name: each for each in ABILITY_SETS}
 FIELDS: Final = (
     ("name", "Your name", "text", "name"),
     ("email", "E-mail address", "email", "username"),
