@@ -24,6 +24,19 @@ def test_g_and_a_letter_goes_to_a_place(page: Page) -> None:
     expect(page.locator("h1")).to_have_text("Today")
 
 
+def test_an_n_opens_the_form_of_a_new_record(page: Page) -> None:
+    page.goto(ORDERS)
+    press(page, "?")
+    expect(page.get_by_role("dialog").locator("dt", has_text="n").first.locator("+ dd")).to_have_text(
+        "New sales order"
+    )
+    press(page, "Escape", "n")
+    expect(page.locator("h1")).to_have_text("New sales order")
+    page.goto("/companies/1/stock")
+    press(page, "n")
+    expect(page.locator("h1")).to_have_text("Stock")
+
+
 def test_no_key_is_given_twice() -> None:
     assert len(set(KEYS.values())) == len(KEYS)
     assert "g" not in KEYS.values()

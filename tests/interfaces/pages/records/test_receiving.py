@@ -51,6 +51,24 @@ async def test_a_purchase_order_is_received_as_ordered(office: Visitor, shop: Sh
     assert (await document(office, "purchase-orders/1"))["status"] == "RECEPTIONAT"
 
 
+async def test_a_reception_is_made_and_finished_in_one_go(office: Visitor, shop: Shop) -> None:
+    """Finishing is for good, so its form still asks."""
+    await purchase(office, ("A", "10"))
+    fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
+    wrong = await office.post(f"{RECEPTIONS}/new", {**fields, "warehouse": "NONE", "then": "finish"})
+    assert wrong.status == 422
+    for _ in range(2):
+        done = await office.post(f"{RECEPTIONS}/new", {**fields, "then": "finish"})
+        assert done.goes_to == f"{RECEPTIONS}/1/finish"
+    assert (await document(office, "receptions/1"))["status"] == "CREAT"
+    assert "A finished reception cannot be changed any more." in text_of((await office.get(done.goes_to)).text)
+    await sent(office, f"{RECEPTIONS}/1/finish")
+    assert await shop.stock() == (30, 0, 30)
+    fields = form_of(await office.get(f"{RECEPTIONS}/new"))
+    elsewhere = await office.post("/companies/1/purchase-orders/new", {**fields, "then": "finish"})
+    assert elsewhere.status == 422, "only the act that says so leads on"
+
+
 async def test_a_part_is_received_and_then_the_rest(office: Visitor, shop: Shop) -> None:
     await purchase(office, ("A", "10"), ("B", "4"))
     path = f"{RECEPTIONS}/new?purchase_order=1"

@@ -60,6 +60,8 @@ class Act:
     """The statuses in which it is the next step of the work."""
     is_direct: bool = False
     """Whether the button does it, without a form of its own."""
+    then: tuple[str, str] | None = None
+    """The name of the act whose form may follow at once, and the text of the button that leads there."""
     takes_packaging: bool = False
     """Whether returnable packaging may go along."""
     takes_many: bool = False
@@ -85,7 +87,8 @@ class Act:
     @property
     def texts(self) -> tuple[str, ...]:
         """All that it says, in English."""
-        return (self.text, self.says, self.done, self.done_where[1] if self.done_where else "")
+        further = (each[1] for each in (self.done_where, self.then) if each is not None)
+        return (self.text, self.says, self.done, *further)
 
     def outcome(self, answer: Mapping[str, object]) -> str:
         """What the address that it leads to says of the answer, for `told`."""

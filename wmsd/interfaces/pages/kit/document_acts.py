@@ -51,6 +51,7 @@ class Link(NamedTuple):
 class Work(NamedTuple):
     """`path`: the statuses of a document whose work goes as planned. `later`: the fields of lines that change as
     long as other fields do, although lines do not. `leading`: the fields that most people fill in.
+    `then`: the move that most new documents are made for, and the text of the button that leads on to it.
     """
 
     path: tuple[str, ...]
@@ -58,6 +59,7 @@ class Work(NamedTuple):
     links: tuple[Link, ...] = ()
     later: frozenset[str] = frozenset()
     leading: tuple[str, ...] = ()
+    then: tuple[str, str] | None = None
 
 
 WORK: Final[Mapping[str, Work]] = {
@@ -150,6 +152,7 @@ WORK: Final[Mapping[str, Work]] = {
             ),
         ),
         leading=("purchase_order", "warehouse", "transport_ecc"),
+        then=("finish", "Receive and finish"),
     ),
     RETURNS.name: Work(
         ("CREAT", "RECEPTIONAT", "FINALIZAT"),
@@ -223,7 +226,7 @@ def _forms(kind: DocumentKind) -> tuple[Act, Act]:
     without, leading = frozenset({"status", PACKAGING}), WORK[kind.name].leading
     of_both = partial(Act, without=without, shown=partial(_shown, kind), leading=leading)
     return (
-        of_both("new", f"New {noun}", kind.writing.create, done=f"The {noun} is made."),
+        of_both("new", f"New {noun}", kind.writing.create, done=f"The {noun} is made.", then=WORK[kind.name].then),
         of_both(
             "change",
             "Change",

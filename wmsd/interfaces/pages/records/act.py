@@ -38,6 +38,8 @@ from wmsd.interfaces.pages.records.line_notes import line_notes
 
 MORE: Final = "more"
 """Asks for more empty rows of a field."""
+THEN: Final = "then"
+"""Asks for the form of the act that may follow."""
 SET: Final = "set"
 """Asks for the form with the abilities of a set ticked."""
 EMPTY_ROWS: Final = 5
@@ -95,6 +97,8 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         answer = await at.ask_once(act.operation, sent.get(KEY), **going)
     if answer.is_good and act.goes_to == "once":
         return page_of(at, act.template, resource.name, resource=resource, made=answer.body)
+    if answer.is_good and act.then is not None and THEN in sent:
+        return go_to(f"{_after(at, resource, act, request, answer)}/{act.then[0]}")
     if answer.is_good:
         return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
     if answer.status == 412 and not fields:  # nothing is typed: whoever sees how it is now can decide again

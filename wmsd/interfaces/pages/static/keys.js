@@ -1,4 +1,4 @@
-// Keys: / finds, g and a letter goes to a place of the rail, ? lists them. People can switch them off in that list.
+// Keys: / finds, n makes a new record, g and a letter goes to a place of the rail, ? lists them. People can switch them off in that list.
 "use strict";
 
 (() => {
@@ -6,6 +6,7 @@
   const [button, isOn] = [document.getElementById("show-keys"), document.getElementById("keys-on")];
   const find = document.getElementById("find") ?? document.querySelector("form[role=search] input:not([type=hidden])");
   const places = new Map([...document.querySelectorAll(".rail [data-key]")].map((link) => [link.dataset.key, link]));
+  const fresh = document.querySelector("[data-new]");
   let went = -Infinity; // when g was pressed
 
   const made = (name, ...content) => {
@@ -13,12 +14,12 @@
     element.append(...content);
     return element;
   };
-  for (const [key, link] of places) {
-    dialog.querySelector("dl").append(
-      made("dt", made("kbd", "g"), " ", made("kbd", key)),
-      made("dd", link.textContent),
-    );
-  }
+  const tell = (link, ...keys) => {
+    const shown = keys.flatMap((key) => [" ", made("kbd", key)]).slice(1);
+    dialog.querySelector("dl").append(made("dt", ...shown), made("dd", link.textContent));
+  };
+  if (fresh) tell(fresh, "n");
+  for (const [key, link] of places) tell(link, "g", key);
   try {
     isOn.checked = localStorage.getItem("wmsd-keys") !== "off";
     isOn.addEventListener("change", () => localStorage.setItem("wmsd-keys", isOn.checked ? "on" : "off"));
@@ -34,6 +35,7 @@
     if (place) place.click();
     else if (event.key === "?") dialog.showModal();
     else if (event.key === "/" && find) find.focus();
+    else if (event.key === "n" && fresh) fresh.click();
     else return;
     event.preventDefault();
   });
