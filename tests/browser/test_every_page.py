@@ -33,6 +33,10 @@ PAGES = (
     *("/companies/1/sales-orders/new", "/companies/1/sales-orders/1/change"),
     *("/companies/1/sales-orders/1/cancel", "/companies/1/receptions/new?purchase_order=1"),
     *("/companies/1/returns/new", "/companies/1/search?text=heart"),
+    *("/companies/1/purchase-orders/new", "/companies/1/purchase-orders/1/change", "/companies/1/receptions/new"),
+    *("/companies/1/returns/1/change", "/companies/1/sales-orders/1/load", "/companies/1/sales-orders/1/deliver"),
+    *("/companies/1/stock/1/adjust", "/companies/1/stock/1/quarantine", "/companies/1/packaging-movements/new"),
+    *("/companies/1/search", "/companies/1/search?text=zzzz", "/search?text=zzzz"),
     *(f"/companies/1/sales-orders/1/{each}" for each in ("labels", "prints/delivery-note", "prints/pick-list")),
     *("/companies/1/receptions/1/prints/goods-received-note", "/companies/1/returns/1/prints/return-slip"),
     *("/companies/1/articles/1/labels?size=x", "/companies/1/articles/1/labels?kind=article&size=label-62x29"),
@@ -122,6 +126,14 @@ def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house
             fill(page, path, fields)
             expect(page.locator("[data-copy]").first).to_be_attached()
             look(page, path.strip("/").replace("/", "_"))
+        page.goto("/companies/1/sales-orders?status=LIVRAT")
+        page.check("[data-tick-all]")
+        page.select_option("#act", "start")
+        page.click("text=With those ticked")
+        look(page, "bulk-asked")
+        page.click("main form.fields .main")
+        expect(page.locator("main tbody tr").first).to_contain_text("cannot")
+        look(page, "bulk-done")
         page.goto("/account/second-factor")
         page.click("text=Set it up")
         expect(page.locator(".qr")).to_be_visible()
