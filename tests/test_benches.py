@@ -14,7 +14,7 @@ from benchmarks.__main__ import NEEDS_WRK, PARTS
 from benchmarks.against import AT_ONCE, SETUPS
 from benchmarks.executable import EXECUTABLE, OF_PACKAGE
 from benchmarks.figures import GOALS, PAGE_AGAINST_API
-from benchmarks.pages import PAIRS
+from benchmarks.page_costs import PAIRS
 from tests.support.executable import NAMED
 from tests.support.forked import ROOT, Program
 from tests.support.guide_console import FORKED
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.long
 
 LONGEST = 300.0
 """Seconds of a part on a busy machine; on a quiet one it takes two to six."""
-PAGES = {f"{name} {PAGE_AGAINST_API}" for name, _, _ in PAIRS}
+PAGES = {f"{name} {PAGE_AGAINST_API}" for name, _, path, _ in PAIRS if path}
 
 
 def module_of(part: str) -> ModuleType:

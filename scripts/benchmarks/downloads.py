@@ -11,7 +11,8 @@ from benchmarks.figures import BESIDE_DOWNLOADS, DOWNLOAD, DOWNLOAD_FOR_IMPORT, 
 from benchmarks.list_pages import Reader
 from benchmarks.load import Target, drive
 from benchmarks.orders import company_with_goods, write_script
-from benchmarks.pages import OF_COMPANY, SETTINGS, sign_in
+from benchmarks.page_costs import OF_COMPANY
+from benchmarks.pages import SETTINGS, sign_in
 from benchmarks.processes import UNLIMITED, Server, get, progress, wmsd_server
 from benchmarks.site import Company, installation
 from benchmarks.size import sized

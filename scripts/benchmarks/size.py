@@ -7,6 +7,8 @@ from typing import Final, TypeVar
 FLAG: Final = "--tiny"
 TINY: Final = "BENCH_TINY"
 """The environment variable that asks the processes of a part for the tiny size. wmsd's own begin with WMSD_."""
+ROWS: Final = "BENCH_ROWS"
+"""The environment variable that says how many articles and orders the search looks through."""
 IS_TINY: Final = FLAG in sys.argv or TINY in os.environ
 """Known before any argument is parsed: sizes are constants of the modules that are imported then."""
 Size = TypeVar("Size")

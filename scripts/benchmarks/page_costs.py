@@ -1,0 +1,165 @@
+"""What each page costs the server's processor, beside the API's answer with the same data, and what a browser
+loads for it.
+"""
+
+import http.client
+import json
+import re
+import statistics
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from functools import partial
+from typing import Final, NamedTuple
+
+from benchmarks.figures import HEAVIEST_PAGE, PAGE_AGAINST_API, SCRIPTS, SCRIPTS_WITH_LINES, Figure
+from benchmarks.list_pages import WARM_UP, Reader
+from benchmarks.processes import Failed, Server, get, progress
+from benchmarks.site import Company
+from benchmarks.size import sized
+
+LINES: Final = sized(1000, 10)
+SHOWN: Final = sized(60, 2)
+"""Orders of three lines."""
+REQUESTS: Final = sized(200, 2)
+LONG_REQUESTS: Final = sized(20, 2)
+"""Of pages with LINES lines."""
+OF_COMPANY: Final = "/companies/1"
+ORDERS: Final = "/api/sales-orders"
+LOADED: Final = re.compile(rb'(?:src|href)="(/pages/[^"]+)"')
+ROWS: Final = b'<fieldset class="rows"'
+
+
+class Pair(NamedTuple):
+    """A page of the company, and the answer with the same data; empty where the API has none."""
+
+    name: str
+    page: str
+    path: str
+    requests: int = REQUESTS
+
+    @property
+    def is_print(self) -> bool:
+        return "/prints/" in self.page or "/labels" in self.page
+
+
+PAIRS: Final = (
+    Pair("list of 50 articles", "/articles", "/api/articles?per_page=50"),
+    Pair("list of 50 orders", "/sales-orders", f"{ORDERS}?per_page=50"),
+    Pair("list of 50 stock records", "/stock", "/api/stock?per_page=50"),
+    Pair("an article with its stock", "/articles/1", "/api/articles/1"),
+    Pair("an order", "/sales-orders/1", f"{ORDERS}/1"),
+    Pair("the form of an order", "/sales-orders/1/change", f"{ORDERS}/1"),
+    Pair("the delivery note of an order", "/sales-orders/1/prints/delivery-note", f"{ORDERS}/1"),
+    Pair("an order of 1 000 lines", "/sales-orders/{long}", f"{ORDERS}/{{long}}", LONG_REQUESTS),
+    Pair(
+        "the form of an order of 1 000 lines",
+        "/sales-orders/{long}/change",
+        f"{ORDERS}/{{long}}",
+        LONG_REQUESTS,
+    ),
+    Pair(
+        "the delivery note of 1 000 lines",
+        "/sales-orders/{long}/prints/delivery-note",
+        f"{ORDERS}/{{long}}",
+        LONG_REQUESTS,
+    ),
+    Pair("the form of a new order", "/sales-orders/new", ""),
+    Pair("search results", "/search?text=steel", ""),
+    Pair(
+        "1 000 labels",
+        f"/articles/1/labels?kind=article&size=label-sheet&count={LINES}",
+        "",
+        LONG_REQUESTS,
+    ),
+)
+FURTHER: Final = ("/today", "/account", "/admin/users")
+"""What is weighed too, outside of the company."""
+
+
+def measure(wmsd: Server, company: Company, cookie: str) -> Iterator[Figure]:
+    """Of a company with articles, partners and stock."""
+    long = _make_orders(wmsd, company)
+    pairs = [each._replace(page=each.page.format(long=long), path=each.path.format(long=long)) for each in PAIRS]
+    yield from _costs(wmsd, company, cookie, pairs)
+    yield from _weights(wmsd, cookie, pairs)
+
+
+def _make_orders(wmsd: Server, company: Company) -> int:
+    """Returns the id of the one with LINES lines."""
+    short = [{"article_id": number, "quantity": 1} for number in (1, 2, 3)]
+    long = [{"article_id": number % 50 + 1, "quantity": 1} for number in range(LINES)]
+    with closing(wmsd.connect()) as connection:
+        for lines in (*[short] * SHOWN, long):
+            body = json.dumps({"partner_id": 1, "warehouse_id": 1, "lines": lines, "customer_reference": "steel"})
+            headers = {**company.headers, "Content-Type": "application/json"}
+            connection.request("POST", ORDERS, body, headers)
+            answer = connection.getresponse()
+            made = json.loads(answer.read())
+            if answer.status != 201:
+                raise Failed(f"an order of {len(lines)} lines was answered {answer.status}: {str(made)[:300]}")
+    return int(made["id"])
+
+
+def _costs(wmsd: Server, company: Company, cookie: str, pairs: list[Pair]) -> Iterator[Figure]:
+    api, pages = Reader(wmsd.connect(), company.headers), Reader(wmsd.connect(), {"Cookie": cookie})
+    yield _cost_of("Today", wmsd, partial(pages.get, "/today"), None, REQUESTS)
+    for each in pairs:
+        page, answer = partial(pages.get, OF_COMPANY + each.page), partial(api.get, each.path)
+        yield _cost_of(each.name, wmsd, page, answer if each.path else None, each.requests)
+    api.connection.close()
+    pages.connection.close()
+
+
+def _cost_of(
+    name: str, wmsd: Server, page: partial[bytes], answer: partial[bytes] | None, requests: int
+) -> Figure:
+    """In turns, so that what else this machine does falls on both. The medians are compared: a job of the server
+    that comes between costs a request, not all.
+    """
+    progress(name)
+    found: list[tuple[float, ...]] = [
+        tuple(_milliseconds(wmsd, each) for each in (page, answer) if each is not None)
+        for _ in range(WARM_UP + requests)
+    ]
+    columns = [*zip(*found[WARM_UP:], strict=True)]
+    for each, times in zip(("page", "API"), columns, strict=False):
+        slowest = sorted(times)[int(len(times) * 0.99)]
+        progress(f"  {each}: median {statistics.median(times):.2f} ms, p99 {slowest:.2f} ms")
+    ours, *floor = map(statistics.median, columns)
+    if not floor:
+        return Figure(f"{name}: its processor time", "ms", ours)
+    return Figure(f"{name} {PAGE_AGAINST_API}", "ms", ours, floor[0])
+
+
+def _milliseconds(wmsd: Server, ask: partial[bytes]) -> float:
+    """Of the processor."""
+    before = wmsd.processor_seconds()
+    ask()
+    return (wmsd.processor_seconds() - before) * 1000
+
+
+def _weights(wmsd: Server, cookie: str, pairs: list[Pair]) -> Iterator[Figure]:
+    """In kB, as they are sent to a browser that has nothing yet. Prints may be heavier."""
+    headers = {"Cookie": cookie, "Accept-Encoding": "gzip"}
+    heaviest = ("", 0)
+    scripts = {False: 0, True: 0}
+    paths = [*FURTHER, *(OF_COMPANY + each.page for each in pairs if not each.is_print)]
+    with closing(wmsd.connect()) as connection:
+        for path in paths:
+            page = get(connection, path, {"Cookie": cookie})
+            loaded = {each.decode(): _weight(connection, each.decode(), headers) for each in LOADED.findall(page)}
+            heaviest = max(
+                heaviest,
+                (path, _weight(connection, path, headers) + sum(loaded.values())),
+                key=lambda each: each[1],
+            )
+            own = sum(size for name, size in loaded.items() if name.endswith(".js"))
+            scripts[ROWS in page] = max(scripts[ROWS in page], own)
+    progress(f"the heaviest page is {heaviest[0]}")
+    yield Figure(HEAVIEST_PAGE, "kB", heaviest[1] / 1000)
+    yield Figure(SCRIPTS, "kB", scripts[False] / 1000)
+    yield Figure(SCRIPTS_WITH_LINES, "kB", scripts[True] / 1000)
+
+
+def _weight(connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> int:
+    return len(get(connection, path, headers))
