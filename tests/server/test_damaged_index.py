@@ -48,6 +48,8 @@ async def test_a_company_goes_on_and_its_index_is_built_again(
     assert (seen.status, TOLD in seen.text) == (200, True)
     codes = [(await world.call("GET", f"/api/sales-orders/{each.id}")).body["code"] for each in (old, new)]
     assert codes[1] in (await visitor.get(SEARCH.format(codes[1]))).goes_to + seen.text, "what is new is found"
+    listed = await visitor.get("/companies/1/sales-orders?code=00000")
+    assert (listed.status, codes[1] in listed.text) == (200, True), "and so it is by a part of its code in a list"
     await updates.index_changes()
     assert "the search index of company 1 was damaged, and is built again" in caplog.text
     seen = await visitor.get(SEARCH.format("SO-0000"))

@@ -94,7 +94,9 @@ def find_ids_by_part(tx: Transaction, query: PartQuery, caller: Caller, company:
     listing = list_stock if is_of_stock else kind.listing
     if objection := _permissions(tx, caller, company).objection(listing):
         raise forbidden(objection)
-    found = find_by_part(tx, kind, query.field, query.text)
+    found, is_damaged = find_by_part(tx, kind, query.field, query.text)
+    if is_damaged:
+        tx.service(DamagedIndexes).note(company.id)
     return (stock_of(tx, found) if is_of_stock else found)._asdict()
 
 

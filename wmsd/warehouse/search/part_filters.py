@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
+from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.search.index_damage import is_index_damage
 from wmsd.warehouse.search.search_kinds import SearchKind
 from wmsd.warehouse.search.search_store import progress
 from wmsd.warehouse.search.search_text import (
@@ -44,16 +46,25 @@ class FoundByPart(NamedTuple):
     has_more: bool
 
 
-def find_by_part(tx: Transaction, kind: SearchKind, field: str, text: str) -> FoundByPart:
-    """From three characters on any part of the field, below that its beginning."""
+def find_by_part(tx: Transaction, kind: SearchKind, field: str, text: str) -> tuple[FoundByPart, bool]:
+    """From three characters on any part of the field, below that its beginning. And whether the index is damaged:
+    then only what is new is found.
+    """
     part = Wanted(text).whole
     if not part:
-        return FoundByPart([], [], has_more=False)
-    indexed = list(_indexed(tx, kind, field, part))
+        return FoundByPart([], [], has_more=False), False
+    is_damaged = False
+    try:
+        indexed = list(_indexed(tx, kind, field, part))
+    except sqlite3.Error as error:
+        if not is_index_damage(error):
+            raise
+        is_damaged, indexed = True, []
     pending = tx.rows(PENDING.format(field=field, table=kind.table), (progress(tx).last_change,))
-    has_more = len(indexed) > MOST_FOUND or len(pending) > MOST_PENDING
+    has_more = is_damaged or len(indexed) > MOST_FOUND or len(pending) > MOST_PENDING
     found = dict(_matching([*pending[:MOST_PENDING], *indexed[:MOST_FOUND]], part))
-    return FoundByPart(list(found), [each for each, is_exact in found.items() if is_exact], has_more)
+    exact = [each for each, is_exact in found.items() if is_exact]
+    return FoundByPart(list(found), exact, has_more), is_damaged
 
 
 def _indexed(tx: Transaction, kind: SearchKind, field: str, part: str) -> Iterable[tuple[int, str | None]]:
