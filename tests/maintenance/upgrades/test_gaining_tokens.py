@@ -8,7 +8,7 @@ from tests.support.backups import back_up
 from tests.support.command import EMAIL, Home, first_day
 from tests.support.world import World
 from wmsd import __version__
-from wmsd.contract.access import ABILITIES, MODULES, READ_ABILITIES
+from wmsd.contract.access import ABILITIES, READ_ABILITIES
 from wmsd.maintenance.upgrades import gaining_tokens as gaining
 from wmsd.maintenance.upgrades.gaining_tokens import gaining_tokens, new_abilities
 from wmsd.maintenance.upgrades.rehearse import rehearse
@@ -34,7 +34,7 @@ async def lines(world: World, version: str = "1.1.0") -> Sequence[str]:
 
 
 async def test_only_tokens_that_gain_something_are_told(world: World) -> None:
-    await world.new_company("OTHER", MODULES)
+    await world.new_company("OTHER")
     await world.new_user("all@example.com", "member", ["OTHER", "ACME"], ["*"])
     await world.new_user("reads@example.com", "member", ["ACME"], sorted(READ_ABILITIES))
     await world.new_user("boss@example.com", "company-admin", ["OTHER"])
