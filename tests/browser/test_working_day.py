@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
-import polib  # type: ignore[import-untyped]  # it has no types
+import polib
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
