@@ -233,6 +233,8 @@ def errors_by_field(
     """The errors of each field of the form, and those of none. What is wrong with a row as a whole is at its first
     field.
     """
+    if not errors:
+        return {}, []
     fields = tuple(fields)
     names = {field.parameter: field.name for field in (*flat(fields, typed), *fields)}
     for field in fields:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -245,13 +244,14 @@ def _all_fields(act: Act, status: str | None) -> tuple[FormField, ...]:
     fields = form_of(act.operation.body, act.left_out(status), act.shown(status))
     if act.offers is None:
         return fields
-    return tuple(replace(each, asks="offered") if each.name == act.offers[0] else each for each in fields)
+    return tuple(each._replace(asks="offered") if each.name == act.offers[0] else each for each in fields)
 
 
 def _holds_unreadable(at: Workplace, field: FormField, record: Mapping[str, Any]) -> bool:
     value = record.get(field.parameter)
     if field.asks == "rows":
-        return any(_holds_unreadable(at, inner, row) for row in value or () for inner in field.of)
+        codes = [inner for inner in field.of if inner.asks == "code"]
+        return any(_holds_unreadable(at, inner, row) for row in value or () for inner in codes)
     return field.asks == "code" and value is not None and not at.may(REFERRING[field.parameter].find)
 
 
@@ -323,8 +323,11 @@ def _as_shown(act: Act, fields: Sequence[FormField]) -> list[FormField]:
 
 def _focus(fields: Sequence[FormField], typed: Typed, errors: Mapping[str, object]) -> str:
     """The first field that is wrong, or the first of all."""
-    names = [field.name for field in flat(fields, typed)]
-    return next((name for name in names if name in errors), names[0] if names else "")
+    names = (field.name for field in flat(fields, typed))
+    first = next(names, "")
+    if not errors or first in errors:
+        return first
+    return next((name for name in names if name in errors), first)
 
 
 def _after(at: Workplace, resource: Resource, act: Act, request: web.Request, answer: Answer) -> str:
