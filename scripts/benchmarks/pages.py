@@ -42,6 +42,7 @@ def measure() -> Iterator[Figure]:
             cookies = [sign_in(wmsd, email) for email in people] * STREAMS_OF_A_PERSON
             yield _orders_beside(ORDERS_BESIDE_STREAMS, wmsd, target, "live", cookies)
             yield _orders_beside(ORDERS_BESIDE_BROWSERS, wmsd, target, "today", cookies[:BROWSERS])
+        yield search_box.growth(site, company)
     yield from search_box.measure(sign_in)
 
 

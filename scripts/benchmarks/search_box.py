@@ -8,7 +8,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from benchmarks.figures import SEARCH, SEARCH_INDEX, Figure
@@ -16,6 +16,9 @@ from benchmarks.order_lists import LINES, ORDERS, PARTNERS
 from benchmarks.processes import QUIET, Failed, Server, progress, wmsd_server
 from benchmarks.site import KINDS, MATERIALS, Company, Installation, article_code, installation
 from benchmarks.size import ROWS, sized
+
+if TYPE_CHECKING:
+    from wmsd.db.engine.sqlite import sqlite3
 
 DEFAULT_ROWS: Final = sized(100_000, 300)
 """Articles, and orders. `--rows` asks for others."""
@@ -31,6 +34,8 @@ REFERENCES: Final = """
         external_ref = printf('web-%08d', id * 48271 % 100000000), tracking_number = printf('RO%012d', id * 7919)
 """
 """Each other than those before it, as customers have them."""
+INDEX: Final = ("search_index", "search_entries")
+"""The tables of the search index."""
 USED: Final = """
     SELECT (page_count - freelist_count) * page_size
     FROM pragma_page_count, pragma_freelist_count, pragma_page_size
@@ -68,21 +73,48 @@ def _load(site: Installation, company: Company, rows: int) -> None:
 def _filled(site: Installation, company: Company, rows: int) -> Iterator[Figure]:
     """By the server's own function, without the pauses that it makes between."""
     from wmsd.db.engine.sqlite import connect
-    from wmsd.db.engine.transaction import lone_transaction
-    from wmsd.warehouse.search.search_store import index_changes
 
     progress("filling the search index")
     with closing(connect(site.file(company))) as connection:
-        (before,) = connection.execute(USED).fetchone()
-        began, has_more = time.perf_counter(), True
-        while has_more:
-            connection.execute("BEGIN IMMEDIATE")
-            has_more = index_changes(lone_transaction(connection))
-            connection.execute("COMMIT")
+        began = time.perf_counter()
+        _fill(connection)
         seconds = time.perf_counter() - began
-        (after,) = connection.execute(USED).fetchone()
     yield Figure(f"filling the search index, {2 * rows} records", "records/s", 2 * rows / seconds)
-    yield Figure(SEARCH_INDEX, "MB", after / 1e6, before / 1e6)
+    yield _growth("a file with bare records only, likewise", site, company)
+
+
+def growth(site: Installation, company: Company) -> Figure:
+    """What the index adds to a file whose orders came by the API, each with its events and its answer."""
+    return _growth(SEARCH_INDEX, site, company)
+
+
+def _growth(name: str, site: Installation, company: Company) -> Figure:
+    """By a copy from which it is taken away."""
+    from wmsd.db.engine.sqlite import connect
+
+    progress(name)
+    copy = site.data.parent / "without.db"
+    site.copy(company, copy)
+    with closing(connect(copy)) as connection:
+        _fill(connection)
+        (with_index,) = connection.execute(USED).fetchone()
+        for table in INDEX:
+            connection.execute(f"DROP TABLE {table}")
+        (without,) = connection.execute(USED).fetchone()
+    copy.unlink()
+    return Figure(name, "MB", with_index / 1e6, without / 1e6)
+
+
+def _fill(connection: "sqlite3.Connection") -> None:
+    from wmsd.db.engine.transaction import lone_transaction
+    from wmsd.warehouse.search.search_store import index_changes
+
+    connection.execute("PRAGMA wal_autocheckpoint = 1000")
+    has_more = True
+    while has_more:
+        connection.execute("BEGIN IMMEDIATE")
+        has_more = index_changes(lone_transaction(connection))
+        connection.execute("COMMIT")
 
 
 def _kinds(rows: int) -> Mapping[str, list[str]]:
