@@ -99,6 +99,7 @@ OTHER_ADDRESSES: Final = {
     "people/sign_in.py": "/second-step and /sign-out are parts of it",
     "people/sign_on.py": "/sign-in/… names a provider",
     "people/try_sign_on.py": "/sign-on/try, which try.py does not say",
+    "records/parts.py": "/lots and /serials are parts of an article's goods",
     "webhooks/redeliver.py": "/again says nothing without what stands before it",
     "work/import_files.py": "/imports/…, whose name means something else in each room",
 }

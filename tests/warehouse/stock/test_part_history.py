@@ -19,7 +19,7 @@ Query = dict[str, Any]
 async def movements(store: Store, article: int, position: int = 0, **query: Any) -> list[dict[str, Any]]:
     asked = validate_model(ArticleMovementQuery, query)
     page = await (await store.world.database()).read(
-        lambda tx: part_history.movements(tx, article, asked, position)
+        lambda tx: part_history.movements_of_article(tx, article, asked, position)
     )
     found: list[dict[str, Any]] = json.loads(f"[{page.records}]")
     return found
@@ -168,7 +168,7 @@ async def _steps(store: Store, article: int, **query: Any) -> int:
     def read(tx: Transaction) -> None:
         tx._connection.set_progress_handler(count, 1000)
         try:
-            part_history.movements(tx, article, asked, 0)
+            part_history.movements_of_article(tx, article, asked, 0)
         finally:
             tx._connection.set_progress_handler(None, 0)
 

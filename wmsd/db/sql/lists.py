@@ -13,6 +13,7 @@ from wmsd.contract.list_queries import CursorQuery, PageQuery, Query
 from wmsd.contract.results import CursorPage, Page, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.csv_lines import END
+from wmsd.db.sql.list_filters import DateRange, Member, Tally
 from wmsd.db.sql.records import RecordSql
 
 RECENT: Final = ("updated_since", "since")
@@ -33,29 +34,6 @@ STATEMENTS: Final = 256
 """So many are kept: putting thousands of characters together takes as long as reading a few rows."""
 NEAR: Final = 20
 """How many pages of rows are searched for one page of recent ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """A table of (status, partner_id, rows), kept by triggers, so that a list's total by either or both costs
-    nothing. One that is not `by_partner` has no partner_id.
-    """
-
-    table: str
-    statuses: tuple[str, ...]
-    by_partner: bool = True
-
-    def applies(self, values: Mapping[str, object]) -> bool:
-        return bool(values) and set(values) <= {"status", *(["partner_id"] if self.by_partner else [])}
-
-    def total(self, tx: Transaction, values: Mapping[str, object]) -> int:
-        statuses = dumps(values.get("status", self.statuses))
-        partner = "partner_id = :partner_id AND" if "partner_id" in values else ""
-        return tx.number(
-            f"SELECT coalesce(sum(rows), 0) FROM {self.table} "
-            f"WHERE {partner} status IN (SELECT value FROM json_each(:statuses))",
-            {**values, "statuses": statuses},
-        )
 
 
 class Joined(NamedTuple):
@@ -96,46 +74,6 @@ def conditions(query: type[Query], **own: str) -> dict[str, str]:
     if unknown := sorted(own.keys() - set(names)):
         raise TypeError(f"{query.__name__} declares no filter {', '.join(unknown)}")
     return {name: own.get(name, f"{name} = :{name}") for name in names}
-
-
-class DateRange(NamedTuple):
-    """A column with a date or nothing, and the filters by its first and its last day. Where a list has a tally, an
-    index has the column within each status.
-    """
-
-    column: str
-    first: str
-    last: str
-
-    @property
-    def conditions(self) -> dict[str, str]:
-        return {self.first: f"{self.column} >= :{self.first}", self.last: f"{self.column} <= :{self.last}"}
-
-
-class Member(NamedTuple):
-    """A filter by rows of another table, such as the lines of orders: those that meet the condition name the
-    record that they belong to in a column.
-    """
-
-    table: str
-    column: str
-    condition: str
-
-    @property
-    def met(self) -> str:
-        return f"FROM {self.table} WHERE {self.condition}"
-
-    @property
-    def rows(self) -> str:
-        return f"SELECT {self.column} {self.met}"
-
-    def among(self, key: str) -> str:
-        """Reads the rows first: for few."""
-        return f"{key} IN ({self.rows})"
-
-    def of_each(self, key: str) -> str:
-        """Looks for the rows of each record on the way: for many."""
-        return f"EXISTS ({self.rows} AND {self.column} = {key})"
 
 
 @dataclass(frozen=True, slots=True)

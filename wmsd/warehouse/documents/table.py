@@ -15,7 +15,8 @@ from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import change_columns, creation_columns, updated_at_sql
 from wmsd.db.sql.code_series import next_code
-from wmsd.db.sql.lists import FEW_AT_ONCE, DateRange, Listing, Member, Tally, conditions
+from wmsd.db.sql.list_filters import DateRange, Member, Tally
+from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, conditions
 from wmsd.db.sql.records import check_fields_are_read, record_sql
 from wmsd.db.sql.statements import column_values, insert_sql, update_sql
 from wmsd.warehouse.directory.store import DirectoryKind

@@ -49,4 +49,4 @@ def list_article_movements(tx: Transaction, id: int, query: ArticleMovementQuery
     """List the movements of an article, of one of its lots, or of one of its serials, the newest first."""
     if not tx.value("SELECT EXISTS (SELECT 1 FROM articles WHERE id = ?)", (id,)):
         raise not_found("article")
-    return part_history.movements(tx, id, query, position)
+    return part_history.movements_of_article(tx, id, query, position)

@@ -54,7 +54,9 @@ OF_SERIAL: Final = MOVEMENTS.format(
 )
 
 
-def movements(tx: Transaction, article_id: int, query: ArticleMovementQuery, position: int) -> CursorPage:
+def movements_of_article(
+    tx: Transaction, article_id: int, query: ArticleMovementQuery, position: int
+) -> CursorPage:
     """The movements before the position, the newest first; position 0 is the end of the ledger. A direction
     narrows those of a lot or a serial.
     """
