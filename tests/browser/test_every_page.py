@@ -40,6 +40,11 @@ PAGES = (
     *(f"/companies/1/sales-orders/1/{each}" for each in ("labels", "prints/delivery-note", "prints/pick-list")),
     *("/companies/1/receptions/1/prints/goods-received-note", "/companies/1/returns/1/prints/return-slip"),
     *("/companies/1/articles/1/labels?size=x", "/companies/1/articles/1/labels?kind=article&size=label-62x29"),
+    *("/companies/1/papers", "/companies/1/stock/1/labels", "/companies/1/stock/labels?ids=1,2"),
+    *(
+        "/companies/1/sales-orders/1/prints/delivery-note?size=a6",
+        "/companies/1/returns/1/prints/return-slip?size=a6",
+    ),
     *("/companies/1/imports/new", "/companies/1/partners/new", "/companies/1/clients/new"),
     *("/companies/1/warehouses/new", "/companies/1/partners/1/change"),
     *("/companies/99/articles", "/companies/1/articles?min_stock=x"),

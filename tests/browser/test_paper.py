@@ -5,6 +5,7 @@ barcodes that scanners read.
 import base64
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import House
 from tests.browser.working_day import work
 from tests.support.chromium import opened
+from tests.support.pictures import JPEG, png
 from wmsd.interfaces.pages.kit.resources import RESOURCES
 
 A4_WIDTH: Final = 718
@@ -24,6 +26,10 @@ LISTS: Final = tuple(f"/companies/1/{each.name}" for each in RESOURCES)
 RECORDS: Final = ("/today", "/companies/1/articles/1", "/companies/1/stock/1", "/companies/1/stock/1/movements")
 OF_HOUSE: Final = ("/admin/users", "/admin/health", "/admin/audit", "/admin/settings", "/admin/users/1/rights")
 PRESSED: Final = "button, .button, nav, .find, .filters, .more, .tick, .api"
+DRAWN: Final = (
+    """() => [...document.querySelectorAll("img")].map((each) => [each.naturalWidth, each.naturalHeight])"""
+)
+"""The pixels of each picture that the browser could read."""
 SHOWN: Final = "all => all.filter((each) => each.getClientRects().length).map((each) => each.outerHTML)"
 CUT: Final = f"""() => [...document.querySelectorAll("main *")]
     .filter((each) => getComputedStyle(each).display !== "inline" && !each.closest(".hidden"))
@@ -127,3 +133,45 @@ def test_a_page_that_is_dark_prints_dark_on_white(page: Page) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     page.goto("/companies/1/articles/1")
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 27, 24)"
+
+
+def test_the_logo_of_the_company_stands_on_its_papers(
+    printer: Page, documents: tuple[str, ...], tmp_path: Path
+) -> None:
+    """PNG and JPEG are drawn, on A4 and A6, and gone when the logo is removed."""
+    note = "/companies/1/sales-orders/1/prints/delivery-note"
+    for name, content in (("logo.jpg", JPEG), ("logo.png", png(240, 60))):
+        file = tmp_path / name
+        file.write_bytes(content)
+        printer.emulate_media(media="screen")
+        printer.goto("/companies/1/papers")
+        printer.fill("#name", "Acme Logistics SRL")
+        printer.fill("[id='address.city']", "Cluj-Napoca")
+        printer.click("main button:text-is('Save')")
+        printer.set_input_files("#file", file)
+        printer.click("form.for-logo:has(#file) button")
+        expect(printer.locator("[role=status]").first).to_be_visible()
+        for size, sheet in (("a4", (210, 297)), ("a6", (105, 148))):
+            printer.goto(f"{note}?size={size}")
+            assert printer.evaluate(DRAWN) == [[240, 60] if name == "logo.png" else [1, 1]]
+            expect(printer.locator(".sender")).to_contain_text("Acme Logistics SRL")
+            printer.emulate_media(media="print")
+            assert set(paper_of(printer)) == {sheet}
+    printer.emulate_media(media="screen")
+    printer.goto("/companies/1/papers")
+    printer.click("main button:text-is('Remove the logo')")
+    expect(printer.locator("main")).to_contain_text("The logo is removed.")
+    printer.goto(note)
+    assert printer.evaluate(DRAWN) == []
+
+
+@pytest.mark.usefixtures("documents")
+def test_labels_of_ticked_stock_records_are_printed_together(page: Page) -> None:
+    page.goto("/companies/1/stock")
+    boxes = page.locator("td.tick input")
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    page.click("text=Print labels of those ticked")
+    expect(page.locator("main")).to_contain_text("2 records")
+    page.click("text=Show labels")
+    expect(page.locator(".label")).to_have_count(2)

@@ -37,7 +37,7 @@ class Sent:
     fields: dict[str, str] = field(default_factory=dict)
     file_name: str = ""
     bytes: int = 0
-    content: bytes = b""
+    content: bytearray = field(default_factory=bytearray)
     """The file itself, where it is held in memory."""
 
 
@@ -116,7 +116,8 @@ class _Receiving:
             browsers.check_token(self._browser, "")
         self._sent.file_name = _name(part.filename)
         if self._target is None:
-            self._sent.content = b"".join([chunk async for chunk in self._chunks(part)])
+            async for chunk in self._chunks(part):
+                self._sent.content += chunk
             return
         with new_private(self._target) as file:
             waiting: list[bytes] = []
