@@ -365,3 +365,27 @@ async def test_a_form_with_more_lines_than_it_takes_is_refused_before_they_are_r
     rows_of_form = {f"lines.{number}.warehouse": f"Q{number}" for number in range(1001)}
     seen = await office.post(f"{ORDERS}/new", {**form, **rows_of_form})
     assert (seen.status, "A form takes 1000 lines, and 1001 were sent." in text_of(seen.text)) == (422, True)
+
+
+async def test_what_cannot_be_read_and_what_cannot_be_found_are_told_at_once(office: Visitor) -> None:
+    typed = {"partner": "NONE", "warehouse": "MAIN", "requested_date": "31.02.2027"}
+    rows = lines(("A", "one"), ("NOWHERE", "1"), ("A", "1,000"), ("A", "0"))
+    seen = await sent(office, f"{ORDERS}/new", **typed, **rows)
+    assert seen.status == 422
+    wrong = set(re.findall(r'id="([\w.]+)-error"', seen.text))
+    assert wrong == {
+        *("partner", "requested_date", "lines.0.quantity"),
+        *("lines.1.article_code", "lines.2.quantity", "lines.3.quantity"),
+    }
+    assert still_in(seen)["lines.0.quantity"] == "one"
+    assert (await document(office, "sales-orders"))["data"] == []
+
+
+@pytest.mark.parametrize("quantity", ["one", "1,000", "1.000,00.0", "{}"])
+async def test_a_number_that_cannot_be_read_changes_nothing(office: Visitor, shop: Shop, quantity: str) -> None:
+    await shop.order()
+    before = await document(office, "sales-orders/1")
+    seen = await sent(office, f"{ORDERS}/1/change", carrier="DHL", **{"lines.0.quantity": quantity})
+    assert seen.status == 422
+    assert re.findall(r'id="([\w.]+)-error"', seen.text) == ["lines.0.quantity"]
+    assert await document(office, "sales-orders/1") == before

@@ -127,7 +127,9 @@ def _is_filled(fields: Iterable[FormField], row: Typed) -> bool:
 async def document_of(
     at: Workplace, fields: Iterable[FormField], typed: Typed, is_change: bool
 ) -> tuple[dict[str, object], dict[str, list[str]]]:
-    """The body of the operation, and a sentence for each field that makes none."""
+    """The body of the operation, and a sentence for each field that makes no value: in the body that is then
+    something that no operation takes, so that whatever else is wrong can be asked for.
+    """
     document: dict[str, object] = {}
     errors: dict[str, list[str]] = {}
     known: dict[tuple[str, str], object] = {}
@@ -140,9 +142,11 @@ async def document_of(
             )
         except ValueError as error:
             errors[field.name] = [str(error)]
+            _put(document, field.parameter, _never_taken(field))
             continue
         if value is None and field.is_required and is_change and BETWEEN not in field.name:
             errors[field.name] = [translate_error("is required")]
+            _put(document, field.parameter, _never_taken(field))
             continue
         if value is None and (field.asks in ("secret", "hidden") or field.is_required or not is_change):
             continue  # what is left empty has its default, or stays as it is
@@ -156,6 +160,26 @@ async def document_of(
         if isinstance(value, dict) and all(each is None for each in value.values()):
             document[name] = None
     return document, errors
+
+
+def _never_taken(field: FormField) -> object:
+    """A value of a type that the field cannot have, however it is read."""
+    return 0 if field.asks == "pairs" else {"": None}
+
+
+def with_own_errors(
+    fields: Iterable[FormField], typed: Typed, own: Mapping[str, list[str]], errors: Mapping[str, list[str]]
+) -> dict[str, list[str]]:
+    """The errors that an operation has found in a body of `document_of`, with those that were known before in the
+    place of what it says about them.
+    """
+    known = tuple(field.parameter for field in flat(fields, typed) if field.name in own)
+    found = {path: said for path, said in errors.items() if not any(_is_within(path, each) for each in known)}
+    return {**own, **found}
+
+
+def _is_within(path: str, outer: str) -> bool:
+    return path == outer or path.startswith(f"{outer}{BETWEEN}")
 
 
 async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:

@@ -22,6 +22,7 @@ from wmsd.interfaces.pages.kit.forms import (
     sendable_again,
     typed_in,
     typed_of,
+    with_own_errors,
 )
 from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Sent
 from wmsd.interfaces.pages.kit.references import find_references
@@ -48,6 +49,7 @@ CHANGED_MEANWHILE: Final = (
     "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
     "and send the form again to save yours over it."
 )
+INVALID: Final = 422
 KEY_REUSED: Final = "IDEMPOTENCY_KEY_REUSED"
 """The error of a form that was sent before, with something else in it."""
 SAVED_BEFORE: Final = (
@@ -87,13 +89,14 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         typed |= act.ticked(sent[SET])
         return await _form(at, resource, act, record, typed, hidden)
     document, errors = await document_of(at, fields, _without_offer(act, typed), act.changes)
+    going: Sent = {"document": {**document, **act.fixed}, IF_MATCH: sent.get(IF_MATCH) or None}
+    if "id" in request.match_info:
+        going["path"] = {"id": request.match_info["id"]}
+    answer = await at.ask_once(act.operation, sent.get(KEY), **going)
     if errors:
-        answer = _wrong(errors)
-    else:
-        going: Sent = {"document": {**document, **act.fixed}, IF_MATCH: sent.get(IF_MATCH) or None}
-        if "id" in request.match_info:
-            going["path"] = {"id": request.match_info["id"]}
-        answer = await at.ask_once(act.operation, sent.get(KEY), **going)
+        assert not answer.is_good
+        found = answer.body.get("errors", {}) if answer.status == INVALID else {}
+        answer = _wrong(with_own_errors(fields, typed, errors, found))
     if answer.is_good and act.goes_to == "once":
         return page_of(at, act.template, resource.name, resource=resource, made=answer.body)
     if answer.is_good and act.then is not None and THEN in sent:
@@ -163,7 +166,7 @@ async def _with_more_rows(
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
     """What the form says itself, before any operation is asked."""
-    return Answer(422, {"message": _("Correct what is marked."), "errors": errors})
+    return Answer(INVALID, {"message": _("Correct what is marked."), "errors": errors})
 
 
 async def _form(
