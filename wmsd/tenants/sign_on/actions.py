@@ -63,7 +63,7 @@ async def begin_sign_on(
         raise _cannot_be_reached(service, to.provider, error) from None
     back_to = f"{call.origin}/sign-in/{provider}/back"
     had = (None, None) if caller is None else (caller.session_id, caller.actor.user_id)
-    begun, kept = service.under_way.begin(provider, back_to, body.next_path, *had)
+    begun, kept = service.under_way.begin(provider, back_to, body.next_path, *had, body.stays)
     return {"go_to": exchange.authorization_url(to.provider, metadata, begun), "kept": kept}
 
 
@@ -102,7 +102,7 @@ async def finish_sign_on(
 
     actor = Actor(known.email, known.id, address=call.address)
     secret = await service.platform.write(begin, actor, is_quiet=begun.session_id is None)
-    return {"secret": secret, "next_path": begun.next_path}
+    return {"secret": secret, "next_path": begun.next_path, "stays": begun.stays}
 
 
 async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:

@@ -42,6 +42,8 @@ class SignOn:
     user_id: int | None
     until: int
     """By the monotonic clock, in seconds."""
+    stays: bool = False
+    """Whether the browser is to keep the session when somebody closes it."""
 
     @property
     def challenge(self) -> str:
@@ -59,13 +61,19 @@ class UnderWay:
         """States that came back, and until when they are remembered."""
 
     def begin(
-        self, provider: str, back_to: str, next_path: str, session_id: int | None, user_id: int | None
+        self,
+        provider: str,
+        back_to: str,
+        next_path: str,
+        session_id: int | None,
+        user_id: int | None,
+        stays: bool = False,
     ) -> tuple[SignOn, str]:
         """A new one, and what its browser keeps."""
         state, nonce = self._ids.secret(), self._ids.secret()
         verifier = self._ids.secret() + self._ids.secret()  # 43 characters at least
         until = math.ceil(self._clock.monotonic()) + SECONDS
-        begun = SignOn(provider, state, nonce, verifier, back_to, next_path, session_id, user_id, until)
+        begun = SignOn(provider, state, nonce, verifier, back_to, next_path, session_id, user_id, until, stays)
         return begun, self._vault.seal(dumps(asdict(begun)))
 
     def end(self, kept: str, provider: str, state: str) -> SignOn | None:

@@ -27,6 +27,8 @@ class Beginning(Input):
     """`next_path`: where the person wants to go, an address of this service."""
 
     next_path: Annotated[str, Field(max_length=500)] = ""
+    stays: bool = False
+    """Whether the browser is to keep the session when somebody closes it."""
 
 
 class BegunSignOn(Model):
@@ -51,6 +53,7 @@ class SignedOn(Model):
 
     secret: str
     next_path: str
+    stays: bool
 
 
 class Sample(Input):

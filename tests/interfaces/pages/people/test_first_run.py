@@ -258,6 +258,14 @@ async def test_the_demo_opens_signed_in_by_its_own_link(world: World) -> None:
     assert (await Visitor(world).post("/demo", {"code": code})).status == 404
 
 
+@pytest.mark.parametrize("stays", [True, False])
+async def test_the_browser_keeps_the_session_of_the_demo_if_it_is_asked_to(world: World, stays: bool) -> None:
+    loaded = await demo.load(world.installation)
+    sent = {"code": loaded.links[0][1], **({"stay": "on"} if stays else {})}
+    done = await Visitor(world).post("/demo", sent)
+    assert (done.goes_to, "Max-Age" in done.headers["Set-Cookie"]) == ("/today", stays)
+
+
 @pytest.mark.parametrize("person", demo_links.PEOPLE, ids=lambda person: str(person.name))
 async def test_everybody_of_the_demo_comes_in_by_a_link_of_their_own(
     world: World, person: demo_links.DemoPerson

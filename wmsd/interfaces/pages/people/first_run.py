@@ -14,6 +14,7 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN, Browser
 from wmsd.interfaces.pages.kit.page_client import PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
+from wmsd.interfaces.pages.people.sign_in import STAY, session_seconds
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.platform.admin_view.recovery_phrase import get_recovery_phrase
 from wmsd.server.alerts.mail_confirmation import state_of
@@ -72,7 +73,7 @@ async def open_demo(door: PageClient, request: web.Request) -> web.Response:
     answer = await door.ask(browser, demo.open_demo, document=document)
     if answer.status in (404, 422):
         return _spent(is_demo=True)
-    return browsers.give(go_to("/today"), browser, answer.needed()["secret"])
+    return browsers.give(go_to("/today"), browser, answer.needed()["secret"], session_seconds(door, STAY in sent))
 
 
 async def _spent_first_admin(door: PageClient, request: web.Request) -> web.Response:

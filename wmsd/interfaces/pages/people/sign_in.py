@@ -25,6 +25,13 @@ FIELDS = (
 """Their names, what they are called, their types, and what browsers fill them with."""
 STAY = "stay"
 """A box: the browser is to keep the session when somebody closes it."""
+GO_ON: Final = "go_on"
+"""The button for whoever has signed in in another tab, such as through a provider."""
+OF: Final = "of"
+"""A hidden field: the id of the person who has filled in the form that comes along."""
+IN_ANOTHER_TAB: Final = f"{SIGN_IN}?done=tab"
+"""Where the other tab leads."""
+NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, and go on then."
 CARRIED: Final = "form."
 """What the names of the fields of a form begin with that comes along."""
 
@@ -40,12 +47,16 @@ class GoingOn(NamedTuple):
     user_id: int | None = None
     stays: bool = False
     """Whether the browser is to keep the session when somebody closes it."""
+    form_of: str = ""
+    """The id of the person who has filled in that form, as the page says it."""
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:
     browser = door.browser(request)
     known = None if browser.secret is None else await door.ask(browser, profile_actions.get_profile)
     if known is not None and known.is_good:
+        if request.path_qs == IN_ANOTHER_TAB:
+            return render_page("other_tab", home=HOME)
         return go_to(own_path(request.query.get("next", ""), HOME))
     way = GoingOn(request.query.get("next", ""), is_lost=request.query.get("lost") == "form")
     return await _form(door, browser, way, done=request.query.get("done", ""), ended=_ended(known))
@@ -55,7 +66,9 @@ async def show_too_late(door: PageClient, request: web.Request, typed: Mapping[s
     """The page in place of the answer to a form, which comes along."""
     browser = door.browser(request)
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
-    way = GoingOn(request.path_qs, is_lost=True, carried={f"{CARRIED}{name}": typed[name] for name in typed})
+    carried = {f"{CARRIED}{name}": typed[name] for name in typed}
+    form_of = str(await door.user_of(browser.secret) or "")
+    way = GoingOn(request.path_qs, is_lost=True, carried=carried, form_of=form_of)
     return await _form(door, browser, way, status=401, ended=_ended(known))
 
 
@@ -67,6 +80,8 @@ def _ended(known: Answer | None) -> str:
 async def sign_in(door: PageClient, request: web.Request) -> web.Response:
     """Begins a new session, and ends the one that the browser had before."""
     browser, sent, way = await _sent(door, request)
+    if GO_ON in sent:
+        return await _go_on(door, browser, way)
     document = {"email": sent.get("email", "").strip(), "password": sent.get("password", "")}
     answer = await door.ask(browser, accounts.begin_session, document=document)
     if not answer.is_good:
@@ -94,19 +109,40 @@ async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[s
     user_id = await door.user_of(door.browser(request).secret)
     browser, sent = await door.sent_form(request, PLAIN if user_id is None else WITH_ANOTHER)
     carried = {} if user_id is None else {name: sent[name] for name in sent if name.startswith(CARRIED)}
-    return browser, sent, GoingOn(sent.get("next", ""), sent.get("lost") == "form", carried, user_id, STAY in sent)
+    is_lost, form_of = sent.get("lost") == "form", sent.get(OF, "")
+    return browser, sent, GoingOn(sent.get("next", ""), is_lost, carried, user_id, STAY in sent, form_of)
 
 
 async def _signed_in(door: PageClient, browser: Browser, secret: str, way: GoingOn) -> web.Response:
     if browser.secret is not None:
         await door.ask(browser, profile_actions.end_this_session)
     path = own_path(way.path, "")
-    seconds = int(door.lifetimes.most.total_seconds()) if way.stays else None
+    seconds = session_seconds(door, way.stays)
     if not path or not way.carried or await door.user_of(secret) != way.user_id:
         return browsers.give(go_to(path or HOME), browser, secret, seconds)
-    # without the token of a form: so nothing can come of it but a form that is shown
+    return browsers.give(_leading_on(path, way), browser, secret, seconds)
+
+
+def session_seconds(door: PageClient, stays: bool) -> int | None:
+    """How long the browser keeps the session; None: until somebody closes it."""
+    return int(door.lifetimes.most.total_seconds()) if stays else None
+
+
+def _leading_on(path: str, way: GoingOn) -> web.Response:
+    """To the form, without its token: so nothing can come of it but a form that is shown."""
     fields = {name.removeprefix(CARRIED): value for name, value in way.carried.items()} | {AGAIN: "1"}
-    return browsers.give(render_page("signed_on", next_path=path, carried=fields), browser, secret, seconds)
+    return render_page("signed_on", next_path=path, carried=fields)
+
+
+async def _go_on(door: PageClient, browser: Browser, way: GoingOn) -> web.Response:
+    """For whoever has signed in in another tab: a provider sends the browser back without the form."""
+    known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
+    if not known.is_good:
+        return await _form(door, browser, way, known.status, refused={"message": NOT_YET})
+    path = own_path(way.path, "")
+    if not path or not way.carried or str(way.user_id) != way.form_of:
+        return go_to(path or HOME)
+    return _leading_on(path, way)
 
 
 async def sign_out(door: PageClient, request: web.Request) -> web.Response:
@@ -139,7 +175,8 @@ async def _form(
         next_path=own_path(way.path, ""),
         email=email,
         is_lost=way.is_lost,
-        carried=way.carried,
+        carried={**way.carried, **({OF: way.form_of} if way.carried else {})},
+        other_tab=IN_ANOTHER_TAB,
         done=done,
         ended=ended,
         stays=way.stays,

@@ -12,6 +12,7 @@ from wmsd.interfaces.pages.kit.browser import own_path
 from wmsd.interfaces.pages.kit.page_client import HOME, SIGN_IN, Answer, PageClient, to_sign_in
 from wmsd.interfaces.pages.kit.rendering import go_to, render_page
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
+from wmsd.interfaces.pages.people.sign_in import STAY, session_seconds
 from wmsd.tenants.sign_on import actions as sign_on
 from wmsd.tenants.sign_on.open_sign_ons import SECONDS
 
@@ -36,7 +37,7 @@ async def begin(door: PageClient, request: web.Request) -> web.Response:
         browser,
         sign_on.begin_sign_on,
         path={"provider": request.match_info["provider"]},
-        document={"next_path": next_path},
+        document={"next_path": next_path, "stays": STAY in request.query},
     )
     if not answer.is_good:
         return _refused(answer)
@@ -60,7 +61,7 @@ async def end(door: PageClient, request: web.Request) -> web.Response:
     if answer.is_good:
         done = render_page("signed_on", next_path=own_path(answer.body["next_path"], HOME), carried={})
         done.headers["Referrer-Policy"] = "no-referrer"  # this address holds what the provider has sent
-        browsers.give(done, browser, answer.body["secret"])
+        browsers.give(done, browser, answer.body["secret"], session_seconds(door, answer.body["stays"]))
     else:
         done = _refused(answer)
     if answer.status != 429:  # nobody has looked at it
