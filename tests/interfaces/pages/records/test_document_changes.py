@@ -120,5 +120,5 @@ async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkey
 
 async def test_in_romanian(visitor: Visitor) -> None:
     seen = await visitor.get(PATH, {"Accept-Language": "ro"})
-    assert [row[1] for row in changes(seen)] == ["trecut în altă stare", "modificat", "creat"]
+    assert [row[1] for row in changes(seen)] == ["trecut în alt status", "modificat", "creat"]
     assert ">Ce s-a întâmplat</h2>" in seen.text

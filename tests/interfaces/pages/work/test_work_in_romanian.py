@@ -168,11 +168,11 @@ def test_texts_that_templates_translate_are_plain() -> None:
 @pytest.mark.usefixtures("_in_romanian")
 def test_the_verb_agrees_with_how_many_did_it() -> None:
     (one,) = ledger_words.sentences({"groups": [GROUP], "at": GROUP["last_at"]}, {})
-    assert (one.subject, one.did) == ("O corecție", "a scăzut 3")
+    assert (one.subject, one.did) == ("O ajustare", "a scăzut 3")
     assert one.details == "la 20 noiembrie, lotul L1, de ana@example.com: spart."
     many = {**GROUP, "movements": 25, "quantity": 3, "quarantined": 2}
     (more,) = ledger_words.sentences({"groups": [many], "at": GROUP["last_at"]}, {})
-    assert (more.subject, more.did) == ("25 de corecții", "au adăugat 3 în total")
+    assert (more.subject, more.did) == ("25 de ajustări", "au adăugat 3 în total")
     assert "din care 2 în carantină" in more.details
 
 
