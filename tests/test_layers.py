@@ -38,6 +38,7 @@ OWNERS = {
     "warehouse/sales_orders": ("sales_orders", "sales_order_lines"),
     "warehouse/purchase_orders": ("purchase_orders", "purchase_order_items", "inbound_rules"),
     "warehouse/receptions": ("receptions", "reception_items"),
+    "warehouse/counts": ("counts", "count_lines"),
     "warehouse/returns": ("returns", "return_lines"),
     "warehouse/transports": ("transports", "transport_orders", "transport_packaging"),
 }

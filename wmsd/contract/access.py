@@ -11,7 +11,8 @@ ABILITIES: Final[dict[str, str]] = {
     "articles:read": "read articles",
     "articles:write": "create and update articles, article sync",
     "stock:read": "read stock",
-    "stock:write": "adjust stock, put it into quarantine and release it",
+    "stock:count": "create counts, and enter what was counted",
+    "stock:write": "book what was counted, adjust stock, put it into quarantine and release it",
     "sales-orders:read": "read sales orders",
     "sales-orders:write": "create and update sales orders",
     "purchase-orders:read": "read purchase orders",
@@ -66,9 +67,9 @@ OFFICE: Final = AbilitySet(
 WAREHOUSE: Final = AbilitySet(
     "warehouse",
     "Warehouse",
-    "adjusts stock, writes sales orders, receptions and returns, and reads all records except webhooks",
+    "counts and adjusts stock, writes sales orders, receptions and returns, and reads all records except webhooks",
     READ_ABILITIES - {"webhooks:read"}
-    | {"stock:write", "sales-orders:write", "receptions:write", "returns:write"},
+    | {"stock:count", "stock:write", "sales-orders:write", "receptions:write", "returns:write"},
 )
 READS_ONLY: Final = AbilitySet("reads-only", "Reads only", "reads all records and changes nothing", READ_ABILITIES)
 ABILITY_SETS: Final = (OFFICE, WAREHOUSE, READS_ONLY)

@@ -18,6 +18,7 @@ TAGS: Final[Mapping[str, Tag]] = {
     "Batch": Tag("batch", "Several requests in one."),
     "Clients": Tag("client", "Whose goods they are, where the company stores for others."),
     "Company": Tag("company", "The companies that a token may use."),
+    "Counts": Tag("count", "What was counted of the stock, and the booking of differences."),
     "Discovery": Tag("description", "What there is, whether it works, and these descriptions."),
     "Events": Tag("event", "The event log: all that happened in the last 90 days."),
     "GraphQL": Tag("answer", "The same records by queries of one's own."),

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from wmsd.warehouse.counts.kind import COUNTS
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.packaging.store import SERIES
 from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
@@ -9,7 +10,7 @@ from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
-DOCUMENTS: Final[tuple[DocumentKind, ...]] = (SALES_ORDERS, PURCHASE_ORDERS, RECEPTIONS, RETURNS)
+DOCUMENTS: Final[tuple[DocumentKind, ...]] = (SALES_ORDERS, PURCHASE_ORDERS, RECEPTIONS, RETURNS, COUNTS)
 
 SERIES_NAMES: Final = (*(kind.table.series for kind in DOCUMENTS), SERIES)
 """The series of codes."""

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "client": ("records.clients", "List, show, make and change clients, the owners of goods."),
     "warehouse": ("records.warehouses", "List, show, make and change warehouses."),
     "stock": ("records.stock", "List, adjust and quarantine stock, and read its ledger."),
+    "count": ("records.counts", "List, show, move and book counts of stock."),
     "sales-order": ("records.sales_orders", "List, show and move sales orders."),
     "purchase-order": ("records.purchase_orders", "List, show and move purchase orders."),
     "reception": ("records.receptions", "List, show and move receptions."),

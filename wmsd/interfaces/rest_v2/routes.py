@@ -10,6 +10,7 @@ from wmsd.events.webhooks.deliveries import actions as deliveries
 from wmsd.platform import discovery
 from wmsd.server.webhook_sender import test_webhook
 from wmsd.warehouse.articles import actions as articles
+from wmsd.warehouse.counts import actions as counts
 from wmsd.warehouse.packaging import actions as packaging
 from wmsd.warehouse.sales_orders import actions as sales_orders
 from wmsd.warehouse.stock import actions as stock
@@ -31,6 +32,12 @@ ROUTES: Final = (
     Route("POST", "/api/v2/webhooks/{id}/redeliver", deliveries.redeliver_webhook_range),
     Route("POST", "/api/v2/webhooks/{id}/deliveries/{delivery}/redeliver", deliveries.redeliver_webhook),
     Route("GET", "/api/v2/stock", stock.walk_stock),
+    Route("GET", "/api/v2/counts", counts.READING.by_cursor),
+    Route("POST", "/api/v2/counts", counts.create_count),
+    Route("GET", "/api/v2/counts/{id}", counts.READING.one),
+    Route("PUT", "/api/v2/counts/{id}", counts.replace_count),
+    Route("PATCH", "/api/v2/counts/{id}", counts.update_count),
+    Route("POST", "/api/v2/counts/{id}/book", counts.book_count),
     Route("GET", "/api/v2/packaging/types", packaging.walk_packaging_types),
     Route("GET", "/api/v2/packaging/balances", packaging.walk_packaging_balances),
     Route("GET", "/api/v2/packaging/movements", packaging.walk_packaging_movements),

@@ -66,13 +66,18 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
     """The filters in the form of the list's SQL; None when nothing can match."""
     found = dict(values)
     if "search" in values:
-        words = search_words(str(values["search"]))
-        if not words:
+        found["search"] = expression(str(values["search"]))
+        if found["search"] is None:
             return None
-        found["search"] = " ".join(map(_term, words))
     if "barcode" in values and (phrase := _phrase(str(values["barcode"]))) is not None:
         found["barcode_words"] = phrase
     return found
+
+
+def expression(search: str) -> str | None:
+    """The FTS5 query for the words of a search; None when it has none, so that nothing can match."""
+    words = search_words(search)
+    return " ".join(map(_term, words)) if words else None
 
 
 def _phrase(barcode: str) -> str | None:

@@ -45,12 +45,14 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
     )
 
 
-def ledger_check(table: DocumentTable, movements: Iterable[str], statuses: Iterable[str], amount: str) -> Check:
+def ledger_check(
+    table: DocumentTable, movements: Iterable[str], statuses: Iterable[str], amount: str, of_line: str
+) -> Check:
     """`movements` are the kinds of movements that the lines of a document in one of the statuses have; `amount` is
-    the SQL of what one of them posts.
+    the SQL of what one of them posts, `of_line` the column of what a line has posted.
     """
     noun, name, lines = table.noun, table.name, table.line_table
-    expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.quantity, 0), 0)"
+    expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.{of_line}, 0), 0)"
     differing = f"""
         WITH moved AS (
             SELECT document_line_id AS line_id, sum({amount}) AS quantity FROM stock_movements

@@ -14,10 +14,11 @@ from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
 from wmsd.db.sql.statements import insert_sql
-from wmsd.warehouse.documents.schema import DocumentOfArticle, SentBack
+from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest, SentBack
 
 IDENTIFIES: Final = ("id", "article_code")
 """Of a sent line: which one it is, and the other name of its article."""
+NOT_STORED: Final = (SentBack, OfTheRequest)
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
 
 
@@ -32,7 +33,7 @@ class HasId(Protocol):
 class LineTable:
     """`document` is the column with the document's id, `fields` are the columns that a caller may set, `shown` is
     the model of a line in answers. `joined` are further tables, beside its own, which is called `line`; `columns`
-    names the SQL of fields that come from them.
+    names the SQL of fields that come from them. `filled` are the columns that its room fills in itself.
 
     Raises TypeError for a field that can be set and is not shown.
     """
@@ -43,11 +44,16 @@ class LineTable:
     shown: type[Model]
     joined: str = OF_ITS_ARTICLE
     columns: Mapping[str, str] = field(default_factory=dict)
+    filled: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         hidden = [name for name in self.fields if name not in self.shown.model_fields]
         if hidden:
             raise TypeError(f"{self.name} can store what {self.shown.__name__} does not show: {', '.join(hidden)}")
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        return (*self.fields, *self.filled)
 
     def sql(self, documents: str) -> str:
         """SQL: the lines of one row of the table `documents`, as JSON."""
@@ -67,7 +73,7 @@ class LineTable:
         lost = [
             name
             for name, field in line.model_fields.items()
-            if name not in (*self.fields, *IDENTIFIES) and SentBack not in field.metadata
+            if name not in (*self.fields, *IDENTIFIES) and not any(mark in field.metadata for mark in NOT_STORED)
         ]
         if lost:
             raise TypeError(f"{line.__name__} can set what {self.name} does not store: {', '.join(lost)}")
@@ -91,7 +97,7 @@ class LineTable:
 
     @cached_property
     def _of_one(self) -> str:
-        return f"SELECT id, {', '.join(self.fields)} FROM {self.name} WHERE {self.document} = ? ORDER BY position"
+        return f"SELECT id, {', '.join(self.stored)} FROM {self.name} WHERE {self.document} = ? ORDER BY position"
 
     def of(self, tx: Transaction, document_id: int) -> list[dict[str, Any]]:
         """The stored lines of a document, in their order."""
@@ -104,11 +110,11 @@ class LineTable:
 
     @cached_property
     def _insert(self) -> str:
-        return insert_sql(self.name, ("id", self.document, "position", *self.fields))
+        return insert_sql(self.name, ("id", self.document, "position", *self.stored))
 
     @cached_property
     def _write(self) -> str:
-        columns = ("position", *self.fields)
+        columns = ("position", *self.stored)
         changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
         return f"{self._insert} ON CONFLICT (id) DO UPDATE SET {changes}"
 

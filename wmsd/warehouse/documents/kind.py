@@ -115,12 +115,13 @@ class Writing(NamedTuple):
 
 class Posting(NamedTuple):
     """Documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`. `amount` is
-    the SQL of what one movement posts.
+    the SQL of what one movement posts, `of_line` the column of what a line has posted.
     """
 
     movements: tuple[Movement, ...]
     statuses: frozenset[str]
     amount: str = "quantity"
+    of_line: str = "quantity"
 
 
 def _check_known(owner: str, names: Collection[str], what: str, known: Collection[str]) -> None:

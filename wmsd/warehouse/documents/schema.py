@@ -16,6 +16,10 @@ class SentBack:
     """Marks a field of a line that only answers have. It may be sent back, and is ignored."""
 
 
+class OfTheRequest:
+    """Marks a field of a line that tells of the request, and is not stored."""
+
+
 class StatusReached(Model):
     """`status` is one of the kind's."""
 

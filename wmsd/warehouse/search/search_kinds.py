@@ -7,10 +7,12 @@ from wmsd.contract.operation import Operation
 from wmsd.warehouse.articles import actions as articles
 from wmsd.warehouse.directory import actions as directory
 from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.packaging import actions as packaging
 from wmsd.warehouse.stock import actions as stock
 
 DOCUMENT_TEXTS: Final = ("code", "external_ref", "customer_reference", "tracking_number")
+PARTNER: Final = "(SELECT name FROM partners WHERE partners.id = {table}.partner_id)"
 PARTNER_OF_ORDER: Final = """(
     SELECT partners.name FROM purchase_orders JOIN partners ON partners.id = partner_id
     WHERE purchase_orders.id = purchase_order_id
@@ -35,26 +37,25 @@ class SearchKind:
     """The listing of whatever `says` tells of; None: its own."""
 
 
+WAREHOUSE: Final = "(SELECT name FROM warehouses WHERE warehouses.id = {table}.warehouse_id)"
+
+
+def _beside(table: DocumentTable) -> tuple[str, Operation]:
+    """The SQL of whom or what a document is of, and the listing of those."""
+    if "partner_id" in table.fields:
+        return PARTNER.format(table=table.name), directory.list_partners
+    if "purchase_order_id" in table.fields:
+        return PARTNER_OF_ORDER, directory.list_partners
+    return WAREHOUSE.format(table=table.name), directory.list_warehouses
+
+
 def _of_documents() -> tuple[SearchKind, ...]:
     kinds = []
-    for kind, mark in zip(DOCUMENTS, "SPRT", strict=True):
+    for kind, mark in zip(DOCUMENTS, "SPRTI", strict=True):
         table = kind.table
-        has_partner = "partner_id" in table.fields
-        partner = f"(SELECT name FROM partners WHERE partners.id = {table.name}.partner_id)"
         texts = tuple(name for name in DOCUMENT_TEXTS if name in table.fields)
-        says = partner if has_partner else PARTNER_OF_ORDER
-        kinds.append(
-            SearchKind(
-                kind.name,
-                mark,
-                kind.reading.by_page,
-                table.name,
-                texts,
-                says,
-                "status",
-                of=directory.list_partners,
-            )
-        )
+        says, of = _beside(table)
+        kinds.append(SearchKind(kind.name, mark, kind.reading.by_page, table.name, texts, says, "status", of=of))
     return tuple(kinds)
 
 

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Final, NamedTuple, get_args
 
 from wmsd.interfaces.pages.kit.acts import Act, Resource
+from wmsd.warehouse.counts import actions as counts
+from wmsd.warehouse.counts.kind import COUNTS
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.documents.schema import SentBack
@@ -52,6 +54,7 @@ class Work(NamedTuple):
     """`path`: the statuses of a document whose work goes as planned. `later`: the fields of lines that change as
     long as other fields do, although lines do not. `leading`: the fields that most people fill in.
     `then`: the move that most new documents are made for, and the text of the button that leads on to it.
+    `acts`: what is done by operations of the kind's own.
     """
 
     path: tuple[str, ...]
@@ -60,6 +63,7 @@ class Work(NamedTuple):
     later: frozenset[str] = frozenset()
     leading: tuple[str, ...] = ()
     then: tuple[str, str] | None = None
+    acts: tuple[Act, ...] = ()
 
 
 WORK: Final[Mapping[str, Work]] = {
@@ -187,6 +191,32 @@ WORK: Final[Mapping[str, Work]] = {
         later=frozenset({"disposition"}),
         leading=("partner", "warehouse", "sales_order", "reason"),
     ),
+    COUNTS.name: Work(
+        ("CREAT", "IN_LUCRU", "FINALIZAT"),
+        (
+            Move(
+                "cancel",
+                "Cancel count",
+                ("CREAT", "IN_LUCRU"),
+                "ANULAT",
+                "The count is cancelled.",
+                "A cancelled count stays cancelled. Stock stays as it is.",
+            ),
+        ),
+        leading=("warehouse", "article_search", "is_blind"),
+        acts=(
+            Act(
+                "book",
+                "Book",
+                counts.book_count,
+                "The differences of the counted lines are booked. A finished count cannot be changed any more.",
+                "The count is finished: its differences are booked.",
+                is_final=True,
+                statuses=frozenset({"IN_LUCRU"}),
+                next_in=frozenset({"IN_LUCRU"}),
+            ),
+        ),
+    ),
 }
 """By the name of the kind."""
 UNDER: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -209,7 +239,7 @@ def _of_documents(kind: DocumentKind) -> Resource:
         kind.listed,
         reading.one,
         sort="-id",
-        acts=(*_forms(kind), *_moves(kind), *_links(kind)),
+        acts=(*_forms(kind), *WORK[kind.name].acts, *_moves(kind), *_links(kind)),
         changes=reading.changes,
         under=UNDER.get(kind.name, ()),
         beside=BESIDE.get(kind.name, ()),

@@ -165,8 +165,9 @@ def _own_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...
     )
 
 
+*_ORDERS, _COUNTS = DOCUMENT_RESOURCES
 RESOURCES: Final = (
-    *DOCUMENT_RESOURCES,
+    *_ORDERS,
     Resource(
         "stock",
         "Stock",
@@ -180,6 +181,7 @@ RESOURCES: Final = (
         acts=STOCK_ACTS,
         comes="It comes with receptions, with counts and with imports.",
     ),
+    _COUNTS,
     Resource(
         "articles",
         "Articles",

@@ -1,0 +1,194 @@
+"""The use cases of counts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
+from wmsd.contract.operation import operation
+from wmsd.contract.results import Record
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.counts import store
+from wmsd.warehouse.counts.count_booking import book
+from wmsd.warehouse.counts.count_entries import Entries, enter
+from wmsd.warehouse.counts.count_ledger import Ledger
+from wmsd.warehouse.counts.rules import BEGUN, FINAL, TRANSITIONS, Effect, Row, Status
+from wmsd.warehouse.counts.schema import MAX_LINES, Count, CountChanges, CountFields, CountLineFields, NewCount
+from wmsd.warehouse.counts.store import COUNT_LINES, COUNTS, StockOf
+from wmsd.warehouse.documents.document_events import create_and_emit, move_and_emit, update_and_emit
+from wmsd.warehouse.documents.document_references import (
+    check_document,
+    not_initial,
+    references_of,
+    sent_status,
+)
+from wmsd.warehouse.documents.operations import reading_operations
+from wmsd.warehouse.documents.transitions import Step
+
+READING: Final = reading_operations(COUNTS, tag="Counts", module="stock", ability="stock:read")
+REFERENCES: Final = references_of(COUNTS)
+
+
+def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Errors of references in a body whose form is wrong. A line with an id need not name its article."""
+    lines = [None if line is None or line.get("id") is not None else line for line in sent.get("lines") or ()]
+    yield from REFERENCES(tx, {**sent, "lines": lines}, named)
+
+
+writing = partial(
+    operation,
+    tag="Counts",
+    returns=Count,
+    module="stock",
+    ability="stock:count",
+    answer="record",
+    writes=True,
+)
+REFUSALS: Final = ("INVALID_WAREHOUSE", "INVALID_ARTICLE", "EXTERNAL_REF_TAKEN")
+CHANGED: Final = ("count.updated", "count.status_changed")
+BOOKED: Final = ("count.status_changed", "count.updated", "stock.updated", "stock.low")
+
+
+@writing(
+    creates=True,
+    events=("count.created", "count.status_changed"),
+    codes=REFUSALS,
+    references=sent_references,
+)
+def create_count(tx: Transaction, body: NewCount) -> Record:
+    """Create a count.
+
+    It lists what `lines` name or, without them, all that is in stock in the warehouse, narrowed by
+    `article_search`. Lines that have their `counted_quantity` already begin the count.
+    """
+    if body.lines is None:
+        return create(tx, body, _list_of_stock(tx, body.warehouse_id, body.article_search))
+    if body.article_search is not None:
+        refuse_field_errors([invalid_field("article_search", "cannot go with lines")])
+    return create(tx, body, enter(tx, body.warehouse_id, body.lines, expands=True))
+
+
+def create(tx: Transaction, body: CountFields, entries: Entries, begins: bool = True) -> Record:
+    """`begins`: whether counted quantities move it to IN_LUCRU."""
+    values = COUNTS.replacement(body)
+    errors = [*not_initial(COUNTS, body.status), *check_document(tx, COUNTS, None, values, {}), *entries.errors]
+    refuse_field_errors(errors)
+    record = create_and_emit(tx, COUNTS, values, entries.rows)
+    if not (begins and entries.are_counted):
+        return record
+    move_and_emit(tx, COUNTS, [record.id], COUNTS.initial, BEGUN)
+    return COUNTS.one(tx, record.id)
+
+
+def _list_of_stock(tx: Transaction, warehouse_id: int, article_search: str | None) -> Entries:
+    found = StockOf.found_by(warehouse_id, article_search)
+    number = 0 if found is None else store.number_of_records(tx, found)
+    are_all = number <= MAX_LINES
+    if found is not None and are_all:
+        number = store.number_of_parts(tx, found)
+    if found is None or not 0 < number <= MAX_LINES:
+        path = "warehouse_id" if article_search is None else "article_search"
+        return Entries([], [invalid_field(path, _no_list(number, are_all))], are_counted=False)
+    rows: list[Row] = list(Ledger(tx, store.records_in(tx, found)).lines_of_all())
+    return Entries(rows, [], are_counted=False)
+
+
+def _no_list(number: int, are_all: bool) -> str:
+    if not number:
+        return "finds nothing in stock: name in lines what is to be counted"
+    most = "" if are_all else "at least "
+    return (
+        f"finds {most}{number} articles, lots and serials in stock, and a count has at most {MAX_LINES} lines: "
+        "narrow it by article_search, or count by a file"
+    )
+
+
+@writing(
+    events=CHANGED,
+    codes=("INVALID_STATUS", *REFUSALS),
+    precondition=COUNTS.one,
+    references=sent_references,
+)
+def replace_count(tx: Transaction, id: int, body: CountFields) -> Record:
+    """Replace a count.
+
+    A field that is not sent takes its default, but code and status stay as they are. Lines that are not sent are
+    taken off the list; of those that are, what is not sent stays. When nothing differs, nothing is written and no
+    event is sent.
+    """
+    _refuse_booking(tx, id, sent_status(body))
+    return apply_count_change(tx, id, COUNTS.replacement(body), body.lines, sent_status(body), replaces=True)
+
+
+@writing(
+    events=CHANGED,
+    codes=("INVALID_STATUS", *REFUSALS),
+    precondition=COUNTS.one,
+    references=sent_references,
+)
+def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
+    """Enter counted quantities, change other fields of a count, or its status.
+
+    Lines that are not sent stay as they are. The first counted quantity moves the count to IN_LUCRU. A new line,
+    without an id, is of goods that were found and are not on the list. The status FINALIZAT comes by booking.
+    """
+    _refuse_booking(tx, id, sent_status(body))
+    return apply_count_change(tx, id, COUNTS.patch(body), body.lines, sent_status(body))
+
+
+@writing(ability="stock:write", events=BOOKED, codes=("INVALID_STATUS",), precondition=COUNTS.one)
+def book_count(tx: Transaction, id: int) -> Record:
+    """Book the differences of a count.
+
+    Each counted line adds its `difference` to stock; what moved after its count arrived stays moved. Lines that
+    are not counted, or are to be counted again, are left unbooked. If a line cannot be booked, nothing is.
+    """
+    return apply_count_change(tx, id, {}, None, FINAL)
+
+
+def _refuse_booking(tx: Transaction, count_id: int, status: Status | None) -> None:
+    current = COUNTS.columns(tx, count_id)["status"]
+    if status == FINAL != current:
+        sentence = (
+            f"A count becomes {FINAL} by booking its differences: POST /api/v2/counts/{count_id}/book, "
+            "which needs stock:write."
+        )
+        raise TRANSITIONS.forbidden(sentence, current, FINAL)
+
+
+def apply_count_change(
+    tx: Transaction,
+    count_id: int,
+    given: Mapping[str, Any],
+    sent_lines: Sequence[CountLineFields] | None = None,
+    status: Status | None = None,
+    *,
+    replaces: bool = False,
+) -> Record:
+    """Applies new fields and lines and moves the count, in the sequence that its statuses allow."""
+    current = COUNTS.columns(tx, count_id)
+    values = COUNTS.merged(current, given)
+    before = COUNT_LINES.of(tx, count_id)
+    entries = Entries(before, [], are_counted=False)
+    if sent_lines is not None:
+        entries = enter(tx, current["warehouse_id"], sent_lines, before, replaces=replaces)
+    lines_differ = bool(entries.errors) or entries.rows != before
+    wanted: Status = status or current["status"]
+    if entries.are_counted and wanted == COUNTS.initial:
+        wanted = BEGUN
+    differing = COUNTS.differing(current, values, lines_differ)
+    for step in TRANSITIONS.steps(current["status"], wanted, differing):
+        match step:
+            case Step.MOVE:
+                move(tx, count_id, current["status"], wanted)
+            case Step.CHANGE:
+                refuse_field_errors([*check_document(tx, COUNTS, count_id, values, current), *entries.errors])
+                update_and_emit(tx, COUNTS, count_id, values, entries.rows)
+    return COUNTS.one(tx, count_id)
+
+
+def move(tx: Transaction, count_id: int, current: Status, requested: Status) -> None:
+    """Moves the count, with all effects. Raises Problem (409) when the move is not allowed."""
+    if TRANSITIONS.effect(current, requested) is Effect.BOOK:
+        book(tx, count_id)
+    move_and_emit(tx, COUNTS, [count_id], current, requested)

@@ -1,0 +1,86 @@
+"""What the ledger has of the parts that a count is of, read at once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.counts import store
+from wmsd.warehouse.counts.rules import Row
+from wmsd.warehouse.stock import store as stock
+from wmsd.warehouse.stock.parts import NOTHING, Contents, PartKey, contents_of
+from wmsd.warehouse.stock.store import Place
+
+
+class Ledger:
+    """The stock of some articles in a warehouse. An article that never was there has no stock record."""
+
+    def __init__(self, tx: Transaction, stock_ids: dict[int, int]) -> None:
+        """`stock_ids`: by article."""
+        self._tx = tx
+        self.stock_ids = stock_ids
+
+    @classmethod
+    def of(cls, tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> "Ledger":
+        places = [Place(article_id, warehouse_id) for article_id in sorted(set(article_ids))]
+        found = stock.available_at(tx, places)
+        return cls(tx, {place.article_id: stock_id for place, (stock_id, _) in found.items()})
+
+    @cached_property
+    def _contents(self) -> dict[int, Contents]:
+        return contents_of(self._tx, self.stock_ids.values())
+
+    @cached_property
+    def last_movement(self) -> int:
+        return store.last_movement(self._tx)
+
+    def contents(self, article_id: int) -> Contents:
+        stock_id = self.stock_ids.get(article_id)
+        return Contents() if stock_id is None else self._contents[stock_id]
+
+    def quantity(self, article_id: int, goods: PartKey) -> int:
+        return self.contents(article_id).parts.get(goods, NOTHING).quantity
+
+    def part_of_serial(self, article_id: int, serial: str) -> PartKey:
+        """Where it is in stock here, in its lot."""
+        there = self.contents(article_id).parts
+        return next((goods for goods in there if goods.serial == serial), PartKey(None, serial))
+
+    def parts(self, article_id: int, named: PartKey) -> list[PartKey]:
+        """The parts in stock that a line of a new list stands for: all of the article, all of the lot, or one."""
+        if named.serial is not None:
+            return [named]
+        there = self.contents(article_id).parts
+        return [goods for goods in there if named.lot_number in (None, goods.lot_number)] or [named]
+
+    def line(self, article_id: int, goods: PartKey) -> Row:
+        """A new line, which is not counted yet."""
+        return {
+            "id": None,
+            "article_id": article_id,
+            **goods._asdict(),
+            "expected_quantity": self.quantity(article_id, goods),
+            "counted_quantity": None,
+            "counted_at": None,
+            "arrived_at": None,
+            "ledger_quantity": None,
+            "last_movement": self.last_movement,
+            "count_again": 0,
+            "booked_quantity": None,
+        }
+
+    def lines_of_all(self) -> Iterator[Row]:
+        """A line for each part in stock."""
+        for article_id in self.stock_ids:
+            for goods in self.contents(article_id).parts:
+                yield self.line(article_id, goods)
+
+    def moved(self, seen: Sequence[tuple[Row, str | None]]) -> list[bool]:
+        """Whether each line has moved since its counter had last seen it: at this moment, or in its last state."""
+        asked, places = [], []
+        for place, (row, at) in enumerate(seen):
+            stock_id = self.stock_ids.get(row["article_id"])
+            if stock_id is not None:
+                places.append(place)
+                asked.append(store.Seen(stock_id, row["lot_number"], row["serial"], row["last_movement"], at))
+        moved = {places[number] for number in store.moved_since(self._tx, asked)}
+        return [place in moved for place in range(len(seen))]

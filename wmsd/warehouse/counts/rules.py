@@ -1,0 +1,93 @@
+"""Which status may follow which, and what a counted quantity changes (stock laws, section 7). Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from wmsd.base.quantity import SCALE, to_text
+from wmsd.warehouse.documents.transitions import Transitions
+from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, Parts
+from wmsd.warehouse.stock.rules import Fault
+
+Status = Literal["CREAT", "IN_LUCRU", "FINALIZAT", "ANULAT"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+INITIAL: Final[Status] = "CREAT"
+BEGUN: Final[Status] = "IN_LUCRU"
+FINAL: Final[Status] = "FINALIZAT"
+OPEN: Final[frozenset[Status]] = frozenset({"CREAT", "IN_LUCRU"})
+Row = dict[str, Any]
+"""A line as it is stored: the columns of the table `count_lines`."""
+
+
+class Effect(Enum):
+    NONE = "stock stays as it is"
+    BOOK = "the differences are booked"
+
+
+TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
+    "count",
+    {
+        ("CREAT", "IN_LUCRU"): Effect.NONE,
+        ("CREAT", "ANULAT"): Effect.NONE,
+        ("IN_LUCRU", "FINALIZAT"): Effect.BOOK,
+        ("IN_LUCRU", "ANULAT"): Effect.NONE,
+    },
+    lines_change_in=OPEN,
+    fields_change_in=OPEN,
+    own_change_in={"warehouse_id": frozenset(), "is_blind": frozenset({"CREAT"})},
+)
+
+
+def part_of(row: Mapping[str, Any]) -> PartKey:
+    return PartKey(row["lot_number"], row["serial"])
+
+
+def to_book(rows: Sequence[Row]) -> list[Row]:
+    """The lines that can be booked: those that were counted and need not be counted again."""
+    return [row for row in rows if row["counted_quantity"] is not None and not row["count_again"]]
+
+
+def difference(row: Mapping[str, Any]) -> int:
+    """What a counted line adds to the ledger. What moved after the count arrived is not part of it."""
+    return int(row["counted_quantity"] - row["ledger_quantity"])
+
+
+class Counted(NamedTuple):
+    """The parts of a stock record after a booking, and why some of it is refused."""
+
+    after: Parts
+    faults: list[Fault]
+
+
+def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
+    """Adds the difference of each line to its part. Goods of which nothing is left have left quarantine too."""
+    after, faults = dict(before.parts), list[Fault]()
+    for row in rows:
+        goods, differs = part_of(row), difference(row)
+        there = before.parts.get(goods, NOTHING)
+        quantity = there.quantity + differs
+        if quantity < 0:
+            sentence = f"takes away {to_text(-differs)}, but only {to_text(there.quantity)} are there by now"
+            faults.append(Fault(goods, "quantity", f"{sentence}: count it again"))
+        elif quantity and quantity < there.quarantined:
+            faults.append(Fault(goods, "quantity", _quarantined(quantity, there)))
+        elif goods.serial is not None and quantity > SCALE:
+            faults.append(Fault(goods, "quantity", "would be two units with one serial: count it again"))
+        elif quantity:
+            after[goods] = Amounts(quantity, there.quarantined)
+        else:
+            after.pop(goods, None)
+    return Counted(after, faults)
+
+
+def _quarantined(quantity: int, there: Amounts) -> str:
+    held = to_text(there.quarantined)
+    return f"leaves {to_text(quantity)}, but {held} are in quarantine: release what is gone first"
+
+
+def two_lots_of_a_serial(after: Parts) -> Iterator[Fault]:
+    """A fault for each serial that would be in two lots at once."""
+    seen: dict[str, PartKey] = {}
+    for goods in after:
+        if goods.serial is not None and seen.setdefault(goods.serial, goods) != goods:
+            yield Fault(goods, "serial", f"{goods.serial} is counted in two lots")

@@ -1,0 +1,160 @@
+"""A count's fields (decisions, section 11; stock laws, section 7)."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from wmsd.contract.fields import (
+    Amount,
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Model,
+    Name,
+    OptionalLabel,
+    OptionalText,
+    SignedAmount,
+    Timestamp,
+)
+from wmsd.warehouse.counts.rules import INITIAL, Status
+from wmsd.warehouse.documents.schema import (
+    STATUS_HISTORY,
+    DocumentShown,
+    ExternalRef,
+    OfTheRequest,
+    OwnCode,
+    SentBack,
+    StatusReached,
+)
+
+MAX_LINES: Final = 1000
+SENT_BACK: Final = Field(description="Read only. It may be sent back.")
+
+
+class CountLineFields(Input):
+    """What is to be counted, and what was counted of it.
+
+    A line is known by its id, else by article, lot and serial; the lot of a serial in stock need not be named. It
+    keeps what is not sent of it. The same quantity again is a new count only where the line is to be counted again
+    or with `seen_at`.
+    """
+
+    id: Annotated[Id | None, Field(description="A line of this count.")] = None
+    article_id: Id | None = None
+    article_code: Code | None = None
+    lot_number: OptionalLabel = None
+    serial: OptionalLabel = None
+    counted_quantity: Annotated[
+        Amount | None, Field(description="How much is there. Null: it is not counted yet.")
+    ] = None
+    counted_at: Annotated[
+        Timestamp | None, Field(description="When somebody counted, by their own clock. It decides nothing.")
+    ] = None
+    seen_at: Annotated[
+        Timestamp | None,
+        OfTheRequest,
+        Field(
+            description="The moment of the answer or page that the counter had last seen. What moved between it "
+            "and now is to be counted again. Without it, the line counts as last seen when it was made or entered."
+        ),
+    ] = None
+    expected_quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
+    arrived_at: Annotated[Timestamp | None, SentBack, SENT_BACK] = None
+    ledger_quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
+    difference: Annotated[SignedAmount | None, SentBack, SENT_BACK] = None
+    count_again: Annotated[bool | None, SentBack, SENT_BACK] = None
+    booked_quantity: Annotated[SignedAmount | None, SentBack, SENT_BACK] = None
+
+
+class CountFields(Input):
+    code: OwnCode = None
+    status: Annotated[Status, Field(description="A new count begins as CREAT.")] = INITIAL
+    warehouse_id: Annotated[Id, Field(description="Where it is counted. It never changes.")]
+    is_blind: Annotated[
+        bool, Field(description="Whether lines show what is expected only when they are counted.")
+    ] = False
+    external_ref: ExternalRef = None
+    notes: OptionalText = None
+    lines: Annotated[list[CountLineFields], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class NewCount(CountFields):
+    """What is to be counted: `lines`, or without them all that is in stock in the warehouse."""
+
+    lines: Annotated[  # type: ignore[assignment]  # may be left out, when the list is made from stock
+        list[CountLineFields] | None,
+        Field(
+            min_length=1,
+            max_length=MAX_LINES,
+            description="A line that names only its article stands for all lots and serials of it in stock, one "
+            "that names only its lot for all serials of the lot.",
+        ),
+    ] = None
+    article_search: Annotated[
+        Name | None,
+        EmptyIsNull,
+        Field(description="Without `lines`: only articles with these words, as in the list of articles."),
+    ] = None
+
+
+class CountChanges(CountFields, partial=True):
+    """The fields to change; the others stay. So do the lines that are not sent."""
+
+
+class CountLine(Model):
+    id: Id
+    article_id: Id
+    article_code: Code
+    lot_number: OptionalLabel
+    serial: OptionalLabel
+    expected_quantity: Annotated[
+        Amount | None,
+        Field(
+            description="What the ledger had when the line was made; null while a blind count needs its number."
+        ),
+    ]
+    counted_quantity: Amount | None
+    counted_at: Timestamp | None
+    arrived_at: Annotated[Timestamp | None, Field(description="When the counted quantity arrived.")]
+    ledger_quantity: Annotated[
+        Amount | None,
+        Field(description="What the ledger had when it arrived; null while a blind count needs its number."),
+    ]
+    difference: Annotated[
+        SignedAmount | None,
+        Field(description="counted_quantity - ledger_quantity: what booking adds. Null where those are."),
+    ]
+    count_again: Annotated[
+        bool,
+        Field(description="Whether goods moved while it was counted. Such a line is not booked: count it again."),
+    ]
+    booked_quantity: Annotated[SignedAmount | None, Field(description="What was booked. Null: it was not booked.")]
+
+
+class CountStatusReached(StatusReached):
+    status: Status
+
+
+class Count(DocumentShown):
+    """A count as the interfaces show it."""
+
+    status: Status
+    warehouse_id: Id
+    is_blind: bool
+    external_ref: OptionalLabel
+    notes: OptionalText
+    lines: list[CountLine]
+    status_history: Annotated[list[CountStatusReached], STATUS_HISTORY]
+
+
+class RecordCount(Input):
+    """The count of one stock record, or of one of its lots or serials."""
+
+    quantity: Annotated[Amount, Field(description="How much is there.")]
+    lot_number: Annotated[OptionalLabel, Field(description="Only this lot.")] = None
+    serial: Annotated[OptionalLabel, Field(description="Only the unit with this serial: 1, or 0.")] = None
+    reason: Annotated[Name | None, EmptyIsNull] = None
+    seen_at: Annotated[
+        Timestamp | None, Field(description="The moment of the page that the counter had last seen.")
+    ] = None

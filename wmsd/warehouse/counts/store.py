@@ -1,0 +1,180 @@
+"""The SQL of counts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.quantity import SCALE
+from wmsd.base.strict_json import dumps
+from wmsd.contract.list_queries import QueryId
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.articles import store as articles
+from wmsd.warehouse.counts.rules import BEGUN, OPEN
+from wmsd.warehouse.counts.schema import Count, CountFields, CountLine
+from wmsd.warehouse.directory.store import WAREHOUSES
+from wmsd.warehouse.documents.checks import sql_names
+from wmsd.warehouse.documents.document_lines import LineTable
+from wmsd.warehouse.documents.table import DocumentTable
+from wmsd.warehouse.stock.parts import PartKey
+
+IS_HIDDEN: Final = f"""(
+    counts.is_blind AND counts.status IN ({sql_names(OPEN)})
+    AND (line.counted_quantity IS NULL OR line.count_again)
+)"""
+"""Whether the line shows nothing of the ledger: its count is blind, and still needs a number."""
+COUNT_LINES: Final = LineTable(
+    "count_lines",
+    "count_id",
+    ("article_id", "lot_number", "serial", "counted_quantity", "counted_at"),
+    CountLine,
+    columns={
+        "expected_quantity": f"iif({IS_HIDDEN}, NULL, line.expected_quantity)",
+        "ledger_quantity": f"iif({IS_HIDDEN}, NULL, line.ledger_quantity)",
+        "difference": f"iif({IS_HIDDEN}, NULL, line.counted_quantity - line.ledger_quantity)",
+    },
+    filled=(
+        *("expected_quantity", "arrived_at", "ledger_quantity"),
+        *("last_movement", "count_again", "booked_quantity"),
+    ),
+)
+COUNTS: Final = DocumentTable(
+    noun="count",
+    series="CT",
+    body=CountFields,
+    shown=Count,
+    lines="lines",
+    line_table=COUNT_LINES,
+    references={"warehouse": WAREHOUSES},
+    filters={"warehouse_id": QueryId},
+    payload=("warehouse_id",),
+)
+
+LAST_MOVEMENT: Final = "SELECT coalesce(max(id), 0) FROM stock_movements"
+
+
+def last_movement(tx: Transaction) -> int:
+    """The id of the last movement in the ledger: a place in it."""
+    return tx.number(LAST_MOVEMENT)
+
+
+class Seen(NamedTuple):
+    """What a counter had last seen of a part: the ledger up to the movement `until`, or at the moment `at`."""
+
+    stock_id: int
+    lot_number: str | None
+    serial: str | None
+    until: int
+    at: str | None = None
+
+
+UNTIL: Final = """coalesce(
+    iif(seen.value ->> 4 IS NULL, seen.value ->> 3, (
+        SELECT id FROM stock_movements INDEXED BY stock_movements_by_stock
+        WHERE stock_id = seen.value ->> 0 AND occurred_at < seen.value ->> 4 ORDER BY id DESC LIMIT 1
+    )), 0
+)"""
+"""A movement in the very millisecond of the moment may have come after it, so it counts as not seen."""
+MOVED: Final = f"""
+    SELECT seen.key FROM json_each(:seen) AS seen WHERE EXISTS (
+        SELECT 1 FROM stock_movements AS moved INDEXED BY stock_movements_by_stock
+        WHERE moved.stock_id = seen.value ->> 0 AND moved.id > {UNTIL} AND moved.quantity <> 0
+            AND moved.lot_number IS seen.value ->> 1 AND moved.serial IS seen.value ->> 2
+            AND (:kind IS NULL OR moved.kind = :kind)
+    )
+"""
+
+
+def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) -> set[int]:
+    """The places in `seen` of the parts whose quantity has moved since, by any kind of movement or by this one."""
+    return {place for (place,) in tx.rows(MOVED, {"seen": dumps(seen), "kind": kind})} if seen else set()
+
+
+CHOSEN: Final = """
+    stock CROSS JOIN articles ON articles.id = stock.article_id
+    WHERE stock.warehouse_id = :warehouse_id AND stock.quantity > 0 AND (
+        :search IS NULL OR articles.id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)
+    )
+"""
+MOST_TOLD: Final = 100_000
+"""Stock records that are counted one by one, to tell how many there are."""
+RECORDS: Final = f"SELECT count(*) FROM (SELECT 1 FROM {CHOSEN} LIMIT {MOST_TOLD})"
+SERIALS_OF_LOT: Final = f"""
+    {SCALE} * (
+        SELECT count(*) FROM stock_serials AS of_lot
+        WHERE of_lot.stock_id = lot.stock_id AND of_lot.lot_number = lot.lot_number
+    )
+"""
+NAMED: Final = f"""
+    coalesce((SELECT sum(quantity) FROM stock_lots WHERE stock_id = chosen.id), 0)
+    + {SCALE} * (SELECT count(*) FROM stock_serials WHERE stock_id = chosen.id AND lot_number IS NULL)
+"""
+PARTS: Final = f"""
+    WITH chosen AS MATERIALIZED (SELECT stock.id, stock.quantity FROM {CHOSEN})
+    SELECT (SELECT count(*) FROM chosen CROSS JOIN stock_serials ON stock_serials.stock_id = chosen.id)
+        + (SELECT count(*) FROM chosen CROSS JOIN stock_lots AS lot ON lot.stock_id = chosen.id
+           WHERE lot.quantity > {SERIALS_OF_LOT})
+        + (SELECT count(*) FROM chosen WHERE quantity > {NAMED})
+"""
+IN_WAREHOUSE: Final = f"SELECT stock.article_id, stock.id FROM {CHOSEN} ORDER BY articles.code"
+
+
+class StockOf(NamedTuple):
+    """What is in stock in a warehouse, of articles with these words: an FTS5 query, or None for all."""
+
+    warehouse_id: int
+    search: str | None
+
+    @classmethod
+    def found_by(cls, warehouse_id: int, search: str | None) -> "StockOf | None":
+        """None when the words can match nothing."""
+        if search is None:
+            return cls(warehouse_id, None)
+        expression = articles.expression(search)
+        return None if expression is None else cls(warehouse_id, expression)
+
+
+def number_of_records(tx: Transaction, found: StockOf) -> int:
+    """How many stock records there are with stock, at most `MOST_TOLD`."""
+    return tx.number(RECORDS, found._asdict())
+
+
+def number_of_parts(tx: Transaction, found: StockOf) -> int:
+    return tx.number(PARTS, found._asdict())
+
+
+def records_in(tx: Transaction, found: StockOf) -> dict[int, int]:
+    """The ids of stock records by their articles, in the order of the articles' codes."""
+    return dict(tx.rows(IN_WAREHOUSE, found._asdict()))
+
+
+BOOKED: Final = "UPDATE count_lines SET booked_quantity = ? WHERE id = ?"
+COUNT_AGAIN: Final = "UPDATE count_lines SET count_again = 1 WHERE id = ?"
+OF_OTHERS: Final = f"""
+    SELECT line.count_id, line.id FROM json_each(:parts) AS part
+    CROSS JOIN count_lines AS line ON line.article_id = part.value ->> 0
+        AND line.lot_number IS part.value ->> 1 AND line.serial IS part.value ->> 2
+    CROSS JOIN counts ON counts.id = line.count_id
+    WHERE counts.warehouse_id = :warehouse_id AND counts.status = '{BEGUN}' AND counts.id <> :count_id
+        AND line.counted_quantity IS NOT NULL AND NOT line.count_again
+    ORDER BY line.count_id, line.id
+"""
+
+
+def note_booked(tx: Transaction, booked: Mapping[int, int]) -> None:
+    """Writes what was booked, by the ids of the lines."""
+    tx.executemany(BOOKED, [(quantity, line_id) for line_id, quantity in booked.items()])
+
+
+def note_count_again(tx: Transaction, line_ids: Iterable[int]) -> None:
+    tx.executemany(COUNT_AGAIN, [(line_id,) for line_id in line_ids])
+
+
+def counted_elsewhere(
+    tx: Transaction, count_id: int, warehouse_id: int, parts: Iterable[tuple[int, PartKey]]
+) -> dict[int, list[int]]:
+    """The lines of other counts that have counted these parts, of articles, and are not booked: by count."""
+    named: dict[str, Any] = {"warehouse_id": warehouse_id, "count_id": count_id}
+    found: dict[int, list[int]] = {}
+    wanted = dumps([(article_id, *goods) for article_id, goods in parts])
+    for other, line_id in tx.rows(OF_OTHERS, {**named, "parts": wanted}):
+        found.setdefault(other, []).append(line_id)
+    return found
