@@ -40,6 +40,7 @@ RETURN: Final = {
     "sales_order_id": 2,
     "lines": [{"article_id": 1, "quantity": 1}],
 }
+COUNT: Final = {"warehouse_id": 1, "lines": [{"article_id": 1, "counted_quantity": PLENTY}]}
 TRANSPORT: Final = {"transport_ecc": "T1", "order_codes": []}
 LONG: Final = "x" * 300
 LONG_NAME: Final = {"name": LONG}
@@ -101,6 +102,11 @@ SAMPLES: Final[Mapping[str, Sample]] = {
     "create_return": _new(RETURN, LONG_REFERENCE),
     "replace_return": _one("return", RETURN, LONG_REFERENCE),
     "update_return": _one("return", {"partner_id": 1}, LONG_REFERENCE),
+    "get_count": _one("count"),
+    "create_count": _new(COUNT, LONG_REFERENCE),
+    "replace_count": _one("count", COUNT, LONG_REFERENCE),
+    "update_count": _one("count", {"notes": "Again"}, LONG_REFERENCE),
+    "book_count": _one("count"),
     "get_webhook": _one("webhook"),
     "create_webhook": _new(WEBHOOK, LONG_NAME),
     "replace_webhook": _one("webhook", WEBHOOK, LONG_NAME),
@@ -122,6 +128,7 @@ BODIES: Final = {
     "/api/purchase-orders": PURCHASE,
     "/api/receptions": RECEPTION,
     "/api/returns": RETURN,
+    "/api/v2/counts": COUNT,
     "/api/webhooks": WEBHOOK,
 }
 _numbers = count(1)
@@ -221,6 +228,7 @@ class TwoTenants:
         purchase = await self.new("/api/purchase-orders")
         reception = await self.new("/api/receptions")
         returned = await self.new("/api/returns")
+        counted = await self.new("/api/v2/counts")
         webhook = await self.new("/api/webhooks")
         logged, delivery = await self.logged_webhook()
         return {
@@ -238,6 +246,7 @@ class TwoTenants:
             "purchase order's item": purchase,
             "reception": reception,
             "return": returned,
+            "count": counted,
             "webhook": webhook,
             "webhook with a log": logged,
             "delivery": delivery,

@@ -80,6 +80,10 @@ LISTS = {
             {"updated_since": EARLY},
         ),
     ),
+    "counts": Listed(
+        "/api/v2/counts",
+        ({}, {"status": ["CREAT", "IN_LUCRU"]}, {"warehouse_id": "1"}, {"external_ref": "C-1"}, {"code": "none"}),
+    ),
     "clients": Listed("/api/clients", ({}, {"code": "C1"}, {"active": False})),
     "partners": Listed("/api/partners", ({}, {"code": "P2"}, {"active": True}, {"type": "FURNIZOR"})),
     "warehouses": Listed("/api/warehouses", ({}, {"code": "EAST"}, {"active": True})),
@@ -123,6 +127,7 @@ RECORDS = {
     "purchase_order": "purchase_orders",
     "reception": "receptions",
     "return": "returns",
+    "count": "counts",
     "client": "clients",
     "partner": "partners",
     "warehouse": "warehouses",
@@ -222,11 +227,20 @@ async def open_catalogue(world: World) -> Catalogue:
     await world.send("PATCH", "/api/articles/2", {"client_id": 2, "length_mm": 999999999.999999})
     await _receive(dock)
     await _sell(dock)
+    await _count(world)
     depot = Depot(world)
     for packaging_type, partner in ((1, 1), (2, 1), (1, 4)):
         await depot.move("OUT", 3.5, packaging_type, partner)
         await depot.move("IN", 1, packaging_type, partner)
     return Catalogue(world)
+
+
+async def _count(world: World) -> None:
+    """One that is counted in part, and a blind one of lots."""
+    lines = [{"article_id": 1, "counted_quantity": 40}, {"article_id": 2}]
+    for body in ({"external_ref": "C-1", "lines": lines}, {"is_blind": True, "lines": [{"article_id": LOT}]}):
+        answer = await world.send("POST", "/api/v2/counts", {"warehouse_id": 1, **body})
+        assert answer.status == 201, answer.raw
 
 
 async def _receive(dock: Dock) -> None:

@@ -35,6 +35,7 @@ RETURN = {"partner_id": 1, "warehouse_id": 1, "lines": [LINE]}
 HOOK = {**WEBHOOK, "name": "New", "events": ["*"]}
 ARTICLES, ORDERS, PURCHASES = "/api/articles/{}", "/api/sales-orders/{}", "/api/purchase-orders/{}"
 RECEPTIONS, RETURNS, WEBHOOKS = "/api/receptions/{}", "/api/returns/{}", "/api/v2/webhooks/{}"
+COUNTS = "/api/v2/counts/{}"
 STATUS = "/api/v2/sales-orders/{}/status"
 
 CASES = {
@@ -163,6 +164,22 @@ CASES = {
     "a return replaced": changes("replace_return", "PUT", RETURNS, 4, {**RETURN, "notes": "Replaced"}),
     "a return that arrived": changes("update_return", "PATCH", RETURNS, 4, {"status": "RECEPTIONAT"}),
     "a return without dispositions": changes("update_return", "PATCH", RETURNS, 4, {"status": "FINALIZAT"}),
+    # counts
+    "a count": creates("create_count", "/api/v2/counts", {"warehouse_id": 1, "lines": [{"article_code": "A"}]}),
+    "a count of all that is there": creates("create_count", "/api/v2/counts", {"warehouse_id": 1}),
+    "a count of what is not there": creates(
+        "create_count",
+        "/api/v2/counts",
+        {"warehouse_id": 1, "lines": [{"article_id": 99, "counted_quantity": -1}]},
+    ),
+    "a quantity entered": changes(
+        "update_count", "PATCH", COUNTS, 1, {"lines": [{"id": 2, "counted_quantity": 0.5}]}
+    ),
+    "a count replaced": changes(
+        "replace_count", "PUT", COUNTS, 1, {"warehouse_id": 1, "notes": "Replaced", "lines": [{"id": 2}]}
+    ),
+    "a count booked": Case("book_count", "POST", "/api/v2/counts/1/book", {"id": 1}),
+    "a count without quantities booked": Case("book_count", "POST", "/api/v2/counts/2/book", {"id": 2}),
     # webhooks
     "a subscription": creates("create_webhook", "/api/v2/webhooks", HOOK),
     "a subscription to nothing": creates("create_webhook", "/api/v2/webhooks", {**HOOK, "events": ["nothing"]}),

@@ -14,6 +14,7 @@ from wmsd.platform.today.schema import LateToday
 from wmsd.server.today.figures import MOST_TOLD, CompanyFigures, Late
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.tenants.companies.unknown_codes import names_apart
+from wmsd.warehouse.counts.kind import COUNTS
 from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
@@ -22,7 +23,7 @@ MOST_LATE: Final = MOST_TOLD
 """Of the documents that are late in all companies, the oldest first."""
 MOST_KEPT: Final = 32
 """Overviews, each for all who may see the same."""
-ORDERS, INBOUND, RETURNED = (kind.table.name for kind in (SALES_ORDERS, PURCHASE_ORDERS, RETURNS))
+ORDERS, INBOUND, RETURNED, COUNTED = (kind.table.name for kind in (SALES_ORDERS, PURCHASE_ORDERS, RETURNS, COUNTS))
 
 
 class Needed(NamedTuple):
@@ -44,6 +45,7 @@ NEEDED: Final[Mapping[str, tuple[Needed, ...]]] = {
     "late_inbound": OF_INBOUND,
     "expected_today": OF_INBOUND,
     "returns_undecided": (Needed("returns:read", "returns"),),
+    "counts_to_book": (Needed("stock:read", "stock"),),
     "given_up": OF_WEBHOOKS,
     "low": (Needed("stock:read", "stock"), Needed("articles:read", "articles")),
     "events": OF_WEBHOOKS,
@@ -149,6 +151,7 @@ def _values(kept: CompanyFigures, month: str) -> dict[str, int]:
         "late_inbound": kept.late[INBOUND].number,
         "expected_today": kept.due_today[INBOUND],
         "returns_undecided": kept.by_status[RETURNED].get("RECEPTIONAT", 0),
+        "counts_to_book": kept.by_status.get(COUNTED, {}).get("IN_LUCRU", 0),
         "given_up": kept.given_up,
         "low": kept.low,
         "events": kept.events if kept.month == month else 0,

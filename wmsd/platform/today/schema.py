@@ -35,6 +35,7 @@ class CompanyToday(Model):
     late_inbound: int | None
     expected_today: int | None
     returns_undecided: int | None
+    counts_to_book: int | None
     given_up: int | None
     low: int | None
     events: int | None

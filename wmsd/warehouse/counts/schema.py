@@ -45,6 +45,7 @@ class CountLineFields(Input):
     article_code: Code | None = None
     lot_number: OptionalLabel = None
     serial: OptionalLabel = None
+    expected_quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
     counted_quantity: Annotated[
         Amount | None, Field(description="How much is there. Null: it is not counted yet.")
     ] = None
@@ -59,7 +60,6 @@ class CountLineFields(Input):
             "and now is to be counted again. Without it, the line counts as last seen when it was made or entered."
         ),
     ] = None
-    expected_quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
     arrived_at: Annotated[Timestamp | None, SentBack, SENT_BACK] = None
     ledger_quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
     difference: Annotated[SignedAmount | None, SentBack, SENT_BACK] = None

@@ -26,6 +26,9 @@ OF_OFFICE = [
     *("returns:read", "returns:write", "stock:read"),
 ]
 
+BY_OTHER_ACTS = {"counts": {("CREAT", "IN_LUCRU"), ("IN_LUCRU", "FINALIZAT")}}
+"""Entering a quantity and booking move a count."""
+
 
 @pytest.fixture
 async def office(shop: Shop) -> Visitor:
@@ -65,7 +68,7 @@ async def document(visitor: Visitor, path: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)
 def test_every_move_of_a_kind_has_its_words(kind: DocumentKind) -> None:
     named = {(status, move.to) for move in WORK[kind.name].moves for status in move.statuses}
-    assert named == set(kind.transitions.table)
+    assert named | BY_OTHER_ACTS.get(kind.name, set()) == set(kind.transitions.table)
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -69,7 +69,17 @@ class Act:
     undone_by: str = ""
     """The name of the act that takes it back."""
     leads_to: str = ""
-    """The address below the company's of another record's form, with the `{id}` of this one."""
+    """The address below the company's of another record's form, with the `{id}` of this one, or of several."""
+    merges: bool = False
+    """Whether what it sends stands beside what others save meanwhile, so that it need not have seen that."""
+    begins_empty: frozenset[str] = frozenset()
+    """The fields of its rows that begin empty: what the record has of them stands beside."""
+    tells_when_shown: bool = False
+    """Whether it sends the moment of its page, in the field `seen_at` of its body or of each row."""
+    only_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    """Whether it makes sense for a record, where no single field tells it."""
+    shows: tuple[tuple[str, ...], Callable[[Mapping[str, Any]], bool]] | None = None
+    """The fields of a document's lines that stand above its button, and for which lines."""
     frozen: Callable[[str], frozenset[str]] = lambda _: frozenset()
     """The fields that its form does not ask for in a status, because they cannot change any more."""
     shown: Callable[[str | None], frozenset[str]] = lambda _: frozenset()
@@ -119,6 +129,7 @@ class Act:
         if self.statuses is not None and record["status"] not in self.statuses:
             return False
         is_meant = self.when is None or record.get(self.when[0]) == self.when[1]
+        is_meant = is_meant and self.only_if(record)
         return is_meant and (self.unless is None or record.get(self.unless[0]) != self.unless[1])
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple, get_args
 
 from wmsd.interfaces.pages.kit.acts import Act, Resource
-from wmsd.warehouse.counts import actions as counts
+from wmsd.interfaces.pages.kit.count_acts import COUNT_ACTS, NOT_ENTERED
 from wmsd.warehouse.counts.kind import COUNTS
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
@@ -64,6 +64,10 @@ class Work(NamedTuple):
     leading: tuple[str, ...] = ()
     then: tuple[str, str] | None = None
     acts: tuple[Act, ...] = ()
+    not_asked: frozenset[str] = frozenset()
+    """The fields of lines that no form asks for."""
+    in_parts: bool = False
+    """Whether lines are changed by acts of the kind's own, and not with the other fields."""
 
 
 WORK: Final[Mapping[str, Work]] = {
@@ -204,18 +208,9 @@ WORK: Final[Mapping[str, Work]] = {
             ),
         ),
         leading=("warehouse", "article_search", "is_blind"),
-        acts=(
-            Act(
-                "book",
-                "Book",
-                counts.book_count,
-                "The differences of the counted lines are booked. A finished count cannot be changed any more.",
-                "The count is finished: its differences are booked.",
-                is_final=True,
-                statuses=frozenset({"IN_LUCRU"}),
-                next_in=frozenset({"IN_LUCRU"}),
-            ),
-        ),
+        acts=COUNT_ACTS,
+        not_asked=NOT_ENTERED | {"lines.counted_quantity", "lines.id"},
+        in_parts=True,
     ),
 }
 """By the name of the kind."""
@@ -253,16 +248,25 @@ def _of_documents(kind: DocumentKind) -> Resource:
 def _forms(kind: DocumentKind) -> tuple[Act, Act]:
     noun, statuses = kind.table.noun, kind.table.statuses
     may_change = frozenset(status for status in statuses if kind.transitions.may_change(status, _fields(kind)))
-    without, leading = frozenset({"status", PACKAGING}), WORK[kind.name].leading
-    of_both = partial(Act, without=without, shown=partial(_shown, kind), leading=leading)
+    work = WORK[kind.name]
+    without = frozenset({"status", PACKAGING}) | work.not_asked
+    of_both = partial(Act, shown=partial(_shown, kind), leading=work.leading)
     return (
-        of_both("new", f"New {noun}", kind.writing.create, done=f"The {noun} is made.", then=WORK[kind.name].then),
+        of_both(
+            "new",
+            f"New {noun}",
+            kind.writing.create,
+            done=f"The {noun} is made.",
+            without=without,
+            then=work.then,
+        ),
         of_both(
             "change",
             "Change",
             kind.writing.update,
             done=f"The {noun} is changed.",
             changes=True,
+            without=without | ({kind.table.lines} if work.in_parts else frozenset()),
             statuses=may_change,
             frozen=partial(_frozen, kind),
         ),

@@ -3,6 +3,7 @@ else has saved meanwhile.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from wmsd.base.problems import Problem
@@ -68,7 +69,7 @@ def typed_of(
         elif field.asks == "code":
             found = referred.get((field.parameter, value))
             typed[name] = "" if found is None else found["code"]
-        elif field.asks == "number":
+        elif field.asks == "number" or (field.asks == "shown" and isinstance(value, int | float | Decimal)):
             typed[name] = number_in_form(value)
         else:
             typed[name] = value if isinstance(value, bool) else str(value)
@@ -155,7 +156,10 @@ async def document_of(
         found = document.get(field.name)
         if field.asks == "rows":
             rows = found.items() if isinstance(found, dict) else ()
-            document[field.name] = [row for number, row in rows if _is_filled(row_of(field, int(number)), typed)]
+            filled = [row for number, row in rows if _is_filled(row_of(field, int(number)), typed)]
+            document[field.name] = filled
+            if not (filled or field.is_required or is_change):
+                del document[field.name]
     for name, value in document.items():
         if isinstance(value, dict) and all(each is None for each in value.values()):
             document[name] = None

@@ -27,6 +27,7 @@ KEYS: Final = {
     "receptions": "r",
     "returns": "u",
     "stock": "s",
+    "counts": "c",
     "articles": "a",
     "partners": "n",
     "imports": "i",

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
+from wmsd.base import timestamps
 from wmsd.base.client_addresses import Network
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
@@ -127,6 +128,11 @@ class PageClient:
         """Of forms that were sent, each with the token of its session."""
         self.arriving: Counter[str] = Counter()
         """How many files arrive now, by the address of their company."""
+
+    @property
+    def now(self) -> str:
+        """The moment, as records show it."""
+        return timestamps.to_text(self._clock.now())
 
     @property
     def today(self) -> str:

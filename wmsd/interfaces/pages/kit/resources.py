@@ -16,6 +16,8 @@ from wmsd.interfaces.pages.kit.document_acts import DOCUMENT_RESOURCES
 from wmsd.interfaces.pages.kit.fields import REFERRING
 from wmsd.server.webhook_sender import test_webhook
 from wmsd.warehouse.articles import actions as articles
+from wmsd.warehouse.counts.actions import create_count
+from wmsd.warehouse.counts.record_count import count_stock
 from wmsd.warehouse.directory import actions as directory
 from wmsd.warehouse.directory import directory_administration
 from wmsd.warehouse.packaging import actions as packaging
@@ -124,6 +126,25 @@ IMPORTS: Final = Resource(
 QUARANTINED: Final = ("quantity", "everything", "reason")
 STOCK_ACTS: Final = (
     Act(
+        "count",
+        "Count",
+        count_stock,
+        "Say how much is there. The difference is booked at once, as a count of this record alone.",
+        "The stock is counted.",
+        reads=stock.get_stock,
+        leading=("quantity", "lot_number", "serial", "reason"),
+        without=frozenset({"seen_at"}),
+        merges=True,
+        tells_when_shown=True,
+    ),
+    Act(
+        "new-count",
+        "Count these",
+        create_count,
+        takes_many=True,
+        leads_to="counts/new?stock={id}",
+    ),
+    Act(
         "adjust",
         "Adjust",
         stock.adjust_stock,
@@ -190,7 +211,10 @@ RESOURCES: Final = (
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
         under=(("stock", "article_code"), ("sales-orders", "article_id"), ("purchase-orders", "article_id")),
-        acts=_own_acts("article", articles.create_article, articles.update_article),
+        acts=(
+            *_own_acts("article", articles.create_article, articles.update_article),
+            Act("count", "Count", create_count, leads_to="counts/new?article={id}"),
+        ),
     ),
     Resource(
         "packaging",
@@ -266,8 +290,11 @@ RESOURCES: Final = (
         directory.walk_warehouses,
         DIRECTORY,
         directory.get_warehouse,
-        acts=_own_acts(
-            "warehouse", directory_administration.create_warehouse, directory_administration.change_warehouse
+        acts=(
+            *_own_acts(
+                "warehouse", directory_administration.create_warehouse, directory_administration.change_warehouse
+            ),
+            Act("count", "Count", create_count, leads_to="counts/new?in_warehouse={id}"),
         ),
     ),
     IMPORTS,

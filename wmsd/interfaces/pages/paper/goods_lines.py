@@ -26,6 +26,9 @@ class GoodsLine(NamedTuple):
     lot: str
     serials: Sequence[str]
     disposition: str
+    own_unit: str
+    """That of the article."""
+    expected: Decimal | int | None
 
     @property
     def code(self) -> str:
@@ -37,7 +40,7 @@ class GoodsLine(NamedTuple):
 
     @property
     def unit(self) -> str:
-        return self.amounts[0][1]
+        return self.amounts[0][1] if self.amounts else self.own_unit
 
 
 def goods_lines(record: Mapping[str, Any], lines: str, referred: Referred) -> list[GoodsLine]:
@@ -81,8 +84,11 @@ def _goods_line(line: Mapping[str, Any], record: Mapping[str, Any], referred: Re
         referred.get((WAREHOUSE, warehouse_id)),
         tuple(dict.fromkeys(_amounts(line, article))),
         line.get("lot_number") or "",
-        next((line[name] for name in SERIALS if line.get(name)), ()),
+        next((line[name] for name in SERIALS if line.get(name)), ())
+        or ([line["serial"]] if line.get("serial") else ()),
         line.get("disposition") or "",
+        str(article.get("unit", "")),
+        line.get("expected_quantity"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.base.problems import or_not_found
 from wmsd.interfaces.http.aiohttp_web import web
@@ -12,6 +12,7 @@ from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines, with_loaded
+from wmsd.warehouse.counts.kind import COUNTS
 from wmsd.warehouse.papers.actions import get_papers
 from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.returns.kind import RETURNS
@@ -23,6 +24,7 @@ PARTNER: Final = "partner_id"
 PURCHASE_ORDER: Final = "purchase_order_id"
 PAPER_SIZES: Final = {"a4": "A4", "a6": "A6"}
 """Each is a class of the stylesheet."""
+OF_COUNT: Final = ("warehouse_id", "external_ref", "notes")
 
 
 class Print(NamedTuple):
@@ -36,6 +38,8 @@ class Print(NamedTuple):
     """Whether it leads through the warehouse: by warehouse and article, with a box for each line."""
     has_loaded: bool = False
     """Whether it names the lots and serials that have left, once they have."""
+    counts: Literal["", "expected", "blind"] = ""
+    """Whether people write down on it what they count, with what is expected or without."""
 
 
 PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
@@ -70,6 +74,10 @@ PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
             ("sales_order_id", "warehouse_id", "reason", "external_ref", "notes"),
             ("Returned by", "Received by"),
         ),
+    ),
+    COUNTS.name: (
+        Print("count-sheet", "Count sheet", OF_COUNT, ("Counted by", "Checked by"), counts="expected"),
+        Print("blind-count-sheet", "Blind count sheet", OF_COUNT, ("Counted by", "Checked by"), counts="blind"),
     ),
 }
 """By the name of the kind of document."""

@@ -36,10 +36,13 @@ from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning
 from wmsd.interfaces.pages.records.document_page import MEANWHILE
 from wmsd.interfaces.pages.records.line_notes import line_notes
 
+LINES: Final = "lines"
 MORE: Final = "more"
 """Asks for more empty rows of a field."""
 THEN: Final = "then"
 """Asks for the form of the act that may follow."""
+SEEN_AT: Final = "seen_at"
+"""The moment in which the page of a form was shown."""
 SET: Final = "set"
 """Asks for the form with the abilities of a set ticked."""
 EMPTY_ROWS: Final = 5
@@ -60,13 +63,15 @@ SAVED_BEFORE: Final = (
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
+    seen = {SEEN_AT: at.door.now} if act.tells_when_shown else {}  # before it is read: what moves now is not seen
     record = await _record(at, resource, request)
     fields = _fields(at, act, record)
     begins = await _begins(at, act, record, request)
-    hidden = {**form_keys(at), **_condition(act, begins)}
+    hidden = {**form_keys(at), **_condition(act, begins), **seen}
     if act.changes and begins is not None:
         typed = await _typed_of(at, resource, fields, begins)
-        return await _form(at, resource, act, record, typed, hidden)
+        notes = _beside(act, record, typed)
+        return await _form(at, resource, act, record, _emptied(act, typed), hidden, notes=notes)
     beginning = await beginning_of(at, resource, fields, request.query)
     only = await only_choices(at, fields) if act.makes_one else {}
     typed = {**defaults(fields), **only, **_offered(act), **beginning.typed}
@@ -89,7 +94,8 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         typed |= act.ticked(sent[SET])
         return await _form(at, resource, act, record, typed, hidden)
     document, errors = await document_of(at, fields, _without_offer(act, typed), act.changes)
-    going: Sent = {"document": {**document, **act.fixed}, IF_MATCH: sent.get(IF_MATCH) or None}
+    document = _with_moment(act, fields, {**document, **act.fixed}, sent.get(SEEN_AT, ""))
+    going: Sent = {"document": document, IF_MATCH: sent.get(IF_MATCH) or None}
     if "id" in request.match_info:
         going["path"] = {"id": request.match_info["id"]}
     answer = await at.ask_once(act.operation, sent.get(KEY), **going)
@@ -139,7 +145,36 @@ def _bounds(fields: Sequence[FormField]) -> browsers.Bounds:
 
 def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
     """The key of the form, so that it is done once however often it is sent, and the version that it is about."""
-    return {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
+    return {name: sent[name] for name in (KEY, IF_MATCH, SEEN_AT) if sent.get(name)}
+
+
+def _with_moment(
+    act: Act, fields: Sequence[FormField], document: dict[str, Any], moment: str
+) -> dict[str, object]:
+    """With the moment in which the page was shown, where the operation asks what its person had seen."""
+    if not (act.tells_when_shown and moment):
+        return document
+    rows = [field.name for field in fields if field.asks == "rows" and field.name in document]
+    if not rows:
+        return {**document, SEEN_AT: moment}
+    return {**document, **{name: [{**row, SEEN_AT: moment} for row in document[name]] for name in rows}}
+
+
+def _emptied(act: Act, typed: Typed) -> Typed:
+    return {name: value for name, value in typed.items() if name.rpartition(BETWEEN)[2] not in act.begins_empty}
+
+
+def _beside(act: Act, record: Answer | None, typed: Typed) -> dict[str, str]:
+    """What the record has of the fields that begin empty."""
+    lines = {} if record is None else record.body
+    notes = {}
+    for name, value in typed.items():
+        rows, _row, own = (*name.split(BETWEEN), "", "")[:3]
+        if own in act.begins_empty:
+            is_again = lines[rows][int(_row)].get("count_again")
+            text = _("%(number)s, but goods have moved: count again") if is_again else _("%(number)s counted")
+            notes[name] = text % {"number": value}
+    return notes
 
 
 async def _with_more_rows(
@@ -211,6 +246,7 @@ async def _form(
         errors=errors,
         others=others,
         differences=differences,
+        above=await _above(at, resource, act, record),
         row_counts=row_counts,
         adds={each.name: each.takes_rows for each in with_rows},
         notes=_joined(await line_notes(at, fields, typed), notes or {}),
@@ -219,6 +255,17 @@ async def _form(
     )
     is_long = sum(row_counts.values()) > MOST_ROWS_AT_ONCE
     return await asyncio.to_thread(shown) if is_long else shown()
+
+
+async def _above(at: Workplace, resource: Resource, act: Act, record: Answer | None) -> Mapping[str, Any] | None:
+    """The lines of the document that stand above the button."""
+    if act.shows is None or record is None:
+        return None
+    names, is_shown = act.shows
+    table = next(field for field in resource.fields.values() if field.name == LINES)
+    lines = [line for line in record.body[LINES] if is_shown(line)]
+    columns = [field for name in names for field in table.of if field.name == name]
+    return {"columns": columns, "lines": lines, "referred": await find_references(at, columns, lines)}
 
 
 def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
@@ -315,7 +362,7 @@ async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, 
 
 def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
     """The version that the form is about, where the operation looks at it."""
-    if begins is None or begins.etag is None or act.operation.precondition is None:
+    if begins is None or begins.etag is None or act.operation.precondition is None or act.merges:
         return {}
     return {IF_MATCH: begins.etag}
 

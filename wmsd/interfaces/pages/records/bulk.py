@@ -17,6 +17,7 @@ from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.form_fields import FormField, Typed, form_of
 from wmsd.interfaces.pages.kit.forms import defaults, document_of, errors_by_field, typed_in
 from wmsd.interfaces.pages.kit.page_client import Answer
+from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, form_keys, page_of
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
@@ -65,6 +66,8 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
     is_asked = GO not in sent
     message = await _find_matching(at, resource, act, request, progress) if is_asked and ALL in sent else ""
     message = message or _objection(progress)
+    if act.leads_to and not message:
+        return go_to(f"{at.address}/{act.leads_to.format(id=','.join(progress.left))}")
     if is_asked or message:
         return _page(at, resource, act, progress, form_keys(at), defaults(fields), message)
     typed = typed_in(fields, sent)

@@ -2,11 +2,14 @@
 return of a sales order.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.plurals import first_few
 from wmsd.base.problems import Problem
+from wmsd.contract.list_queries import MOST_IDS
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed
 from wmsd.interfaces.pages.kit.forms import find_id
@@ -17,6 +20,7 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form
 from wmsd.interfaces.pages.kit.text.words import figure
 from wmsd.interfaces.pages.kit.workplace import Workplace
+from wmsd.warehouse.stock.actions import find_stock, list_stock
 
 
 class Beginning(NamedTuple):
@@ -26,6 +30,8 @@ class Beginning(NamedTuple):
     notes: Mapping[str, str]
 
 
+IDS: Final = re.compile(r"[0-9]{1,15}(,[0-9]{1,15}){0,499}", re.ASCII)
+"""An id, or those of as many records as a list lets one choose."""
 MILLIONTH: Final = Decimal("0.000001")
 ITEM: Final = "po_item_id"
 """The hidden field of a row that says which item it is about."""
@@ -35,9 +41,10 @@ async def beginning_of(
     at: Workplace, resource: Resource, fields: tuple[FormField, ...], query: Mapping[str, str]
 ) -> Beginning:
     """What the address says: the values of fields, or the id of the document that this one is made from."""
-    source = SOURCES.get(resource.name)
-    if source is not None and query.get(source.parameter, "").isdecimal():
-        return await source.begin(at, query[source.parameter])
+    sources = (SOURCES[resource.name], *FURTHER.get(resource.name, ())) if resource.name in SOURCES else ()
+    for source in sources:
+        if IDS.fullmatch(query.get(source.parameter, "")):
+            return await source.begin(at, query[source.parameter])
     asked = {field.name for field in fields if field.asks not in ("rows", "secret")}
     return Beginning({name: value for name, value in query.items() if name in asked}, {})
 
@@ -117,6 +124,54 @@ async def _of_sales_order(at: Workplace, order_id: str) -> Beginning:
     return Beginning(typed, {})
 
 
+async def _of_count(at: Workplace, count_id: str) -> Beginning:
+    """The lines of a finished count that were not booked."""
+    count, known = await _document(at, "counts", count_id)
+    goods = [line for line in count["lines"] if line["booked_quantity"] is None]
+    return Beginning(_counted(_code(known, count, "warehouse_id"), goods), {})
+
+
+async def _of_warehouse(at: Workplace, warehouse_id: str) -> Beginning:
+    """All that is there, unless somebody names lines."""
+    warehouse, _known = await _document(at, "warehouses", warehouse_id)
+    return Beginning({"warehouse": warehouse["code"]}, {})
+
+
+async def _of_article(at: Workplace, article_id: str) -> Beginning:
+    """All of it, in the warehouse where it is if that is the only one."""
+    article, _known = await _document(at, "articles", article_id)
+    found: list[Mapping[str, Any]] = []
+    if at.may(list_stock):
+        found = (await at.need(list_stock, query={"article_id": article_id}, is_counted=True))["data"]
+    warehouse = found[0]["warehouse_code"] if len(found) == 1 else ""
+    return Beginning(_counted(warehouse, [{"article_code": article["code"]}]), {})
+
+
+async def _of_stock(at: Workplace, ids: str) -> Beginning:
+    """These stock records. Raises Problem (422) where they are in several warehouses."""
+    wanted = list(dict.fromkeys(ids.split(",")))
+    records: list[Mapping[str, Any]] = []
+    for start in range(0, len(wanted), MOST_IDS):
+        some = ",".join(wanted[start : start + MOST_IDS])
+        records += (await at.need(find_stock, query={"ids": some}, is_counted=True))["data"]
+    warehouses = sorted({each["warehouse_code"] for each in records})
+    if len(warehouses) > 1:
+        named = ", ".join(first_few(warehouses))
+        raise Problem("VALIDATION_FAILED", f"A count is of one warehouse, and these are in several: {named}.")
+    return Beginning(_counted("".join(warehouses), records), {})
+
+
+def _counted(warehouse: str, goods: Sequence[Mapping[str, Any]]) -> Typed:
+    typed: Typed = {"warehouse": warehouse}
+    for number, each in enumerate(goods):
+        typed |= {
+            f"lines.{number}.{name}": each[name]
+            for name in ("article_code", "lot_number", "serial")
+            if each.get(name) is not None
+        }
+    return typed
+
+
 async def _document(at: Workplace, name: str, document_id: str) -> tuple[Mapping[str, Any], Referred]:
     """The document, and the records that it refers to. Raises Problem when it cannot be read."""
     resource = BY_NAME[name]
@@ -134,5 +189,14 @@ def _code(known: Referred, document: Mapping[str, Any], field: str) -> str:
 SOURCES: Final[Mapping[str, Source]] = {
     "receptions": Source("purchase-orders", "purchase_order", _of_purchase_order),
     "returns": Source("sales-orders", "sales_order", _of_sales_order),
+    "counts": Source("counts", "count", _of_count),
 }
 """By the resource of the document that is made."""
+FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
+    "counts": (
+        Source("warehouses", "in_warehouse", _of_warehouse),
+        Source("articles", "article", _of_article),
+        Source("stock", "stock", _of_stock),
+    )
+}
+"""What else the form can begin with."""

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from wmsd.base.problems import not_found
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.pages.kit.acts import Act
 from wmsd.interfaces.pages.kit.addresses import of_part
 from wmsd.interfaces.pages.kit.chart import chart_of
 from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, Referred, find_references, named_documents
@@ -16,6 +17,7 @@ from wmsd.interfaces.pages.kit.text import moments
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.records import ledger_words
 from wmsd.interfaces.pages.records.parts import lots_of_record
+from wmsd.warehouse.counts.record_count import count_stock
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.stock import actions as stock
 from wmsd.warehouse.stock.schema import MovementKind
@@ -50,7 +52,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         STOCK.name,
         status=422 if errors else 200,
         stock=explained,
-        acts=at.acts(STOCK, explained) if is_now else [],
+        acts=_acts(at, explained) if is_now else [],
         done=STOCK.told(request.query.get("done", "")),
         is_now=is_now,
         labels=f"{request.path}/labels",
@@ -68,6 +70,12 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         holders=await _holders(at, path) if is_now else [],
         lots=await lots_of_record(at, explained["article_id"], explained["warehouse_id"]) if is_now else None,
     )
+
+
+def _acts(at: Workplace, record: Mapping[str, Any]) -> list[Act]:
+    """Who may book a count at once needs no document for it first."""
+    acts = at.acts(STOCK, record)
+    return [act for act in acts if not (act.leads_to and any(each.operation is count_stock for each in acts))]
 
 
 async def show_movements(at: Workplace, request: web.Request) -> web.Response:

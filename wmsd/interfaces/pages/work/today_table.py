@@ -41,6 +41,7 @@ def today_columns(day: str) -> Sequence[Column]:
         Column("late_inbound", _("Inbound late"), "bad", _due_list(PURCHASE_ORDERS, last=before)),
         Column("expected_today", _("Expected today"), path=_due_list(PURCHASE_ORDERS, day, day)),
         Column("returns_undecided", _("Returns undecided"), "warn", "/returns?status=RECEPTIONAT"),
+        Column("counts_to_book", _("Counts to book"), path="/counts?status=IN_LUCRU"),
         Column("given_up", _("Webhooks given up"), "bad", "/webhooks"),
         Column("low", _("Under minimum"), "warn", "/articles?low=true"),
         Column("requests", _("Requests, last minute"), path="/requests", limit="limit"),

@@ -1,0 +1,81 @@
+"""What people do with counts beside what they do with every document: enter quantities, add goods, and book."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.interfaces.pages.kit.acts import Act
+from wmsd.warehouse.counts import actions as counts
+from wmsd.warehouse.counts.rules import OPEN
+from wmsd.warehouse.counts.schema import CountChanges, CountLineFields
+
+
+def _needs_a_number(line: Mapping[str, Any]) -> bool:
+    return line["counted_quantity"] is None or bool(line["count_again"])
+
+
+def _stays_open(count: Mapping[str, Any]) -> bool:
+    return any(line["booked_quantity"] is None for line in count["lines"])
+
+
+def _is_told(line: Mapping[str, Any]) -> bool:
+    """Whether booking it changes something, or leaves it out."""
+    return _needs_a_number(line) or bool(line["difference"])
+
+
+COUNT_ALONE: Final = frozenset(CountChanges.model_fields) - {"lines"}
+"""The fields of a count beside its lines."""
+NOT_ENTERED: Final = frozenset(
+    f"lines.{name}"
+    for name in CountLineFields.model_fields
+    if name not in ("id", "article_id", "article_code", "lot_number", "serial", "counted_quantity")
+)
+GOODS: Final = frozenset({"lines.article_code", "lines.lot_number", "lines.serial", "lines.expected_quantity"})
+COUNT_ACTS: Final = (
+    Act(
+        "enter",
+        "Enter quantities",
+        counts.update_count,
+        "Type what is there; 0 where nothing is. What you leave empty stays as it is.",
+        "The quantities are entered.",
+        changes=True,
+        without=COUNT_ALONE | (NOT_ENTERED - GOODS),
+        shown=lambda _: GOODS,
+        statuses=OPEN,
+        next_in=OPEN,
+        merges=True,
+        begins_empty=frozenset({"counted_quantity"}),
+        tells_when_shown=True,
+    ),
+    Act(
+        "found",
+        "Add goods",
+        counts.update_count,
+        "For goods that are there and not on the list.",
+        "The goods are on the list.",
+        without=COUNT_ALONE | NOT_ENTERED | {"lines.id"},
+        statuses=OPEN,
+        merges=True,
+        tells_when_shown=True,
+    ),
+    Act(
+        "book",
+        "Book",
+        counts.book_count,
+        "The differences are booked. Lines without a quantity, and lines to count again, stay as they are. "
+        "A finished count cannot be changed any more.",
+        "The count is finished: its differences are booked.",
+        is_final=True,
+        statuses=frozenset({"IN_LUCRU"}),
+        next_in=frozenset({"IN_LUCRU"}),
+        only_if=lambda count: any(not _needs_a_number(line) for line in count["lines"]),
+        shows=(("article_id", "lot_number", "serial", "counted_quantity", "difference", "count_again"), _is_told),
+    ),
+    Act(
+        "again",
+        "Count the rest",
+        counts.create_count,
+        statuses=frozenset({"FINALIZAT"}),
+        only_if=_stays_open,
+        leads_to="counts/new?count={id}",
+    ),
+)
