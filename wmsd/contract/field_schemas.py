@@ -7,6 +7,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 FIELD_NAMES: Final[Mapping[str, str]] = {
+    "article_search": "Articles with these words",
     "at": "When",
     "auth_type": "Authentication",
     "barcodes": "Further barcodes",
@@ -28,6 +29,8 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
     "imported_at": "Imported",
     "undone_at": "Taken back",
     "undone_by": "Taken back by",
+    "is_blind": "Blind count",
+    "ledger_quantity": "The ledger had",
     "length_mm": "Length, mm",
     "link": "Link to a new password",
     "low": "At or under the minimum",

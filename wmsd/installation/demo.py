@@ -39,6 +39,7 @@ DAY: Final[Mapping[str, DemoPerson]] = {
     "receptions": WAREHOUSE_WORKER,
     "returns": WAREHOUSE_WORKER,
     "packaging-movements": WAREHOUSE_WORKER,
+    "counts": WAREHOUSE_WORKER,
 }
 """The files of what the people have done, and who has. A day in them is `today`, or as `today-3`."""
 TODAY: Final = re.compile(r"today([+-]\d+)?")

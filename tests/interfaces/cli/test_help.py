@@ -16,7 +16,7 @@ RECORD = ("--name TEXT", "--active / --no-active", *ONE)
 LIST = ("--status", "--external-ref TEXT", "--code TEXT", "--updated-since TEXT", "--page", "--per-page", *ONE)
 KINDS = (
     "KIND is one of articles, clients, partners, warehouses, stock, stock-count, sales-orders, purchase-orders, "
-    "receptions, returns, packaging-types, packaging-movements."
+    "receptions, returns, counts, packaging-types, packaging-movements."
 )
 CHANGING = (
     "--company CODE",
@@ -236,6 +236,9 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("reception", "list"): ("--purchase-order CODE", *LIST),
     ("reception", "show"): ("RECEPTION", *ONE),
     ("reception", "status"): ("RECEPTION", "STATUS", "--packaging CODE=N", *ONE),
+    ("count", "list"): ("--warehouse CODE", *LIST),
+    ("count", "show"): ("COUNT", *ONE),
+    ("count", "status"): ("COUNT", "STATUS", *ONE),
     ("return", "list"): ("--partner CODE", "--sales-order CODE", *LIST),
     ("return", "show"): ("RETURN", *ONE),
     ("return", "status"): ("RETURN", "STATUS", "--disposition [RESTOC|CARANTINA|DISTRUS]", *ONE),

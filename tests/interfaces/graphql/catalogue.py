@@ -82,7 +82,13 @@ LISTS = {
     ),
     "counts": Listed(
         "/api/v2/counts",
-        ({}, {"status": ["CREAT", "IN_LUCRU"]}, {"warehouse_id": "1"}, {"external_ref": "C-1"}, {"code": "none"}),
+        (
+            {},
+            {"status": ["CREAT", "IN_LUCRU"]},
+            {"warehouse_id": "1"},
+            {"external_ref": "C-1"},
+            {"updated_since": EARLY},
+        ),
     ),
     "clients": Listed("/api/clients", ({}, {"code": "C1"}, {"active": False})),
     "partners": Listed("/api/partners", ({}, {"code": "P2"}, {"active": True}, {"type": "FURNIZOR"})),

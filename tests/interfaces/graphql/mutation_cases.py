@@ -232,6 +232,8 @@ CASES = {
 
 
 REFUSED = {
+    "a count of what is not there": 422,
+    "a count without quantities booked": 409,
     "a range of deliveries that ends before it begins": 422,
     "an article whose code is taken": 422,
     "an article with all that is wrong": 422,

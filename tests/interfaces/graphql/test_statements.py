@@ -25,6 +25,7 @@ LISTS = {
     "PurchaseOrder": "purchase_orders",
     "Reception": "receptions",
     "Return": "returns",
+    "Count": "counts",
     "PackagingBalance": "packaging_balances",
     "PackagingMovement": "packaging_movements",
 }
@@ -64,6 +65,8 @@ async def _fill(world: World) -> None:
         assert (await world.send("POST", "/api/receptions", fields)).status == 201
         back = {**whose, "sales_order_id": order.id, "lines": lines[:1]}
         assert (await world.send("POST", "/api/returns", back)).status == 201
+        counted = {"warehouse_id": warehouse, "lines": [{"article_id": article}]}
+        assert (await world.send("POST", "/api/v2/counts", counted)).status == 201
 
 
 async def count(catalogue: Catalogue, document: str, first: int) -> int:

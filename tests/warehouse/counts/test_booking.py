@@ -195,10 +195,11 @@ async def test_a_serial_that_came_after_it_was_counted(full: Store) -> None:
     await refused(full, made, "lines.0.counted_quantity")
 
 
+AGAIN = "are to be counted again, because their goods have moved."
 NOTHING = {
-    "no number": ((None, None), False, "2 lines without a number"),
-    "all to count again": ((3, 3), True, "2 lines to count again, because goods have moved"),
-    "either": ((3, None), True, "1 line without a number and 1 line to count again, because goods have moved"),
+    "no number": ((None, None), False, "2 of its lines have no quantity, and 0"),
+    "all to count again": ((3, 3), True, "0 of its lines have no quantity, and 2"),
+    "either": ((3, None), True, "1 of its lines have no quantity, and 1"),
 }
 
 
@@ -214,7 +215,7 @@ async def test_nothing_that_could_be_booked(
     if any(numbers):
         await enter(full, made, *numbers)
     answer = await full.world.call("POST", f"{PATH}/1/book", status=409)
-    assert answer.body["message"] == f"Nothing of this count can be booked: {lacks}."
+    assert answer.body["message"] == f"Nothing of this count can be booked: {lacks} {AGAIN}"
     assert answer.body["details"] == {"current": "IN_LUCRU", "requested": "FINALIZAT", "allowed": ["ANULAT"]}
 
 

@@ -95,7 +95,7 @@ async def test_whatever_comes_between(store: Store, seed: int) -> None:
                     await store.adjust(part[0], by=by, lot_number=part[1])
                     law.moves(part, by)
             case "list" if len(law.open) < 3:
-                made = await make_count(store, *[{"article_id": 1}, {"article_id": 2, "lot_number": "L1"}])
+                made = await make_count(store, {"article_id": 1}, {"article_id": 2, "lot_number": "L1"})
                 law.open[made.id] = [_line(each, len(law.history)) for each in made.body["lines"]]
             case "enter" if law.open:
                 await _enter(store, law, random, seen)
@@ -111,7 +111,7 @@ def _line(shown: dict[str, Any], seen: int) -> Line:
 
 
 async def _balances(store: Store) -> dict[Part, float]:
-    found = {}
+    found: dict[Part, float] = {}
     for article in (PLAIN, LOTTED):
         found |= {(article, lot): there for (lot, _), (there, _) in (await store.parts(article)).items()}
     return found

@@ -63,7 +63,11 @@ async def test_a_search_narrows_the_list(full: Store) -> None:
 
 
 async def test_an_article_stands_for_all_of_it_and_a_lot_for_its_serials(full: Store) -> None:
-    named = [{"article_code": "L"}, {"article_code": "S", "lot_number": "X"}, {"article_id": PLAIN}]
+    named: list[dict[str, Any]] = [
+        {"article_code": "L"},
+        {"article_code": "S", "lot_number": "X"},
+        {"article_id": PLAIN},
+    ]
     assert shown(await make_count(full, *named), *PART) == [*ALL[:3], *ALL[4:6], ALL[3]]
 
 

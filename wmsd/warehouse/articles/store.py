@@ -66,7 +66,7 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
     """The filters in the form of the list's SQL; None when nothing can match."""
     found = dict(values)
     if "search" in values:
-        found["search"] = expression(str(values["search"]))
+        found["search"] = search_expression(str(values["search"]))
         if found["search"] is None:
             return None
     if "barcode" in values and (phrase := _phrase(str(values["barcode"]))) is not None:
@@ -74,7 +74,7 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
     return found
 
 
-def expression(search: str) -> str | None:
+def search_expression(search: str) -> str | None:
     """The FTS5 query for the words of a search; None when it has none, so that nothing can match."""
     words = search_words(search)
     return " ".join(map(_term, words)) if words else None

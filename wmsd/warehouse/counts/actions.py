@@ -9,11 +9,19 @@ from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.counts import store
-from wmsd.warehouse.counts.count_booking import book
 from wmsd.warehouse.counts.count_entries import Entries, enter
 from wmsd.warehouse.counts.count_ledger import Ledger
+from wmsd.warehouse.counts.count_posting import book
 from wmsd.warehouse.counts.rules import BEGUN, FINAL, TRANSITIONS, Effect, Row, Status
-from wmsd.warehouse.counts.schema import MAX_LINES, Count, CountChanges, CountFields, CountLineFields, NewCount
+from wmsd.warehouse.counts.schema import (
+    MAX_LINES,
+    Count,
+    CountChanges,
+    CountFields,
+    CountHead,
+    CountLineFields,
+    NewCount,
+)
 from wmsd.warehouse.counts.store import COUNT_LINES, COUNTS, StockOf
 from wmsd.warehouse.documents.document_events import create_and_emit, move_and_emit, update_and_emit
 from wmsd.warehouse.documents.document_references import (
@@ -62,13 +70,13 @@ def create_count(tx: Transaction, body: NewCount) -> Record:
     `article_search`. Lines that have their `counted_quantity` already begin the count.
     """
     if body.lines is None:
-        return create(tx, body, _list_of_stock(tx, body.warehouse_id, body.article_search))
+        return create_with_lines(tx, body, _list_of_stock(tx, body.warehouse_id, body.article_search))
     if body.article_search is not None:
         refuse_field_errors([invalid_field("article_search", "cannot go with lines")])
-    return create(tx, body, enter(tx, body.warehouse_id, body.lines, expands=True))
+    return create_with_lines(tx, body, enter(tx, body.warehouse_id, body.lines, expands=True))
 
 
-def create(tx: Transaction, body: CountFields, entries: Entries, begins: bool = True) -> Record:
+def create_with_lines(tx: Transaction, body: CountHead, entries: Entries, begins: bool = True) -> Record:
     """`begins`: whether counted quantities move it to IN_LUCRU."""
     values = COUNTS.replacement(body)
     errors = [*not_initial(COUNTS, body.status), *check_document(tx, COUNTS, None, values, {}), *entries.errors]
@@ -96,10 +104,14 @@ def _list_of_stock(tx: Transaction, warehouse_id: int, article_search: str | Non
 def _no_list(number: int, are_all: bool) -> str:
     if not number:
         return "finds nothing in stock: name in lines what is to be counted"
-    most = "" if are_all else "at least "
+    if are_all:
+        return (
+            f"finds {number} articles, lots and serials in stock, and a count has at most {MAX_LINES} lines: "
+            "narrow it by article_search, or count by a file"
+        )
     return (
-        f"finds {most}{number} articles, lots and serials in stock, and a count has at most {MAX_LINES} lines: "
-        "narrow it by article_search, or count by a file"
+        f"finds at least {number} articles in stock, and a count has at most {MAX_LINES} lines: narrow it by "
+        "article_search, or count by a file"
     )
 
 

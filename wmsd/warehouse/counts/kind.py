@@ -6,7 +6,6 @@ from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.counts import actions
 from wmsd.warehouse.counts.checks import CHECKS
-from wmsd.warehouse.counts.count_booking import KIND
 from wmsd.warehouse.counts.count_entries import enter
 from wmsd.warehouse.counts.rules import FINAL, TRANSITIONS
 from wmsd.warehouse.counts.schema import CountFields, CountLineFields
@@ -20,12 +19,13 @@ from wmsd.warehouse.documents.kind import (
     one_at_a_time,
     one_by_one,
 )
+from wmsd.warehouse.stock.counts import KIND
 
 
 def _create(tx: Transaction, count: Document, body: CountFields) -> Record:
     """Creates the count. One that has a status in the file is moved to it afterwards."""
     entries = enter(tx, body.warehouse_id, body.lines)
-    return actions.create(tx, body, entries, begins=count.status in (None, TABLE.initial))
+    return actions.create_with_lines(tx, body, entries, begins=count.status in (None, TABLE.initial))
 
 
 def _lines(_: Transaction, count: Document) -> list[Any]:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from wmsd.base.problems import Problem, by_path, invalid, refuse_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.counts.actions import BOOKED, create
-from wmsd.warehouse.counts.count_booking import book
+from wmsd.warehouse.counts.actions import BOOKED, create_with_lines
 from wmsd.warehouse.counts.count_entries import Entries, enter
+from wmsd.warehouse.counts.count_posting import book
 from wmsd.warehouse.counts.rules import BEGUN, FINAL
 from wmsd.warehouse.counts.schema import CountFields, CountLineFields, RecordCount
 from wmsd.warehouse.counts.store import COUNTS
@@ -47,13 +47,13 @@ def count_stock(tx: Transaction, id: int, body: RecordCount) -> Record:
     line = CountLineFields.model_construct(None, article_id=article_id, **_said(body))
     fields = CountFields.model_construct(None, warehouse_id=warehouse_id, notes=body.reason, lines=[line])
     with _own_fields():
-        count = create(tx, fields, _checked(enter(tx, warehouse_id, [line])))
+        count = create_with_lines(tx, fields, _checked(enter(tx, warehouse_id, [line])))
         book(tx, count.id, body.reason)
     move_and_emit(tx, COUNTS, [count.id], BEGUN, FINAL)
     return stock.one(tx, id)
 
 
-def _said(body: RecordCount) -> dict[str, object]:
+def _said(body: RecordCount) -> dict[str, Any]:
     return {
         "counted_quantity": body.quantity,
         "lot_number": body.lot_number,

@@ -47,7 +47,7 @@ def to_book(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["counted_quantity"] is not None and not row["count_again"]]
 
 
-def difference(row: Mapping[str, Any]) -> int:
+def line_difference(row: Mapping[str, Any]) -> int:
     """What a counted line adds to the ledger. What moved after the count arrived is not part of it."""
     return int(row["counted_quantity"] - row["ledger_quantity"])
 
@@ -63,12 +63,11 @@ def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
     """Adds the difference of each line to its part. Goods of which nothing is left have left quarantine too."""
     after, faults = dict(before.parts), list[Fault]()
     for row in rows:
-        goods, differs = part_of(row), difference(row)
+        goods, differs = part_of(row), line_difference(row)
         there = before.parts.get(goods, NOTHING)
         quantity = there.quantity + differs
         if quantity < 0:
-            sentence = f"takes away {to_text(-differs)}, but only {to_text(there.quantity)} are there by now"
-            faults.append(Fault(goods, "quantity", f"{sentence}: count it again"))
+            faults.append(Fault(goods, "quantity", _gone(-differs, there)))
         elif quantity and quantity < there.quarantined:
             faults.append(Fault(goods, "quantity", _quarantined(quantity, there)))
         elif goods.serial is not None and quantity > SCALE:
@@ -78,6 +77,10 @@ def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
         else:
             after.pop(goods, None)
     return Counted(after, faults)
+
+
+def _gone(taken: int, there: Amounts) -> str:
+    return f"takes away {to_text(taken)}, but only {to_text(there.quantity)} are there by now: count it again"
 
 
 def _quarantined(quantity: int, there: Amounts) -> str:

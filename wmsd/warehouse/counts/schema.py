@@ -67,7 +67,9 @@ class CountLineFields(Input):
     booked_quantity: Annotated[SignedAmount | None, SentBack, SENT_BACK] = None
 
 
-class CountFields(Input):
+class CountHead(Input):
+    """A count without its lines."""
+
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new count begins as CREAT.")] = INITIAL
     warehouse_id: Annotated[Id, Field(description="Where it is counted. It never changes.")]
@@ -76,13 +78,16 @@ class CountFields(Input):
     ] = False
     external_ref: ExternalRef = None
     notes: OptionalText = None
+
+
+class CountFields(CountHead):
     lines: Annotated[list[CountLineFields], Field(min_length=1, max_length=MAX_LINES)]
 
 
-class NewCount(CountFields):
+class NewCount(CountHead):
     """What is to be counted: `lines`, or without them all that is in stock in the warehouse."""
 
-    lines: Annotated[  # type: ignore[assignment]  # may be left out, when the list is made from stock
+    lines: Annotated[
         list[CountLineFields] | None,
         Field(
             min_length=1,

@@ -128,7 +128,7 @@ class StockOf(NamedTuple):
         """None when the words can match nothing."""
         if search is None:
             return cls(warehouse_id, None)
-        expression = articles.expression(search)
+        expression = articles.search_expression(search)
         return None if expression is None else cls(warehouse_id, expression)
 
 

@@ -1,4 +1,4 @@
-"""What people do with counts beside what they do with every document: enter quantities, add goods, and book."""
+"""What people do with the lines of counts: enter quantities, add goods, book the differences."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -5,7 +5,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-from wmsd.base.plurals import count_of
 from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles
@@ -15,7 +14,7 @@ from wmsd.warehouse.counts.rules import (
     TRANSITIONS,
     Row,
     counted_parts,
-    difference,
+    line_difference,
     part_of,
     to_book,
     two_lots_of_a_serial,
@@ -50,7 +49,7 @@ def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
         for article_id, change in changes
     ]
     post_all(tx, movements)
-    store.note_booked(tx, {row["id"]: difference(row) for row in lines})
+    store.note_booked(tx, {row["id"]: line_difference(row) for row in lines})
     corrected = [(article_id, change.goods) for article_id, change in changes]
     _mark_others(tx, store.counted_elsewhere(tx, count_id, count["warehouse_id"], corrected))
 
@@ -68,11 +67,11 @@ def _note_corrected(tx: Transaction, rows: Sequence[Row], stock_ids: Mapping[int
 
 
 def _nothing_to_book(rows: Sequence[Row]) -> str:
-    again = sum(row["count_again"] for row in rows)
     missing = sum(row["counted_quantity"] is None for row in rows)
-    lacks = [f"{count_of(missing, 'line')} without a number"] * bool(missing)
-    lacks += [f"{count_of(again, 'line')} to count again, because goods have moved"] * bool(again)
-    return f"Nothing of this count can be booked: {' and '.join(lacks)}."
+    return (
+        f"Nothing of this count can be booked: {missing} of its lines have no quantity, and "
+        f"{len(rows) - missing} are to be counted again, because their goods have moved."
+    )
 
 
 def _changes(
@@ -116,7 +115,7 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
 def _errors(fault: Fault, rows: Sequence[Row], paths: Mapping[int, str]) -> Iterator[FieldError]:
     """The fault at the line of its part; else at those of its lot, or of the article, that take goods away."""
     named = [row for row in rows if fault.goods is not None and part_of(row) == fault.goods]
-    taking = [row for row in rows if difference(row) < 0]
+    taking = [row for row in rows if line_difference(row) < 0]
     of_lot = [row for row in taking if fault.goods is not None and row["lot_number"] == fault.goods.lot_number]
     for row in named or of_lot or taking or rows:
         yield invalid_field(f"{paths[row['id']]}.{COLUMNS[fault.column]}", fault.sentence)
