@@ -22,6 +22,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "certificate": "",
         "certificate_key": "",
         "hsts": False,
+        "time_zone": "",
         "trusted_proxies": [],
         "allow_origins": [],
         "connections": 4096,

@@ -98,6 +98,14 @@ def test_a_wrong_setting_in_a_file(home: Home, text: str, sentences: list[str]) 
         ("WMSD_LIMITS_DATA_PER_MINUTE", "", "limits.data_per_minute must be a whole number."),
         ("WMSD_LIMITS_DATA_PER_MINUTE", "-1", "limits.data_per_minute must be at least 1."),
         ("WMSD_SERVER_DATA", "", "server.data must have at least 1 character."),
+        (
+            *("WMSD_SERVER_TIME_ZONE", "bucuresti"),
+            "server.time_zone is not a time zone; the nearest is Europe/Bucharest.",
+        ),
+        (
+            *("WMSD_SERVER_TIME_ZONE", "+02:00"),
+            "server.time_zone is not a time zone; write one such as Europe/Bucharest.",
+        ),
         ("WMSD_WEBHOOKS_ALLOW_HTTP", "maybe", "webhooks.allow_http must be true or false."),
     ],
 )

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from wmsd.base import quantity, timestamps
+from wmsd.base import quantity, time_zones, timestamps
 from wmsd.base.problems import FieldErrors
 from wmsd.base.strict_json import MOST_FIELDS
 
@@ -137,6 +137,21 @@ Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_c
 
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
 """An empty text is stored as null, so that an empty field of a form and of a CSV file mean the same."""
+
+
+def _time_zone(value: str) -> str:
+    try:
+        return time_zones.check_name(value)
+    except time_zones.TimeZoneError as error:
+        raise validation_error(str(error)) from None
+
+
+TimeZone = Annotated[
+    str,
+    Field(min_length=1, max_length=time_zones.LONGEST_NAME, examples=["Europe/Bucharest"]),
+    AfterValidator(_time_zone),
+]
+"""The name of a time zone of the tz database."""
 
 OptionalLabel = Annotated[Label | None, EmptyIsNull]
 Serials = Annotated[list[Label], Field(max_length=10_000, fail_fast=True)]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
@@ -58,6 +59,8 @@ class Installation:
     settings: Settings
     folder: DataFolder
     clock: OrderedClock
+    time_zone: ZoneInfo
+    """That of companies and people who have no other."""
     ids: Ids
     platform: Database
     files: CompanyFiles
@@ -204,6 +207,7 @@ async def open_installation(
             settings,
             folder,
             ordered,
+            settings.server.zone,
             ids,
             platform,
             files,

@@ -10,6 +10,7 @@ from tests.maintenance.doctor.scene import NOW, names, situation, told
 from wmsd.base.clock_trust import Known
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.maintenance.doctor import clock
+from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
 
 
 @pytest.mark.parametrize("year", [1970, 2025, 2100, 2150])
@@ -47,3 +48,20 @@ def test_a_clock_that_was_set(data: Path) -> None:
         "The clock was set forward by 3 h 0 min: nothing old "
     )
     assert names(clock.findings(situation(data, clock=Known(NOW, NOW)))) == []
+
+
+@pytest.mark.parametrize(
+    ("machine", "chosen"), [("XYZ-3", ""), ("Mars/Olympus_Mons", ""), ("XYZ-3", "Asia/Tokyo")]
+)
+def test_a_time_zone_that_the_machine_does_not_say(
+    data: Path, monkeypatch: pytest.MonkeyPatch, machine: str, chosen: str
+) -> None:
+    monkeypatch.setenv("TZ", machine)
+    at = situation(data, {"server": {"time_zone": chosen}})
+    assert at.settings.server.zone.key == (chosen or "UTC")
+    found = [each for each in diagnose(at, groups=BEFORE_START) if each.kind is clock.ZONE_UNKNOWN]
+    assert [each.sentence for each in found] == [
+        "This machine does not say its time zone, so pages and prints show UTC, and a day ends at midnight UTC."
+    ][: not chosen]
+    monkeypatch.setenv("TZ", "Europe/Bucharest")
+    assert names(clock.findings(situation(data))) == []

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from wmsd.base import timestamps
+from wmsd.base.machine.local_time_zone import machine_time_zone
 from wmsd.contract.findings import FindingKind, Found
 from wmsd.data_folder import clock_verdict, clock_watch
 from wmsd.db.engine.high_water_mark import FAR_AHEAD, ahead
@@ -52,10 +53,23 @@ CLOCK_OFF: Final = FindingKind(
         *(clock_verdict.FORWARD, clock_verdict.BACK),
     ),
 )
-KINDS: Final = (YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
+ZONE_UNKNOWN: Final = FindingKind(
+    "time-zone-unknown",
+    "warning",
+    "This machine does not say its time zone, so pages and prints show UTC, and a day ends at midnight UTC.",
+    "Write the time zone into server.time_zone, such as Europe/Bucharest, and start the server again.",
+)
+KINDS: Final = (ZONE_UNKNOWN, YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
+
+
+def findings_of_zone(at: Situation) -> Found:
+    """Whether the time zone is known that the settings leave to the machine."""
+    if not at.settings.server.time_zone and machine_time_zone() is None:
+        yield ZONE_UNKNOWN.of()
 
 
 def findings(at: Situation) -> Found:
+    yield from findings_of_zone(at)
     now = timestamps.to_text(at.now)
     if not EARLIEST <= at.now < LATEST:
         yield YEAR_WRONG.of(now=now)

@@ -83,6 +83,7 @@ GROUPS: Final = (
 BEFORE_START: Final = (
     Group("The data folder", folder_files.KINDS, folder_files.findings_before_start),
     Group("Address and proxy", network.KINDS, network.findings_before_start),
+    Group("Clock", (clock.ZONE_UNKNOWN,), clock.findings_of_zone),
     Group("Files of the settings", settings_files.KINDS, settings_files.findings),
     Group("Backups", backups.KINDS, backups.findings_before_start),
     Group("Permissions", file_modes.KINDS, file_modes.findings_of_secrets),

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, model_validator
 
+from wmsd.base.machine.local_time_zone import machine_time_zone
+from wmsd.base.time_zones import UTC_NAME, time_zone
+from wmsd.base.time_zones import check_name as check_time_zone
 from wmsd.contract.secret_fields import OfPath, SecretFile
 from wmsd.settings.sections.fields import (
     Networks,
@@ -59,6 +63,11 @@ class Server(Section):
             "plain services of the same host can no longer be reached."
         ),
     ] = False
+    time_zone: Annotated[
+        str,
+        AfterValidator(check_time_zone),
+        Field(description="Of pages and days, where a company or person has no other; empty: the machine's."),
+    ] = ""
     trusted_proxies: Annotated[
         Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")
     ] = []
@@ -97,3 +106,8 @@ class Server(Section):
             return None
         certificate = self.certificate if self.tls == "files" else self.tls
         return Path(certificate), Path(self.certificate_key or certificate)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the installation: the machine's where none is set, and UTC where nothing says it."""
+        return time_zone(self.time_zone or machine_time_zone() or UTC_NAME)

@@ -1,0 +1,139 @@
+"""Time zones of the pinned `tzdata`, never those of the machine: every installation knows the same rules."""
+
+import difflib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+PACKED: Final = files("wmsd") / "time_zones"
+"""wmsd.spec puts the data there: an executable has no package of data."""
+UTC_NAME: Final = "UTC"
+NO_PLACE: Final = frozenset({"Factory", "localtime"})
+"""Names in tzdata that say no time."""
+MOST_NEAR: Final = 3
+MINUTE: Final = 16
+SECOND: Final = 19
+"""Characters of a moment in ISO 8601 to there."""
+LONGEST_NAME: Final = 64
+
+
+class TimeZoneError(ValueError):
+    """The name is not one of a time zone. The text goes on from the name of a field."""
+
+
+@cache
+def names() -> frozenset[str]:
+    """The names of all time zones, those of former days too."""
+    return frozenset(_data().joinpath("zones").read_text(encoding="ascii").split()) - NO_PLACE
+
+
+@cache
+def places() -> Sequence[str]:
+    """The names that people choose from: one for each place, such as Europe/Bucharest, and UTC."""
+    lines = _data().joinpath("zoneinfo", "zone.tab").read_text(encoding="utf-8").splitlines()
+    return [*sorted(line.split("\t")[2] for line in lines if not line.startswith("#")), UTC_NAME]
+
+
+def time_zone(name: str) -> ZoneInfo:
+    """The time zone of that name. Raises TimeZoneError, with the nearest names."""
+    if name not in names():
+        near = near_names(name)
+        raise TimeZoneError(
+            f"is not a time zone; the nearest is {', '.join(near)}"
+            if near
+            else "is not a time zone; write one such as Europe/Bucharest"
+        )
+    return _loaded(name)
+
+
+def time_zone_of(default: ZoneInfo, *chosen: str | None) -> ZoneInfo:
+    """The first that somebody has chosen, or else the default. A name that this tzdata lacks, as in
+    a file of a newer program, is left out.
+    """
+    return next((_loaded(name) for name in chosen if name in names()), default)
+
+
+def check_name(name: str) -> str:
+    """Raises TimeZoneError."""
+    return name if name == "" else time_zone(name).key
+
+
+def near_names(name: str) -> list[str]:
+    """The names that may have been meant, the nearest first: also by the city alone, and in small letters."""
+    asked = name[:LONGEST_NAME].casefold().replace(" ", "_").strip("_")
+    by_small = {each.casefold(): each for each in sorted(names())}
+    cities = {each.rpartition("/")[2].casefold(): each for each in places()}
+    if asked in by_small:
+        return [by_small[asked]]
+    if asked in cities:
+        return [cities[asked]]
+    found = [
+        *difflib.get_close_matches(asked, [each.casefold() for each in places()], MOST_NEAR, 0.7),
+        *difflib.get_close_matches(asked, by_small, MOST_NEAR, 0.7),
+    ]
+    near = [by_small[each] for each in found] or [
+        cities[each] for each in difflib.get_close_matches(asked, cities, MOST_NEAR, 0.75)
+    ]
+    return list(dict.fromkeys(near))[:MOST_NEAR]
+
+
+def day_in(moment: datetime, zone: ZoneInfo) -> str:
+    """The date there, such as 2026-11-24."""
+    return moment.astimezone(zone).date().isoformat()
+
+
+def offset(moment: datetime) -> str:
+    """How far the clock of this moment is from UTC, such as +02:00."""
+    return f"{moment:%z}"[:3] + ":" + f"{moment:%z}"[3:5]
+
+
+class Local(NamedTuple):
+    """What clocks show."""
+
+    text: str
+    """In ISO 8601 without an offset, to the minute, such as 2026-11-24T12:00."""
+    twice: str
+    """The offset, such as +02:00, where they show this time twice, as in the night in which summer time ends."""
+    is_utc: bool
+
+
+@lru_cache(8192)
+def local_minute(text: str, zone: ZoneInfo) -> Local:
+    """Of a moment in UTC in ISO 8601 to the minute, such as 2026-11-24T10:00. Cached: a list has the same minutes
+    again and again. The few offsets with seconds, all from before 1973, are cut.
+    """
+    try:
+        moment = datetime.fromisoformat(text).replace(tzinfo=UTC).astimezone(zone)
+    except OverflowError:  # at the ends of the range of dates
+        return Local(text, "", True)
+    is_twice = moment.replace(fold=0).utcoffset() != moment.replace(fold=1).utcoffset()
+    shown = moment.replace(tzinfo=None).isoformat(timespec="minutes")
+    return Local(shown, offset(moment) if is_twice else "", moment.tzname() == UTC_NAME)
+
+
+def for_spreadsheets(text: str | None, zone: ZoneInfo) -> str:
+    """A moment of the API by the clocks there, as spreadsheets read it, such as 2026-11-24 12:00:05. With its
+    offset where they show this time twice.
+    """
+    if text is None:
+        return ""
+    local = local_minute(text[:MINUTE], zone)
+    return f"{local.text.replace('T', ' ')}{text[MINUTE:SECOND]}{local.twice}"
+
+
+@cache
+def _loaded(name: str) -> ZoneInfo:
+    with _data().joinpath("zoneinfo", *name.split("/")).open("rb") as file:
+        return ZoneInfo.from_file(file, key=name)
+
+
+@cache
+def _data() -> Traversable:
+    return PACKED if PACKED.is_dir() else files("tzdata")
+
+
+UTC_ZONE: Final = _loaded(UTC_NAME)
