@@ -109,6 +109,23 @@ def test_the_first_admin_follows_the_link(server: Server) -> None:
     assert "ana@example.com" in done(server.folder, "user", "list")
 
 
+def test_pages_are_by_a_time_zone_that_is_inside(tmp_path: Path) -> None:
+    """Also where the machine has no files of time zones: only the executable is read."""
+    with serving(tmp_path, "--demo", environment={"WMSD_SERVER_TIME_ZONE": "Asia/Tokyo"}) as running:
+        chosen = "correct horse battery"
+        user = ["user", "create", "ana@example.com", "--role", "platform-admin", "--password-stdin"]
+        done(tmp_path, *user, stdin=f"{chosen}\n")
+        browser = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor()
+        )
+        form = urllib.parse.urlencode({"email": "ana@example.com", "password": chosen}).encode()
+        sent = urllib.request.Request(f"{running.address}/sign-in", form, {"Sec-Fetch-Site": "same-origin"})
+        assert browser.open(sent, timeout=LONGEST).status == 200
+        page = browser.open(f"{running.address}/account", timeout=LONGEST).read().decode()
+        assert "Asia/Tokyo +09:00" in page
+        assert '<option value="Europe/Bucharest">' in page
+
+
 def test_commands_work_beside_the_running_server(server: Server) -> None:
     made = json.loads(
         done(server.folder, "company", "create", "ACME", "--name", "Ácme", "--all-modules", "--json")

@@ -197,7 +197,14 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
 BOOKKEEPING = {
     *("access_version", "audit", "clock", "high_water_marks", "installation", "log", "request_counts", "secrets"),
     *("sign_in_addresses", "sign_on_identities", "recovery_codes", "invitations", "company_figures"),
-    *("user_languages", "recovery_phrases", "recovery_phrase_declined", "recoveries", "recovery_entries"),
+    *(
+        "user_languages",
+        "user_time_zones",
+        "recovery_phrases",
+        "recovery_phrase_declined",
+        "recoveries",
+        "recovery_entries",
+    ),
 }
 """Tables of the platform that decide nothing about who may do what."""
 

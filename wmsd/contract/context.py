@@ -42,6 +42,8 @@ class Company:
     """Since when nobody may use it, because a site admin has said so."""
     suspended_because: str | None = None
     """What its people are told of that."""
+    time_zone: str | None = None
+    """The name of its own; None: that of the installation."""
 
     @property
     def sends_nothing(self) -> bool:

@@ -1,10 +1,13 @@
 """Lists as files: the operation that walks a list, with lines of CSV in the place of records."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from wmsd.base import time_zones
 from wmsd.base.strict_json import dumps
 from wmsd.contract import csv_cells
 from wmsd.contract.fields import Model
@@ -29,16 +32,22 @@ def can_be_exported(kind_name: str) -> bool:
     return kind is not None and (kind.rows is not None or kind.own is not None)
 
 
-def as_lines(walking: Operation, columns: Sequence[str]) -> Operation:
-    """As `walking`, with one line for each record. Its answer has the `seconds` of the processor that it took."""
+def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str], zone: ZoneInfo) -> Operation:
+    """As `walking`, with one line for each record. Its answer has the `seconds` of the processor that it took. The
+    columns of `moments` are by the clocks of the zone, as spreadsheets read them.
+    """
+    written = partial(time_zones.for_spreadsheets, zone=zone)
+
+    def cell(name: str, value: Any) -> str:
+        return written(value) if name in moments else csv_cells.write_cell(value)
 
     def cells(tx: Transaction, records: Records) -> Cells:
-        return ([csv_cells.write_cell(each.get(name)) for name in columns] for each in records)
+        return ([cell(name, each.get(name)) for name in columns] for each in records)
 
     return replace(
         walking,
         name=f"{walking.name}_as_lines",
-        action=_lines_of(walking, lambda: CsvLines(columns), cells),
+        action=_lines_of(walking, lambda: CsvLines(columns, moment=written), cells),
         summary=f"{walking.summary}, as lines of CSV",
         returns=Lines,
     )

@@ -70,7 +70,8 @@ async def load(installation: Installation) -> Loaded:
         company = await _company(installation)
     assert company is not None
     await platform.write(_add_people)
-    database, today = await installation.files.get(company.id), installation.clock.now().date()
+    database = await installation.files.get(company.id)
+    today = installation.clock.now().astimezone(installation.time_zone).date()
     for kind in RECORDS:
         if not await database.read(partial(_has_any, kind)):
             await database.write(partial(import_csv, kind=KINDS[kind], lines=_lines(kind, today)))

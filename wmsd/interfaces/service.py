@@ -61,7 +61,13 @@ def service(
     """The application, and the jobs to run beside it. `commands` are the guide's pages on the command line."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
-    today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
+    today = TodayFigures(
+        installation.platform,
+        installation.files,
+        installation.access,
+        installation.clock,
+        installation.time_zone,
+    )
     changes = LiveChanges(installation.files)
     clock = installation.clock
     costs = installation.dispatcher.costs

@@ -152,6 +152,23 @@ def test_a_company_has_limits_and_a_quota_of_its_own(shared: Home) -> None:
     assert shared.refused(*change, "--quota-megabytes=-1").startswith("--quota-megabytes ")
 
 
+def test_a_company_has_a_time_zone_of_its_own(shared: Home) -> None:
+    shared.ok("company", "create", "FAR", "--name", "Far")
+    change = ("company", "change", "FAR", "--time-zone")
+
+    def shown() -> object:
+        return shared.ok("company", "show", "FAR", "--json").json["time_zone"]
+
+    assert shown() is None
+    shared.ok(*change, "Asia/Tokyo")
+    assert shown() == "Asia/Tokyo"
+    before = hashes(shared.data)
+    assert shared.refused(*change, "tokyo") == ("--time-zone tokyo is not a time zone; the nearest is Asia/Tokyo.")
+    assert hashes(shared.data) == before
+    shared.ok(*change, "")
+    assert shown() is None
+
+
 def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
     shared.ok("company", "create", "LENIENT", "--name", "Lenient")
 
@@ -173,6 +190,7 @@ def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
         "suspended_at         -",
         "graphql_per_minute   -",
         "quota_megabytes      -",
+        "time_zone            -",
         "over_receipt_pct     0.000001",
         "min_stock            -",
     ]

@@ -47,6 +47,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--name TEXT",
         "--sandbox / --no-sandbox",
         "--requests-per-minute N",
+        "--time-zone ZONE",
         "--over-receipt-pct P",
         *PLACE,
     ),

@@ -66,11 +66,13 @@ def test_beside_a_server_too(home_of_acme: Home, elsewhere: Home) -> None:
 
 def test_its_limits_and_modules_go_along(home_of_acme: Home, elsewhere: Home) -> None:
     home_of_acme.ok("company", "change", "ACME", "--requests-per-minute", "77", "--quota-megabytes", "500")
+    home_of_acme.ok("company", "change", "ACME", "--time-zone", "Asia/Tokyo")
     home_of_acme.ok("module", "disable", "ACME", "returns")
     file = exported(home_of_acme)
     elsewhere.ok("company", "import", file, "--code", "GUEST")
     shown = {row["code"]: row for row in elsewhere.ok("company", "list", "--json").json}
     assert shown["GUEST"]["requests_per_minute"] == 77
+    assert elsewhere.ok("company", "show", "GUEST", "--json").json["time_zone"] == "Asia/Tokyo"
     assert "returns" not in shown["GUEST"]["modules"]
 
 

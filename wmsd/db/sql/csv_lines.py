@@ -6,7 +6,7 @@ that a spreadsheet could take for a formula, is written by Python.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) EN
 class CsvLines:
     """Lines with these columns. `own` is the SQL of those that the record does not have, or has otherwise, with
     what the model says of them. `is_unambiguous`: a number is written so that nobody takes its fraction for a
-    group of three digits.
+    group of three digits. `moment` writes a moment otherwise than as the API does.
     """
 
     def __init__(
@@ -41,10 +41,12 @@ class CsvLines:
         columns: Sequence[str],
         own: Mapping[str, tuple[str, FieldInfo]] = NO_OWN,
         is_unambiguous: bool = False,
+        moment: Callable[[str | None], str] | None = None,
     ) -> None:
         self._columns = columns
         self._own = own
         self._number = "csv_number" if is_unambiguous else ""
+        self._moment = moment
         self.has_rendered = False
         """Whether a list has given lines, and not records."""
 
@@ -53,12 +55,14 @@ class CsvLines:
         self.has_rendered = True
         for name, function in FUNCTIONS.items():
             tx.define(name, function)
+        if self._moment is not None:
+            tx.define(MOMENT, self._moment)
         columns = {**record.columns, **self._own}
-        cells = (_cell_sql(*columns[name], self._number) for name in self._columns)
+        cells = (_cell_sql(*columns[name], self._number, self._moment is not None) for name in self._columns)
         return f"concat_ws(',', {', '.join(cells)})"
 
 
-def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
+def _cell_sql(sql: str, field: FieldInfo, number: str, is_local: bool) -> str:
     """Never NULL, which would leave the cell out."""
     plain = csv_cells.plain_type(field)
     if csv_cells.is_number(field):
@@ -71,7 +75,7 @@ def _cell_sql(sql: str, field: FieldInfo, number: str) -> str:
     if plain is int:
         return f"coalesce({sql}, '')"
     if csv_cells.is_moment(field):
-        return f"coalesce({sql}, '')"
+        return f"{MOMENT}({sql})" if is_local else f"coalesce({sql}, '')"
     form = LIST if csv_cells.is_list(field) else TEXT
     if COLUMN.fullmatch(sql):
         return form.format(sql)
@@ -96,4 +100,5 @@ def _list(text: str | None) -> str:
     return _cell(None if text is None else json.loads(text))
 
 
+MOMENT: Final = "csv_moment"
 FUNCTIONS: Final = {"csv_cell": _cell, "csv_list": _list, "csv_number": unambiguous}

@@ -71,6 +71,7 @@ OWN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", PASSWORD, account.show_password),
     ("POST", PASSWORD, account.change_password),
     ("POST", "/account/language", account.choose_language),
+    ("POST", "/account/time-zone", account.choose_time_zone),
     ("POST", "/account/sessions", account.end),
     ("GET", SECOND_FACTOR, second_factor.show),
     ("POST", SECOND_FACTOR, second_factor.do),

@@ -46,6 +46,7 @@ class CompanyRecord(Part):
     requests_per_minute: int | None
     graphql_per_minute: int | None
     quota_megabytes: int | None
+    time_zone: str | None = None
 
 
 class SealedTo(Part):

@@ -102,6 +102,7 @@ def _record(company: Company) -> CompanyRecord:
         requests_per_minute=company.requests_per_minute,
         graphql_per_minute=company.graphql_per_minute,
         quota_megabytes=company.quota_megabytes,
+        time_zone=company.time_zone,
     )
 
 

@@ -18,9 +18,9 @@ from wmsd.tenants.companies import store
 
 ADOPT: Final = """
     INSERT INTO companies (id, code, name, operator_id, sandbox, requests_per_minute, graphql_per_minute,
-        quota_megabytes, created_at, updated_at)
+        quota_megabytes, time_zone, created_at, updated_at)
     VALUES (:id, :code, :name, (SELECT id FROM operators WHERE code = :operator_code), :sandbox,
-        :requests_per_minute, :graphql_per_minute, :quota_megabytes, :now, :now)
+        :requests_per_minute, :graphql_per_minute, :quota_megabytes, :time_zone, :now, :now)
 """
 
 
@@ -132,6 +132,7 @@ class Settling:
             "requests_per_minute": limits.requests_per_minute,
             "graphql_per_minute": limits.graphql_per_minute,
             "quota_megabytes": limits.quota_megabytes,
+            "time_zone": limits.time_zone,
             "now": tx.timestamp,
         }
         tx.execute(ADOPT, row)

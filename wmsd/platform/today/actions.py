@@ -11,7 +11,7 @@ from wmsd.dispatch.admission import Admission
 from wmsd.platform.today.overviews import NEEDED, Overviews, View
 from wmsd.platform.today.schema import Today, TodayQuery
 from wmsd.server.figures.schema import CostFigures, PayerFigures
-from wmsd.server.today.kept_figures import TodayFigures
+from wmsd.server.today.kept_figures import Days, TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
 
 WORTH_TELLING: Final = 0.1
@@ -35,10 +35,11 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
     search = (query.search or "").lower()
     fits = (each for each in views if search in f"{each.company.code} {each.company.name}".lower())
     found = list(fits) if search else views
+    days = service.figures.days()
     shown = found[query.offset : query.offset + query.per_page]
     return {
         "day": service.figures.today,
-        "companies": [_shown(service, each, overview.names) for each in shown],
+        "companies": [_shown(service, each, overview.names, days) for each in shown],
         "companies_in_all": len(found),
         "totals": overview.totals,
         "late": overview.late,
@@ -61,7 +62,7 @@ def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
     )
 
 
-def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[str, Any]:
+def _shown(service: TodayService, view: View, names: Mapping[str, str], days: Days) -> dict[str, Any]:
     company = view.company
     requests, limit = service.admission.used(company)
     filling = service.rooms.told.get(company.id)
@@ -69,6 +70,7 @@ def _shown(service: TodayService, view: View, names: Mapping[str, str]) -> dict[
         "id": company.id,
         "code": company.code,
         "name": names[company.code],
+        "day": days[company.time_zone],
         "sandbox": company.sandbox,
         "frozen_at": company.frozen_at,
         "suspended_at": company.suspended_at,

@@ -20,6 +20,8 @@ class CompanyToday(Model):
     code: str
     name: str
     """With its code, where another one is called the same."""
+    day: str
+    """The date there, by its time zone."""
     sandbox: bool
     frozen_at: Timestamp | None
     suspended_at: Timestamp | None
@@ -64,6 +66,7 @@ class Today(Model):
     """`totals` are those of all companies that somebody may use, not only of this page."""
 
     day: str
+    """The date by the time zone of the installation."""
     companies: list[CompanyToday]
     companies_in_all: int
     totals: dict[str, int | None]

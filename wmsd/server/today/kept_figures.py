@@ -8,10 +8,12 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem
+from wmsd.base.time_zones import day_in, time_zone_of
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
@@ -27,12 +29,30 @@ WRITTEN_EVERY: Final = 10.0
 """Seconds between two times that the figures are written down."""
 
 
+class Days(dict[str | None, str]):
+    """The date at a moment in each time zone, by its name; None is that of the installation. Each is asked once: a
+    thousand companies are looked at each second.
+    """
+
+    def __init__(self, now: datetime, zone: ZoneInfo) -> None:
+        self._now = now
+        self._zone = zone
+
+    def __missing__(self, name: str | None) -> str:
+        self[name] = found = day_in(self._now, time_zone_of(self._zone, name))
+        return found
+
+
 class TodayFigures:
-    def __init__(self, platform: Database, files: CompanyFiles, access: AccessCache, clock: Clock) -> None:
+    def __init__(
+        self, platform: Database, files: CompanyFiles, access: AccessCache, clock: Clock, zone: ZoneInfo
+    ) -> None:
+        """`zone` is that of companies which have no other."""
         self._platform = platform
         self._files = files
         self._access = access
         self._clock = clock
+        self._zone = zone
         self._changed = files.watch()
         """The companies that were written since their figures were read."""
         self._known: dict[int, CompanyFigures] | None = None
@@ -48,8 +68,12 @@ class TodayFigures:
 
     @property
     def today(self) -> str:
-        """The date at the place of the machine."""
-        return self._clock.now().astimezone().date().isoformat()
+        """The date of the installation."""
+        return day_in(self._clock.now(), self._zone)
+
+    def days(self) -> "Days":
+        """The dates of today."""
+        return Days(self._clock.now(), self._zone)
 
     @property
     def month(self) -> str:
@@ -64,19 +88,23 @@ class TodayFigures:
     async def keep(self) -> None:
         """Reads what has changed. A job calls it each second."""
         async with self._keeping:
-            known, today = await self._loaded(), self.today
-            companies = await self._access.companies()
+            known, companies = await self._loaded(), await self._access.companies()
+            days = self.days()
             for company_id in known.keys() - companies.keys():
                 del known[company_id]
                 self.version += 1
-            late = {each for each in companies if each not in known or not known[each].holds(today)}
+            late = {
+                each
+                for each, company in companies.items()
+                if each not in known or not known[each].holds(days[company.time_zone])
+            }
             wanted = (self._changed | late) & companies.keys()
             self._changed &= wanted
             is_open = {each for each in wanted if self._files.is_open(each)}
             self._turn += 1
             chosen = *self._some(is_open, MOST_AT_ONCE), *self._some(wanted - is_open, MOST_OPENED)
             for company_id in chosen:
-                await self._read(company_id, today, known)
+                await self._read(company_id, days[companies[company_id].time_zone], known)
             if self._unwritten and self._clock.monotonic() >= self._written_at + WRITTEN_EVERY:
                 await self._write(known)
 

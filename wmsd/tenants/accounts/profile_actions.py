@@ -27,6 +27,7 @@ from wmsd.tenants.accounts.schema import (
     PasswordChanged,
     Profile,
     Sessions,
+    TimeZoneChoice,
 )
 from wmsd.tenants.accounts.second_factor_actions import check_unchanged, person_of
 from wmsd.tenants.companies import store as companies
@@ -46,6 +47,7 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
         "has_password": bool(user.password_hash),
         "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",
         "language": store.language_of(tx, user.id),
+        "time_zone": store.time_zone_of(tx, user.id),
         "new_rights": None if not is_new(user, caller) else "sign-in" if user.password_reach is None else "link",
     }
 
@@ -59,6 +61,15 @@ async def choose_language(service: SignInService, body: LanguageChoice, caller: 
     await service.platform.write(lambda tx: store.set_language(tx, user_id, body.language), is_quiet=True)
 
 
+@operation(tag="Sessions", answer="nothing", scope="platform")
+async def choose_time_zone(service: SignInService, body: TimeZoneChoice, caller: Caller) -> None:
+    """Choose the time zone of the pages."""
+    user_id = caller.actor.user_id
+    assert user_id is not None
+    # quiet: it decides on no access, so no cache need forget it
+    await service.platform.write(lambda tx: store.set_time_zone(tx, user_id, body.time_zone), is_quiet=True)
+
+
 @operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))
 def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict[str, object]:
     """Get a company, and what the person may do there now."""
@@ -68,6 +79,7 @@ def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict
         "company": {"id": company.id, "name": company.name, "code": company.code},
         "sandbox": company.sandbox,
         "frozen_at": company.frozen_at,
+        "time_zone": company.time_zone,
         "modules": sorted(company.modules),
         "abilities": [name for name in ABILITIES if name in caller.abilities],
     }

@@ -6,7 +6,19 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from wmsd.contract.access import ABILITIES, EVERYTHING, ROLES, Role
-from wmsd.contract.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice_of
+from wmsd.contract.fields import (
+    Email,
+    EmptyIsNull,
+    Id,
+    Input,
+    Model,
+    Name,
+    Recorded,
+    Sealed,
+    Timestamp,
+    TimeZone,
+    choice_of,
+)
 from wmsd.contract.list_queries import Query, QueryDays, QueryFlag
 from wmsd.tenants.accounts.password_strength import LONGEST
 from wmsd.tenants.companies.schema import CompanyShown, Message
@@ -80,6 +92,12 @@ class LanguageChoice(Input):
     language: Literal["en", "ro"] | None
 
 
+class TimeZoneChoice(Input):
+    """null: that of the company, or else of the installation."""
+
+    time_zone: Annotated[TimeZone | None, EmptyIsNull]
+
+
 class Profile(Model):
     """Who is signed in, and where."""
 
@@ -95,6 +113,8 @@ class Profile(Model):
     second_factor: Literal["off", "on", "demanded"]
     language: str | None
     """What the person has chosen; null: what the browser asks for."""
+    time_zone: str | None
+    """What the person has chosen; null: that of the company, or else of the installation."""
     new_rights: Literal["sign-in", "link"] | None
     """What opens rights that this session does not have yet: signing in again, or else single sign-on or a link to
     a new password.
@@ -108,6 +128,8 @@ class Access(Model):
     sandbox: bool
     frozen_at: Timestamp | None
     """Since when it takes no changes, because it is being moved."""
+    time_zone: str | None
+    """Its own; null: that of the installation."""
     modules: list[str]
     abilities: list[Ability]
 

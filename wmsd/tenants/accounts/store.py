@@ -48,6 +48,21 @@ def set_language(tx: Transaction, user_id: int, language: str | None) -> None:
         tx.execute("INSERT INTO user_languages (user_id, language) VALUES (?, ?)", (user_id, language))
 
 
+TIME_ZONE_OF: Final = "SELECT time_zone FROM user_time_zones WHERE user_id = ?"
+CHOOSE_TIME_ZONE: Final = "INSERT INTO user_time_zones (user_id, time_zone) VALUES (?, ?)"
+
+
+def time_zone_of(tx: Transaction, user_id: int) -> str | None:
+    return tx.find_text(TIME_ZONE_OF, (user_id,))
+
+
+def set_time_zone(tx: Transaction, user_id: int, name: str | None) -> None:
+    """None: that of the company, or else of the installation."""
+    tx.execute("DELETE FROM user_time_zones WHERE user_id = ?", (user_id,))
+    if name is not None:
+        tx.execute(CHOOSE_TIME_ZONE, (user_id, name))
+
+
 def users(tx: Transaction) -> list[User]:
     return [_user(row) for row in tx.records(USERS)]
 

@@ -22,6 +22,7 @@ from wmsd.tenants.companies.schema import (
     CompanyFilters,
     CompanyRecord,
     CompanySettingsPatch,
+    CompanyTimeZoneChoice,
     CompanyToMake,
     InstallationName,
     Message,
@@ -95,6 +96,17 @@ def _company_record(tx: Transaction, caller: Caller, id: int) -> Record:
     if not caller.may_use(id):
         raise not_found("company")
     return COMPANIES.one(tx, id)
+
+
+@for_company_admins(answer="record", returns=CompanyRecord, writes=True, precondition=_company_record)
+def choose_company_time_zone(tx: Transaction, caller: Caller, id: int, body: CompanyTimeZoneChoice) -> Record:
+    """Choose the time zone of a company, by which its days begin and end."""
+    before = json.loads(_company_record(tx, caller, id).json)
+    if body.time_zone != before["time_zone"]:
+        update_row(tx, "companies", id, {"time_zone": body.time_zone})
+        changed = store.field_differences(before, {"time_zone": body.time_zone})
+        store.write_audit(tx, "company.change", before["code"], changed)
+    return _company_record(tx, caller, id)
 
 
 @for_company_admins(answer="record", returns=CompanyRecord)

@@ -5,7 +5,18 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from wmsd.contract.access import MODULES
-from wmsd.contract.fields import Code, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice_of
+from wmsd.contract.fields import (
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Model,
+    Name,
+    Recorded,
+    Timestamp,
+    TimeZone,
+    choice_of,
+)
 from wmsd.contract.list_queries import Query, QueryTimestamp
 
 Sandbox = Annotated[bool, Field(description="For trying things out: lower limits, and marked deliveries.")]
@@ -86,6 +97,16 @@ class CompanyToMake(NewCompany):
     modules: Modules = [*MODULES]
 
 
+CompanyTimeZone = Annotated[
+    TimeZone | None,
+    EmptyIsNull,
+    Field(
+        description="For its pages and prints, and for what is late, such as Europe/Bucharest; empty: that of the "
+        "installation."
+    ),
+]
+
+
 class CompanySettings(Input):
     """What can be changed of a company. A limit that is null is that of the installation."""
 
@@ -100,6 +121,7 @@ class CompanySettings(Input):
     quota_megabytes: Annotated[
         OwnLimit, Field(description="How large its file may grow; empty: as the installation says.")
     ] = None
+    time_zone: CompanyTimeZone = None
 
 
 class CompanySettingsPatch(CompanySettings, partial=True):
@@ -121,6 +143,13 @@ class CompanyRecord(Recorded):
     requests_per_minute: int | None
     graphql_per_minute: int | None
     quota_megabytes: int | None
+    time_zone: str | None
+
+
+class CompanyTimeZoneChoice(Input):
+    """null: that of the installation."""
+
+    time_zone: CompanyTimeZone = None
 
 
 class CompanyFilters(Query):
@@ -176,3 +205,6 @@ class CompanyChanges(Input):
     quota_megabytes: Annotated[
         int | None, Field(ge=0, le=1_000_000_000, description="Its own quota; 0: the quota of the installation.")
     ] = None
+    time_zone: Annotated[str | None, Field(description="Its own time zone; empty: that of the installation.")] = (
+        None
+    )

@@ -14,7 +14,7 @@ COMPANIES: Final = """
     SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
         companies.graphql_per_minute, companies.quota_megabytes, companies.held_before,
         companies.frozen_at,
-        companies.suspended_at, companies.suspended_because,
+        companies.suspended_at, companies.suspended_because, companies.time_zone,
         operators.id AS operator_id, operators.code AS operator_code, operators.name AS operator_name,
         operators.sandbox AS operator_sandbox, operators.sandbox_webhooks AS operator_sandbox_webhooks,
         (SELECT group_concat(module) FROM company_modules WHERE company_id = companies.id) AS modules
@@ -106,6 +106,7 @@ def _company(row: dict[str, Any]) -> Company:
         frozen_at=row["frozen_at"],
         suspended_at=row["suspended_at"],
         suspended_because=row["suspended_because"],
+        time_zone=row["time_zone"],
     )
 
 

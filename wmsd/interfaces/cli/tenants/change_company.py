@@ -18,7 +18,8 @@ from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import CompanyChanges, CompanySettingsPatch
 
 NONE: Final = "none"
-LIMITS: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes")
+OR_INSTALLATION: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes", "time_zone")
+"""Without a value, that of the installation is in force."""
 
 
 def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> None:
@@ -28,10 +29,10 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
     if given["operator_code"] is not None and given["no_operator"]:
         raise click.UsageError("Give --operator or --no-operator, not both.")
     if given["operator_code"] is None and not (rules or fields or given["no_operator"]):
-        options = "--name, --operator, --sandbox, a limit, --quota-megabytes, --over-receipt-pct or --min-stock"
-        raise click.UsageError(f"Nothing to change: give {options}.")
+        options = "--name, --operator, --sandbox, a limit, --quota-megabytes, --time-zone, --over-receipt-pct"
+        raise click.UsageError(f"Nothing to change: give {options} or --min-stock.")
     validate_model(CompanyChanges, fields)
-    settings = {name: value or None if name in LIMITS else value for name, value in fields.items()}
+    settings = {name: value or None if name in OR_INSTALLATION else value for name, value in fields.items()}
     if given["operator_code"] is not None or given["no_operator"]:
         settings["operator_code"] = given["operator_code"]
     body = validate_model(CompanySettingsPatch, settings) if settings else None

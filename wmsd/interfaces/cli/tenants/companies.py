@@ -109,6 +109,11 @@ def create_company(
     help="How large its file may grow, in millions of bytes; 0: as the installation says.",
 )
 @click.option(
+    "--time-zone",
+    metavar="ZONE",
+    help="For its pages and prints, and for what is late, such as Europe/Bucharest; '': that of the installation.",
+)
+@click.option(
     "--over-receipt-pct",
     metavar="P",
     help="How many per cent more than ordered may be received, for articles without a limit of their own: "
@@ -213,6 +218,7 @@ def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
             **_row(company),
             "graphql_per_minute": company.graphql_per_minute,
             "quota_megabytes": company.quota_megabytes,
+            "time_zone": company.time_zone,
             **await database.read(company_policies.policies_as_json),
         }
 

@@ -5,9 +5,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.time_zones import MINUTE
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import day, moment_in_milliseconds
 from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.text.zone import DAY, local_text, which
 
 WIDTH: Final = 800
 HEIGHT: Final = 144
@@ -48,9 +50,10 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
         )  # a clock may go back
         path += f"H{x:.1f}V{height(level['quantity'])}"
     path += f"H{WIDTH}"
-    from_day, to_day = day(levels[0]["at"], at[:4]), day(at, at[:4])
+    first, last = local_text(levels[0]["at"]), local_text(at)
+    from_day, to_day = day(first[:DAY], last[:4]), day(last[:DAY], last[:4])
     if from_day == to_day:
-        from_day, to_day = levels[0]["at"][11:16], f"{at[11:16]} UTC"
+        from_day, to_day = first[11:MINUTE], f"{last[11:MINUTE]}{which(at)}"
     return Chart(
         steps=path,
         area=f"{path}V{height(0)}H0Z",

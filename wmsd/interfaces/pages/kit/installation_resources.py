@@ -115,6 +115,15 @@ COMPANY_ACTS: Final = (
         changes=True,
     ),
     Act(
+        "time-zone",
+        "Choose the time zone",
+        company_administration.choose_company_time_zone,
+        "Its days begin and end by this time zone: what is late, what is due today, and the moments on its pages "
+        "and prints. Programs see UTC.",
+        "The time zone is chosen.",
+        changes=True,
+    ),
+    Act(
         "policies",
         "Change the policies",
         company_policies.change_company_policies,

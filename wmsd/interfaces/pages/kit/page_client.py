@@ -3,14 +3,15 @@
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
-from wmsd.base import timestamps
 from wmsd.base.client_addresses import Network
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
+from wmsd.base.time_zones import time_zone_of
 from wmsd.contract.access import Role, has_role
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 from wmsd.contract.context import Company
@@ -23,7 +24,7 @@ from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
 from wmsd.interfaces.http.server import trusted_proxies
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import PLAIN, Bounds, Browser
-from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.kit.text import language, zone
 from wmsd.tenants.accounts import profile_actions
 
 HOME = "/today"
@@ -98,6 +99,8 @@ class Person:
     """off, on or demanded."""
     language: str | None
     """What the person has chosen."""
+    time_zone: str | None
+    """The same."""
     new_rights: str | None
     """What opens rights that this session does not have yet: sign-in or link."""
     complete: Complete = NOTHING_ADDED
@@ -118,6 +121,8 @@ class PageClient:
         self._dispatcher = installation.dispatcher
         self._access = installation.access
         self._clock = installation.clock
+        self.time_zone = installation.time_zone
+        """That of companies and people who have no other."""
         self.work = installation.dispatcher.work
         self.lifetimes = installation.settings.sessions.lifetimes
         """Of sessions."""
@@ -130,14 +135,8 @@ class PageClient:
         """How many files arrive now, by the address of their company."""
 
     @property
-    def now(self) -> str:
-        """The moment, as records show it."""
-        return timestamps.to_text(self._clock.now())
-
-    @property
-    def today(self) -> str:
-        """The date, in UTC."""
-        return self._clock.now().date().isoformat()
+    def now(self) -> datetime:
+        return self._clock.now()
 
     async def done_once(
         self, browser: Browser, key: str | None, do: Callable[[], Awaitable[Answering]]
@@ -246,7 +245,7 @@ class PageClient:
         found = await self.ask(browser, profile_actions.get_profile, **sent)
         if not found.is_good:
             return None
-        return _signed_in(browser, found.body)
+        return self._signed_in(browser, found.body)
 
     async def person(self, request: web.Request) -> Person:
         """Who is signed in. Raises SignedOut: who is not goes to the page for that, and then comes back. Raises
@@ -256,7 +255,7 @@ class PageClient:
         if browser.secret is not None:
             found = await self.ask(browser, profile_actions.get_profile)
             if found.status != 401:
-                person = request[PERSON] = _signed_in(browser, found.needed())
+                person = request[PERSON] = self._signed_in(browser, found.needed())
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
                 return person
@@ -266,13 +265,13 @@ class PageClient:
         form = browsers.page_of_form(browser)
         raise SignedOut(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
 
-
-def _signed_in(browser: Browser, profile: Mapping[str, Any]) -> Person:
-    """The person, in whose language the page is made from here on."""
-    if profile["language"] in language.OFFERED:
-        language.current.set(profile["language"])
-    is_admin = has_role(profile["role"], "platform-admin")
-    return Person(browser, **profile, complete=browser.request.app[COMPLETE] if is_admin else NOTHING_ADDED)
+    def _signed_in(self, browser: Browser, profile: Mapping[str, Any]) -> Person:
+        """The person, in whose language and time zone the page is made from here on."""
+        if profile["language"] in language.OFFERED:
+            language.current.set(profile["language"])
+        zone.use(time_zone_of(self.time_zone, profile["time_zone"]))
+        is_admin = has_role(profile["role"], "platform-admin")
+        return Person(browser, **profile, complete=browser.request.app[COMPLETE] if is_admin else NOTHING_ADDED)
 
 
 def to_sign_in(next_path: str) -> str:

@@ -15,7 +15,7 @@ from wmsd.interfaces.pages.kit.assets import address_of
 from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.menu import rail
 from wmsd.interfaces.pages.kit.row_fields import row_fields
-from wmsd.interfaces.pages.kit.text import finding_sentences, language, numbers, words
+from wmsd.interfaces.pages.kit.text import finding_sentences, language, numbers, words, zone
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,6 +59,8 @@ def _environment() -> "Environment":
         "gettext": _with_values,
         "language": language.current.get,
         "asset": address_of,
+        "zone_name": zone.name,
+        "zone_distance": zone.distance_from_utc,
         "rail": rail,
         "shown": values.value_html,
         "rows": values.rows,

@@ -22,7 +22,7 @@ from wmsd.interfaces.http.server import (
 )
 from wmsd.interfaces.pages.kit import refusal_page
 from wmsd.interfaces.pages.kit.page_client import PERSON, RETRY_AFTER, PageClient
-from wmsd.interfaces.pages.kit.text import language
+from wmsd.interfaces.pages.kit.text import language, zone
 from wmsd.interfaces.pages.kit.workplace import AT
 
 Kind = Literal["page", "guide", "asset", "missing"]
@@ -69,10 +69,12 @@ async def _count(door: PageClient, kind: Kind, handler: Handler, request: web.Re
 async def _in_words(
     door: PageClient, log: RequestLog, handler: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page, and
+    """In the language that the browser asks for, unless its person has chosen one, and by the clocks of the
+    installation, or of the company or the person. Shows a refusal as a page, and
     whoever reads pages a failure too.
     """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
+    zone.begin(door.time_zone, door.now)
     try:
         answer = await _shown(door, log, handler, request)
     finally:

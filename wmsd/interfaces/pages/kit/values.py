@@ -4,6 +4,7 @@ passes through `escape`.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache, partial
@@ -34,6 +35,8 @@ QUANTITIES: Final = frozenset({"quantity", "received_quantity", QUANTITY_3PL})
 """Fields of the lines of documents that have units."""
 SHORT: Final = 3
 """Decimals of a number of boxes that are shown."""
+A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+"""As the API writes it."""
 FIGURES: Final = ("number", "integer", "table")
 PARTS_NAMED: Final = {"lot_number": "lot_number", "serials": "serial", "serial_data": "serial"}
 """Fields of lines, and the field by which the page of each lot or serial in them is found."""
@@ -235,6 +238,8 @@ def _plain(value: Any) -> str:
         return _parts(value)
     if isinstance(value, list) and isinstance(value[0], dict):
         return "; ".join(map(_plain, value))
+    if isinstance(value, str) and A_MOMENT.fullmatch(value):
+        return escape(words.moment(value))
     return _list(value) if isinstance(value, list) else escape(value)
 
 

@@ -4,9 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, Unpack
+from zoneinfo import ZoneInfo
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, forbidden, or_not_found
+from wmsd.base.time_zones import day_in, time_zone_of
 from wmsd.contract.access import ABILITIES, EVERYTHING
 from wmsd.contract.context import Company
 from wmsd.contract.operation import Operation
@@ -16,7 +18,7 @@ from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
 from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Person, Sent
 from wmsd.interfaces.pages.kit.resources import RESOURCES
-from wmsd.interfaces.pages.kit.text import words
+from wmsd.interfaces.pages.kit.text import words, zone
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import profile_actions
 
@@ -43,6 +45,16 @@ class Workplace(ABC):
     @abstractmethod
     def permissions(self) -> Permissions:
         """What the person may use here. The operation asks for the same again."""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """By which days begin and end here, whoever looks."""
+        return self.door.time_zone
+
+    @property
+    def today(self) -> str:
+        """The date here, such as 2026-11-24."""
+        return day_in(self.door.now, self.zone)
 
     def may(self, operation: Operation) -> bool:
         return self.permissions.objection(operation) is None
@@ -104,6 +116,8 @@ class CompanyWorkplace(Workplace):
     id: str
     sandbox: bool
     frozen_at: str | None
+    time_zone: str | None
+    """Its own, if it has one."""
     modules: frozenset[str]
     abilities: frozenset[str]
     others: Sequence[Company]
@@ -112,6 +126,10 @@ class CompanyWorkplace(Workplace):
     """Whether there are others than these."""
 
     ALL = RESOURCES
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return time_zone_of(self.door.time_zone, self.time_zone)
 
     @property
     def address(self) -> str:
@@ -196,6 +214,7 @@ async def company_at(door: PageClient, person: Person, company_id: str) -> Compa
         raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
     found = answer.needed()
     company = found["company"]
+    zone.use(time_zone_of(door.time_zone, person.time_zone, found["time_zone"]))
     others = await door.others(person, company["id"], MOST_OTHERS + 1)
     return CompanyWorkplace(
         door=door,
@@ -205,6 +224,7 @@ async def company_at(door: PageClient, person: Person, company_id: str) -> Compa
         code=company["code"],
         sandbox=found["sandbox"],
         frozen_at=found["frozen_at"],
+        time_zone=found["time_zone"],
         modules=frozenset(found["modules"]),
         abilities=frozenset(found["abilities"]),
         others=others[:MOST_OTHERS],

@@ -10,7 +10,7 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import page_of
-from wmsd.interfaces.pages.kit.text import words
+from wmsd.interfaces.pages.kit.text import words, zone
 from wmsd.interfaces.pages.kit.text.language import translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
@@ -97,6 +97,7 @@ async def show_several(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Response:
+    zone.use(at.zone)  # the company's clocks: a label goes with the goods
     kinds = or_not_found(_kinds_of(at, of.resource) or None, "page")
     given = {name: request.query.get(name, "").strip() for name in ("kind", "size", "count")}
     if "size" not in request.query:

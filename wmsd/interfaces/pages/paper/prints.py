@@ -10,6 +10,7 @@ from wmsd.interfaces.pages.kit.barcodes import code_barcode, qr_code
 from wmsd.interfaces.pages.kit.fields import Field
 from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.text import zone
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines, with_loaded
 from wmsd.warehouse.counts.kind import COUNTS
@@ -84,7 +85,8 @@ PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """A print of a document, for who may read the document."""
+    """A print of a document, for who may read the document. Others read it too: it is by the company's clocks."""
+    zone.use(at.zone)
     resource = at.resource(request.match_info["resource"])
     named = (each for each in PRINTS.get(resource.name, ()) if each.name == request.match_info["print"])
     chosen = or_not_found(next(named, None), "page")

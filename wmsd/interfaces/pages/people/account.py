@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
+from wmsd.base.time_zones import places
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.page_client import Answer
@@ -59,15 +60,20 @@ def named(agent: str) -> str:
     return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
 
 
-async def show(at: Workplace, request: web.Request) -> web.Response:
+async def show(
+    at: Workplace, request: web.Request, refused: Answer | None = None, typed: str = ""
+) -> web.Response:
     sessions = await at.need(profile_actions.list_sessions)
     return page_of(
         at,
         "account",
         "account",
+        refused,
         sessions=[{**each, "browser": named(each["agent"])} for each in sessions["data"]],
         languages={each: LANGUAGES[each] for each in language.OFFERED},
         changed=_changed(request.query),
+        places=places(),
+        zone=typed if refused else at.person.time_zone or "",
     )
 
 
@@ -89,6 +95,13 @@ async def choose_language(at: Workplace, request: web.Request) -> web.Response:
     chosen = {"language": sent.get("language") or None}
     (await at.ask(profile_actions.choose_language, document=chosen)).needed()
     return go_to(ACCOUNT)
+
+
+async def choose_time_zone(at: Workplace, request: web.Request) -> web.Response:
+    sent = await browsers.form(at.person.browser)
+    typed = sent.get("time_zone", "").strip()
+    answer = await at.ask(profile_actions.choose_time_zone, document={"time_zone": typed or None})
+    return go_to(ACCOUNT) if answer.is_good else await show(at, request, answer, typed)
 
 
 async def end(at: Workplace, request: web.Request) -> web.Response:

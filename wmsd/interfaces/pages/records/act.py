@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from wmsd.base import timestamps
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
@@ -63,7 +64,9 @@ SAVED_BEFORE: Final = (
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
-    seen = {SEEN_AT: at.door.now} if act.tells_when_shown else {}  # before it is read: what moves now is not seen
+    seen = (
+        {SEEN_AT: timestamps.to_text(at.door.now)} if act.tells_when_shown else {}
+    )  # before it is read: what moves now is not seen
     record = await _record(at, resource, request)
     fields = _fields(at, act, record)
     begins = await _begins(at, act, record, request)

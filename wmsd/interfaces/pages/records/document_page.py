@@ -123,4 +123,4 @@ def _due(resource: Resource, record: Mapping[str, Any], at: Workplace) -> Mappin
     if resource.due is None or record["status"] not in resource.due.statuses or not record[resource.due.field]:
         return None
     date = record[resource.due.field]
-    return {"date": date, "is_late": date < at.door.today}
+    return {"date": date, "is_late": date < at.today}

@@ -3,8 +3,7 @@ piece, and lets ordinary requests go first.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from wmsd.base.problems import Problem, or_not_found
@@ -20,6 +19,7 @@ from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.rendering import HEADERS
 from wmsd.interfaces.pages.kit.resources import RESOURCES
+from wmsd.interfaces.pages.kit.text import zone
 from wmsd.interfaces.pages.kit.workplace import CompanyWorkplace, Workplace
 
 EXPORTS: Final[Mapping[str, Operation]] = {
@@ -44,6 +44,13 @@ class ListFile(NamedTuple):
     walking: Operation
     """Its answers are lines (see `Lines`)."""
     columns: Sequence[str]
+    moments: Collection[str] = ()
+    """The columns that are by the clocks of the page."""
+
+    @property
+    def headings(self) -> list[str]:
+        """A file leaves the page, so it says of which time zone its moments are."""
+        return [f"{each} ({zone.name()})" if each in self.moments else each for each in self.columns]
 
 
 def for_import(resource: Resource) -> ListFile:
@@ -54,8 +61,11 @@ def for_import(resource: Resource) -> ListFile:
 
 def for_spreadsheets(resource: Resource) -> ListFile:
     """With the fields that have one value."""
-    columns = [field.name for field in resource.fields.values() if field.kind not in NOT_IN_A_CELL]
-    return ListFile(resource.name, as_lines(resource.walking, columns), columns)
+    fields = [field for field in resource.fields.values() if field.kind not in NOT_IN_A_CELL]
+    columns = [each.name for each in fields]
+    moments = frozenset(each.name for each in fields if each.kind == "moment")
+    walking = as_lines(resource.walking, columns, moments, zone.current.get().zone)
+    return ListFile(resource.name, walking, columns, moments)
 
 
 class Piece(NamedTuple):
@@ -80,7 +90,7 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
         await response.prepare(request)
         if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
             return response
-        heading = f"{csv_line([csv_cells.write_cell(name) for name in file.columns])}{END}".encode()
+        heading = f"{csv_line([csv_cells.write_cell(name) for name in file.headings])}{END}".encode()
         await _send(response, heading + first.text)
         await turn.pay(first.seconds, len(first.text))
         async for piece in pieces:
@@ -107,7 +117,7 @@ def _payers(at: Workplace, request: web.Request) -> Payers:
 
 
 def _disposition(at: Workplace, file: ListFile) -> str:
-    return f'attachment; filename="{file.name}-{at.code}-{datetime.now(UTC):%Y-%m-%d}.csv"'
+    return f'attachment; filename="{file.name}-{at.code}-{zone.today()}.csv"'
 
 
 async def _pieces(

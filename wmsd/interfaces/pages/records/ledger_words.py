@@ -8,7 +8,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.references import BY_MOVEMENT, Key, NamedDocument
 from wmsd.interfaces.pages.kit.text.language import translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.text.moments import day, span
+from wmsd.interfaces.pages.kit.text.moments import day, span, year_of
 from wmsd.interfaces.pages.kit.text.words import figure
 from wmsd.warehouse.stock.schema import MovementKind
 
@@ -99,7 +99,7 @@ def beginning(stock: Mapping[str, Any]) -> str:
     number, count = figure(stock["begins_with"]), stock["count"]
     if count is None:
         return _("%(number)s to begin with") % {"number": number}
-    return _("%(number)s counted on %(day)s") % {"number": number, "day": day(count["at"], stock["at"][:4])}
+    return _("%(number)s counted on %(day)s") % {"number": number, "day": day(count["at"], year_of(stock["at"]))}
 
 
 def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -116,7 +116,7 @@ def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def count_sentence(stock: Mapping[str, Any]) -> Sentence:
     count = stock["count"]
-    clauses = [_("on %(day)s") % {"day": day(count["at"], stock["at"][:4])}, _compared(count["difference"])]
+    clauses = [_("on %(day)s") % {"day": day(count["at"], year_of(stock["at"]))}, _compared(count["difference"])]
     found = _("found %(amount)s") % {"amount": figure(stock["begins_with"])}
     return Sentence("count", _("A count"), (), found, _told([*clauses, *_by(count)], _reason(count)), 1)
 
@@ -131,7 +131,7 @@ def _compared(difference: Number) -> str:
 
 def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
     """A sentence for each group."""
-    return [_sentence(group, named, stock["at"][:4]) for group in stock["groups"]]
+    return [_sentence(group, named, year_of(stock["at"])) for group in stock["groups"]]
 
 
 def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year: str) -> Sentence:

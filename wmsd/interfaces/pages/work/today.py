@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.admin.health_words import failed_checks
 from wmsd.interfaces.pages.kit.responses import page_of
+from wmsd.interfaces.pages.kit.text import zone
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.words import figure
 from wmsd.interfaces.pages.kit.workplace import Workplace
@@ -33,7 +34,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         answer = await at.ask(get_today, query={"per_page": str(PER_PAGE)})
         asked = {}
     today = answer.needed()
-    columns = today_columns(today["day"])
+    columns = today_columns(zone.today())
     number = int(asked.get("page", 1))
     ending = await at.ask(count_ending_tokens, is_counted=True)
     examined = await at.ask(get_last_examination, is_counted=True)
@@ -55,8 +56,9 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         pages_of=PAGES_OF,
         totals=_totals(today, columns),
         held_up_by=held_up_by,
-        more_late=_more_late(today, columns),
+        more_late=_more_late(today),
         columns=columns,
+        day=zone.today(),
         company_rows=company_rows,
     )
 
@@ -82,13 +84,13 @@ def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
     }
     tones = {each.name: each.tone for each in columns}
     return [
-        Total(value, text, tones[name], list_of_total(name, value or 0, today["companies"], columns))
+        Total(value, text, tones[name], list_of_total(name, value or 0, today["companies"]))
         for name, text in texts.items()
         for value in [today["totals"][name]]
     ]
 
 
-def _more_late(today: Mapping[str, Any], columns: Sequence[Column]) -> list[tuple[str, str]]:
+def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Says of each kind how many late documents the page does not show, with the address of all of them."""
     found = []
     for kind, name, text in (
@@ -98,9 +100,7 @@ def _more_late(today: Mapping[str, Any], columns: Sequence[Column]) -> list[tupl
         total = today["totals"][name] or 0
         more = total - sum(each["kind"] == kind.table.name for each in today["late"])
         if more > 0:
-            found.append(
-                (text % {"number": figure(more)}, list_of_total(name, total, today["companies"], columns))
-            )
+            found.append((text % {"number": figure(more)}, list_of_total(name, total, today["companies"])))
     return found
 
 

@@ -57,16 +57,19 @@ def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
     return f"/{kind.name}?{urlencode({'status': ','.join(due.statuses), **days, 'sort': due.field}, safe=',')}"
 
 
-def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
+def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]]) -> str:
     """The address of what a total counts: the list of the one company that has any, or the figures of each."""
     having = [each for each in companies if each[name]]
-    path = next(each.path for each in columns if each.name == name)
+    path = next(each.path for each in today_columns(having[0]["day"]) if each.name == name) if having else ""
     return f"/companies/{having[0]['id']}{path}" if len(having) == 1 and having[0][name] == total else "#companies"
 
 
-def company_rows(companies: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> Markup:
-    """A row of each company. Each figure has its heading, which a phone shows beside it."""
-    return Markup("\n".join(_row(each, columns) for each in companies))  # noqa: S704 -- names are escaped
+def company_rows(companies: Sequence[Mapping[str, Any]]) -> Markup:
+    """A row of each company. Each figure has its heading, which a phone shows beside it, and leads to a list
+    by the day of its company.
+    """
+    columns = {day: today_columns(day) for day in {each["day"] for each in companies}}
+    return Markup("\n".join(_row(each, columns[each["day"]]) for each in companies))  # noqa: S704 -- names are escaped
 
 
 def _row(company: Mapping[str, Any], columns: Sequence[Column]) -> str:

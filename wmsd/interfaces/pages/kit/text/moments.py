@@ -1,4 +1,4 @@
-"""Moments and dates as people write and read them. All moments are UTC."""
+"""Moments and dates as people write and read them, by the clocks of the page (`zone.py`)."""
 
 import re
 from calendar import monthrange
@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from wmsd.base import timestamps
+from wmsd.base.time_zones import MINUTE
+from wmsd.interfaces.pages.kit.text import zone
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 MONTHS: Final = (
@@ -36,14 +38,14 @@ def of_browser(text: str) -> str:
     """
     try:
         moment = datetime.fromisoformat(iso_date(text))
+        return text if moment.tzinfo else zone.to_api(moment)
     except ValueError:
         return text
-    return text if moment.tzinfo else moment.replace(tzinfo=UTC).isoformat()
 
 
 def for_browser(text: str) -> str:
     """A moment of the API as a browser's field shows it: to the minute."""
-    return text[:16]
+    return zone.local_text(text)[:MINUTE]
 
 
 def written_day(text: str) -> str:
@@ -55,9 +57,15 @@ def written_day(text: str) -> str:
 
 
 def day(text: str, year: str) -> str:
-    """The day of a moment of the API, such as `2 November`; with its year unless it is of that year."""
+    """The day of a moment of the API, or a date, such as `2 November`; with its year unless it is of that year."""
+    text = zone.local_text(text)
     of_month = f"{int(text[8:10])} {_(MONTHS[int(text[5:7]) - 1])}"
     return of_month if text[:4] == year else f"{of_month} {text[:4]}"
+
+
+def year_of(text: str) -> str:
+    """That of a moment of the API."""
+    return zone.local_text(text)[:4]
 
 
 def span(first: str, last: str, year: str) -> str:
@@ -65,7 +73,7 @@ def span(first: str, last: str, year: str) -> str:
     from_day, to_day = day(first, year), day(last, year)
     if from_day == to_day:
         return _("on %(day)s") % {"day": to_day}
-    if first[:7] == last[:7]:
+    if zone.local_text(first)[:7] == zone.local_text(last)[:7]:
         from_day = from_day.partition(" ")[0]
     return _("between %(first)s and %(last)s") % {"first": from_day, "last": to_day}
 

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
+from wmsd.base.time_zones import MINUTE, SECOND
 from wmsd.contract.access import EVERYTHING, MODULES
+from wmsd.interfaces.pages.kit.text import zone
 from wmsd.interfaces.pages.kit.text.language import formats, translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
@@ -83,18 +85,23 @@ def yes_or_no(value: bool) -> str:
 
 
 def date(text: str) -> str:
-    """Of one of the API, such as 2026-11-24."""
-    return formats().date(text)
+    """Of one of the API, such as 2026-11-24, or the day of a moment."""
+    return formats().date(zone.local_text(text))
 
 
 def moment(text: str) -> str:
-    """A time of the API in short: it is UTC, and says so."""
-    return f"{formats().date(text)}, {text[11:16]} UTC"
+    """A moment of the API in short, by the clocks of the page."""
+    return _to(text, MINUTE)
 
 
 def instant(text: str) -> str:
     """To the second: requests come thick and fast."""
-    return f"{formats().date(text)}, {text[11:19]} UTC"
+    return _to(text, SECOND)
+
+
+def _to(text: str, end: int) -> str:
+    local = zone.local_text(text)
+    return f"{formats().date(local)}, {local[11:end]}{zone.which(text)}"
 
 
 def figure(value: Decimal | int) -> str:
