@@ -2,7 +2,9 @@
 
 import re
 import time
+from datetime import datetime
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -238,6 +240,32 @@ def test_a_slider_leads_to_any_past_moment(page: Page) -> None:
     slider.press("End")
     slider.press("Enter")
     expect(how_it_stands).not_to_contain_text(", then")
+
+
+def test_the_slider_writes_the_time_of_the_time_zone_of_the_page(page: Page) -> None:
+    def choose(name: str) -> None:
+        page.goto("/account")
+        page.fill("#time_zone", name)
+        page.click("form[action='/account/time-zone'] button")
+        expect(page.locator("#time_zone")).to_have_value(name)
+
+    def make_older(route: Route) -> None:
+        """The stock record, by half a year: the clocks were put back since."""
+        answer = route.fetch()
+        older = re.sub(
+            r'(data-moment.* min=")(\d+)', lambda found: f"{found[1]}{int(found[2]) - 262_800}", answer.text()
+        )
+        route.fulfill(response=answer, body=older)
+
+    choose("America/New_York")
+    page.route("**/companies/1/stock/7*", make_older)
+    page.goto("/companies/1/stock/7")
+    slider, field = page.locator("#back"), page.locator("#at")
+    for key in ("Home", "ArrowRight"):
+        slider.press(key)
+        then = datetime.fromtimestamp(int(slider.input_value()) * 60, ZoneInfo("America/New_York"))
+        assert field.input_value() == then.strftime("%Y-%m-%dT%H:%M")
+    choose("")
 
 
 def test_two_tabs_share_one_stream(page: Page) -> None:

@@ -20,6 +20,7 @@ from tests.support.two_tenants import TwoTenants, open_premises
 from tests.support.world import PASSWORD, UNLIMITED, World, all_rows, open_world
 from wmsd import __version__
 from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.base.time_zones import offset
 from wmsd.contract.access import ABILITIES, MODULES, ROLES
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.pages.kit import menu
@@ -189,6 +190,8 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
         names = [f"{section}.{name}" for section, model in sections().items() for name in model.model_fields]
         names.append(f"webhook {company.there['webhook with a log']}")  # one without a name is called so
         data = {" ".join(each.split()).strip(AROUND) for each in texts_of([rows, settings, names])}
+        here = world.clock.now().astimezone(world.installation.time_zone)
+        data |= {world.installation.time_zone.key, f"{world.installation.time_zone.key} {offset(here)}"}
         companies = await world.installation.platform.read(store.companies)
         data |= {f"{each.code} \N{EN DASH} {each.name}" for each in companies}
         yield Scene(world, company, visitor, frozenset(data | NAMES))
