@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -93,3 +93,21 @@ def test_spreadsheets_get_the_time_there_with_an_offset_only_where_clocks_show_i
     assert written("2026-10-25T02:00:00.000Z") == "2026-10-25 04:00:00"
     assert written("2026-03-29T01:00:00.000Z") == "2026-03-29 04:00:00"
     assert time_zones.for_spreadsheets(None, BUCHAREST) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Europe/Bucharest", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Africa/Monrovia", "UTC"],
+)
+def test_each_minute_around_a_change_of_the_clocks_is_what_zoneinfo_says(name: str) -> None:
+    """Lord Howe changes by half an hour, at half past; Monrovia was 44 minutes and 30 seconds behind."""
+    zone = time_zone(name)
+    for begins in ("1972-01-06T20", "2026-03-28T20", "2026-10-24T20", "2026-11-01T00", "2026-04-04T10"):
+        first = datetime.fromisoformat(f"{begins}:00Z")
+        for minute in range(0, 24 * 60, 5):
+            moment = first + timedelta(minutes=minute)
+            there = moment.astimezone(zone)
+            found = time_zones.local_minute(f"{moment:%Y-%m-%dT%H:%M}", zone)
+            assert found.text == f"{there:%Y-%m-%dT%H:%M}"
+            is_twice = there.utcoffset() != there.replace(fold=1 - there.fold).utcoffset()
+            assert found.twice == (time_zones.offset(there) if is_twice else "")

@@ -15,6 +15,7 @@ UTC_NAME: Final = "UTC"
 NO_PLACE: Final = frozenset({"Factory", "localtime"})
 """Names in tzdata that say no time."""
 MOST_NEAR: Final = 3
+HOUR: Final = 13
 MINUTE: Final = 16
 SECOND: Final = 19
 """Characters of a moment in ISO 8601 to there."""
@@ -101,11 +102,27 @@ class Local(NamedTuple):
     is_utc: bool
 
 
-@lru_cache(8192)
 def local_minute(text: str, zone: ZoneInfo) -> Local:
-    """Of a moment in UTC in ISO 8601 to the minute, such as 2026-11-24T10:00. Cached: a list has the same minutes
-    again and again. The few offsets with seconds, all from before 1973, are cut.
+    """Of a moment in UTC in ISO 8601 to the minute, such as 2026-11-24T10:00. The few offsets with seconds, all
+    from before 1973, are cut.
     """
+    hour = _local_hour(text[:HOUR], zone)
+    if hour is None:
+        return _converted(text, zone)
+    return Local(hour.text[:HOUR] + text[HOUR:], hour.twice, hour.is_utc)
+
+
+@lru_cache(8192)
+def _local_hour(text: str, zone: ZoneInfo) -> Local | None:
+    """What the clocks show first in an hour of UTC, if all its minutes differ in the minutes only. Cached: files
+    have the same hours again and again.
+    """
+    first, last = _converted(f"{text}:00", zone), _converted(f"{text}:59", zone)
+    is_even = first._replace(text=f"{first.text[:HOUR]}:59") == last and first.text.endswith(":00")
+    return first if is_even else None
+
+
+def _converted(text: str, zone: ZoneInfo) -> Local:
     try:
         moment = datetime.fromisoformat(text).replace(tzinfo=UTC).astimezone(zone)
     except OverflowError:  # at the ends of the range of dates
