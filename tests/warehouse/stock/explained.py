@@ -72,6 +72,7 @@ def foreseen(moved: list[Moved], at: str | None) -> Explained:
         "count": {
             "at": count[-1].at,
             "difference": sum(each.quantity for each in count),
+            "document_id": same(count, "document_id"),
             "reason": same(count, "reason"),
             "actor": same(count, "actor"),
         }

@@ -120,12 +120,6 @@ class CountLine(Model):
         ),
     ]
     counted_quantity: Amount | None
-    counted_at: Timestamp | None
-    arrived_at: Annotated[Timestamp | None, Field(description="When the counted quantity arrived.")]
-    ledger_quantity: Annotated[
-        Amount | None,
-        Field(description="What the ledger had when it arrived; null while a blind count needs its number."),
-    ]
     difference: Annotated[
         SignedAmount | None,
         Field(description="counted_quantity - ledger_quantity: what booking adds. Null where those are."),
@@ -135,6 +129,12 @@ class CountLine(Model):
         Field(description="Whether goods moved while it was counted. Such a line is not booked: count it again."),
     ]
     booked_quantity: Annotated[SignedAmount | None, Field(description="What was booked. Null: it was not booked.")]
+    ledger_quantity: Annotated[
+        Amount | None,
+        Field(description="What the ledger had when it arrived; null while a blind count needs its number."),
+    ]
+    counted_at: Timestamp | None
+    arrived_at: Annotated[Timestamp | None, Field(description="When the counted quantity arrived.")]
 
 
 class CountStatusReached(StatusReached):

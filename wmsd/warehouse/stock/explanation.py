@@ -105,7 +105,9 @@ BEFORE_COUNT: Final = f"""
 COUNT: Final = f"""
     SELECT {record_sql(LastCount, {"at": ":at"})}
     FROM (
-        SELECT sum(quantity) AS difference, {_same("reason")} AS reason, {_same("actor")} AS actor FROM {STRETCH}
+        SELECT sum(quantity) AS difference, {_same("document_id")} AS document_id,
+            {_same("reason")} AS reason, {_same("actor")} AS actor
+        FROM {STRETCH}
     )
 """
 

@@ -219,6 +219,7 @@ class LastCount(Model):
 
     at: Timestamp
     difference: Annotated[SignedAmount, Field(description="By how much the count changed the quantity.")]
+    document_id: Annotated[Id | None, Field(description="That of the count, unless it came by a file.")]
     reason: Name | None
     actor: Name | None
 

@@ -198,6 +198,8 @@ async def test_one_record_is_counted_at_once(lead: Visitor, full: Store) -> None
     assert seen.headers["Location"] == f"{STOCK}/1?done=count"
     assert await full.balance(PLAIN) == (8, 0, 8)
     assert (await count_of(lead))["status"] == "FINALIZAT"
+    why = await lead.get(f"{STOCK}/1")
+    assert re.search(r'Count\s+<a href="/companies/1/counts/1">CT-000001</a>\s+made it 8', why.text)
     why = await lead.get(f"{STOCK}/1/movements")
     assert "CT-000001" in why.text
 

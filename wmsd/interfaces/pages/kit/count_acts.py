@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from wmsd.interfaces.pages.kit.acts import Act
 from wmsd.warehouse.counts import actions as counts
-from wmsd.warehouse.counts.rules import OPEN
+from wmsd.warehouse.counts.rules import INITIAL, OPEN
 from wmsd.warehouse.counts.schema import CountChanges, CountLineFields
 
 
@@ -41,7 +41,7 @@ COUNT_ACTS: Final = (
         without=COUNT_ALONE | (NOT_ENTERED - GOODS),
         shown=lambda _: GOODS,
         statuses=OPEN,
-        next_in=OPEN,
+        next_in=frozenset({INITIAL}),
         merges=True,
         begins_empty=frozenset({"counted_quantity"}),
         tells_when_shown=True,

@@ -114,11 +114,14 @@ def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def count_sentence(stock: Mapping[str, Any]) -> Sentence:
-    count = stock["count"]
+def count_sentence(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> Sentence:
+    count, amount = stock["count"], {"amount": figure(stock["begins_with"])}
     clauses = [_("on %(day)s") % {"day": day(count["at"], year_of(stock["at"]))}, _compared(count["difference"])]
-    found = _("found %(amount)s") % {"amount": figure(stock["begins_with"])}
-    return Sentence("count", _("A count"), (), found, _told([*clauses, *_by(count)], _reason(count)), 1)
+    details = _told([*clauses, *_by(count)], _reason(count))
+    if count["document_id"] is None:
+        return Sentence("count", _("A count"), (), _("found %(amount)s") % amount, details, 1)
+    document = named[BY_MOVEMENT["count"].name, count["document_id"]]
+    return Sentence("count", _("Count"), [document], _("made it %(amount)s") % amount, details, 1)
 
 
 def _compared(difference: Number) -> str:

@@ -1,6 +1,6 @@
 """Why a quantity is what it is, now or at a past moment: the ledger in words, its chart, and who holds it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final, get_args
 from urllib.parse import urlencode
@@ -37,15 +37,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         answer = await at.ask(stock.explain_stock, path=path, is_counted=True)
     explained = answer.needed()
     is_now = explained["holders"] is not None
-    documents = await named_documents(
-        at,
-        (
-            (BY_MOVEMENT[group["kind"]], document_id)
-            for group in explained["groups"]
-            if group["kind"] in BY_MOVEMENT
-            for document_id in group["document_ids"]
-        ),
-    )
+    documents = await named_documents(at, _caused_by(explained))
     return page_of(
         at,
         "why",
@@ -62,7 +54,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         earlier=moments.earlier(explained["at"], explained["created_at"]),
         beginning=ledger_words.beginning(explained),
         terms=ledger_words.terms(explained),
-        count=explained["count"] and ledger_words.count_sentence(explained),
+        count=explained["count"] and ledger_words.count_sentence(explained, documents),
         sentences=ledger_words.sentences(explained, documents),
         movements=f"{request.path}/movements",
         range={"after": explained["after"], "until": explained["until"]},
@@ -70,6 +62,16 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         holders=await _holders(at, path) if is_now else [],
         lots=await lots_of_record(at, explained["article_id"], explained["warehouse_id"]) if is_now else None,
     )
+
+
+def _caused_by(explained: Mapping[str, Any]) -> Iterator[tuple[DocumentKind, int]]:
+    """The documents that the explanation names."""
+    count = explained["count"]
+    if count is not None and count["document_id"] is not None:
+        yield BY_MOVEMENT["count"], count["document_id"]
+    for group in explained["groups"]:
+        if group["kind"] in BY_MOVEMENT:
+            yield from ((BY_MOVEMENT[group["kind"]], document_id) for document_id in group["document_ids"])
 
 
 def _acts(at: Workplace, record: Mapping[str, Any]) -> list[Act]:
