@@ -5,6 +5,6 @@ says what to write here after a new migration.
 from typing import Final
 
 DIGESTS: Final = {
-    "company": "19a502ecfdd9122e35870545d2e88166ca1735ae95bc041e9a0eec5215522de7",
-    "platform": "e266b694b35f346b5fd3e087427643b4cc4739e2f046a574f893cf277bfd0ab5",
+    "company": "30096ac2db77a1aa98e940904e3795714060f7d5062d59a3bb1ddc0fa18e869f",
+    "platform": "fb94ebbd860fde1f45e9f6f9b8f6b7b9dc35e92211472c733aae3afa908756b7",
 }
