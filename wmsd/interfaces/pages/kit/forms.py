@@ -143,11 +143,11 @@ async def document_of(
             )
         except ValueError as error:
             errors[field.name] = [str(error)]
-            _put(document, field.parameter, _never_taken(field))
+            _put(document, field.parameter, never_taken(field))
             continue
         if value is None and field.is_required and is_change and BETWEEN not in field.name:
             errors[field.name] = [translate_error("is required")]
-            _put(document, field.parameter, _never_taken(field))
+            _put(document, field.parameter, never_taken(field))
             continue
         if value is None and (field.asks in ("secret", "hidden") or field.is_required or not is_change):
             continue  # what is left empty has its default, or stays as it is
@@ -166,9 +166,9 @@ async def document_of(
     return document, errors
 
 
-def _never_taken(field: FormField) -> object:
+def never_taken(field: FormField) -> object:
     """A value of a type that the field cannot have, however it is read."""
-    return 0 if field.asks == "pairs" else {"": None}
+    return 0 if field.asks == "pairs" else [{}]
 
 
 def with_own_errors(
