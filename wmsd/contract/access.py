@@ -30,7 +30,7 @@ ABILITIES: Final[dict[str, str]] = {
 }
 """Every ability that there can be; the only other one is `*`, everything."""
 
-ABILITIES_SINCE: Final[dict[str, str]] = {"stock:write": "1.2.0", "partners:write": "1.2.0"}
+ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:write"), "1.2.0")
 """The release that brought an ability, for those that were not there in 1.1.0."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
