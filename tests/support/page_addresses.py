@@ -78,6 +78,8 @@ def _parts(name: str, route: str, resource: Resource | None, company: int, there
         case "print":
             assert resource is not None
             return [each.name for each in PRINTS.get(resource.name, ())]
+        case "sha256":
+            return ["0" * 64]
         case "version":
             return ["v1"]
         case "operation":

@@ -74,8 +74,9 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 async def choose(at: Workplace, request: web.Request) -> web.Response:
     """Leads from the ticks of a list to the form."""
     resource = at.resource(request.match_info["resource"])
-    or_not_found(FOUND_BY.get(resource.name), "page")
     sent = await browsers.form(at.person.browser)
+    at.check(resource.listing)
+    or_not_found(FOUND_BY.get(resource.name), "page")
     ids = [name.removeprefix(RECORD) for name in sent if name.startswith(RECORD)]
     return go_to(f"{at.address}/{resource.name}/labels?ids={','.join(each for each in ids if each.isdecimal())}")
 
@@ -83,6 +84,7 @@ async def choose(at: Workplace, request: web.Request) -> web.Response:
 async def show_several(at: Workplace, request: web.Request) -> web.Response:
     """The same of several records."""
     resource = at.resource(request.match_info["resource"])
+    at.check(resource.listing)
     find, address = or_not_found(FOUND_BY.get(resource.name), "page"), f"{at.address}/{resource.name}"
     given = request.query.get("ids", "").split(",")
     ids = list(dict.fromkeys(each for each in given if each.isdecimal() and len(each) <= LONGEST_ID))
