@@ -93,6 +93,7 @@ def test_purchase_orders_are_listed(dock: Tenant) -> None:
         "expected_date": "2026-12-24",
     }
     assert codes(dock, "purchase-order", "list", "--partner", "P1", "--status", "CREAT") == ["B-1"]
+    assert codes(dock, "purchase-order", "list", "--article", "B") == ["B-1"]
     paged = run(dock, "purchase-order", "list", "--per-page", "2", "--page", "2")
     assert ("B-3" in paged.out, "B-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
 

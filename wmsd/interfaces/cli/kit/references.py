@@ -6,6 +6,7 @@ from typing import Any, Final
 from wmsd.base.dataclass import dataclass
 from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.operations import needed_id
+from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.documents.file_codes import Referred
 from wmsd.warehouse.documents.table import DocumentTable
@@ -54,6 +55,14 @@ def reference_to(kind: Referred) -> Reference:
 DIRECTORY: Final[References] = {
     f"{kind.noun}_id": reference_to(kind) for kind in (directory.CLIENTS, directory.PARTNERS, directory.WAREHOUSES)
 }
+
+ARTICLE: Final = Reference(
+    noun="article",
+    table="articles",
+    listed_by="article list",
+    find=articles.id_of_code,
+    codes=lambda tx, ids: {each.id: each.code for each in articles.references(tx, ids, ())},
+)
 
 
 def with_codes(tx: Transaction, references: References, records: Sequence[Row]) -> list[Row]:

@@ -18,10 +18,11 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say
 from wmsd.interfaces.cli.kit.company_data import Option, company_option, write_company
 from wmsd.interfaces.cli.kit.field_options import FieldOption, options_of_query
-from wmsd.interfaces.cli.kit.references import References, reference_to
+from wmsd.interfaces.cli.kit.references import ARTICLE, References, reference_to
 from wmsd.interfaces.cli.records.record_commands import RecordKind, add_command, group_of_kind
 from wmsd.warehouse.documents.document_packaging import WithPackaging
 from wmsd.warehouse.documents.kind import DocumentKind
+from wmsd.warehouse.documents.table import ARTICLE as BY_ARTICLE
 from wmsd.warehouse.packaging.schema import PackagingLine
 
 OF_STATUS: Final = "Only with this status; repeat it for several."
@@ -48,12 +49,13 @@ class Documents(RecordKind):
     def filters(self) -> tuple[FieldOption, ...]:
         """That of the status, those by a reference, and then the others: a new one appears by itself."""
         status = {"type": "array", "items": {"enum": self.kind.table.statuses}, "description": OF_STATUS}
-        by_reference = [f"{name}_id" for name in self.kind.filters]
         query: Any = self.list.query
+        of_article = [name for name in query.filter_names() if name == BY_ARTICLE]
+        by_reference = [*(f"{name}_id" for name in self.kind.filters), *of_article]
         others = [name for name in query.filter_names() if name not in {"status", *by_reference}]
         return (
             FieldOption("status", None, status),
-            *options_of_query(query, [*by_reference, *others], self.references),
+            *options_of_query(query, [*by_reference, *others], {**self.references, BY_ARTICLE: ARTICLE}),
         )
 
 

@@ -242,8 +242,9 @@ def _list(
 
     def read(tx: Transaction) -> tuple[Rows, int]:
         query: dict[str, object] = {**filters, "page": page, "per_page": per_page}
-        for field in kind.references.keys() & filters.keys():
-            query[field] = kind.references[field].id_of(tx, str(filters[field]), code)
+        for option in kind.filters:
+            if option.reference is not None and option.path in filters:
+                query[option.path] = option.reference.id_of(tx, str(filters[option.path]), code)
         assert kind.list.query is not None
         found = kind.list.action(tx, validate_model(kind.list.query, query))
         return kind.rows(tx, json.loads(f"[{found.records}]"), as_json), found.total
