@@ -52,6 +52,7 @@ LISTS = {
             {"code": "none"},
             {"updated_since": EARLY},
             {"requested_from": "2026-12-01", "requested_to": "2026-12-24"},
+            {"article_id": "1"},
         ),
     ),
     "purchase_orders": Listed(
@@ -61,6 +62,7 @@ LISTS = {
             {"status": ["RECEPTIONAT"]},
             {"partner_id": "4"},
             {"external_ref": "P-1"},
+            {"article_id": "1"},
             {"updated_since": EARLY},
             {"expected_from": "2026-12-01", "expected_to": "2026-12-24"},
         ),
