@@ -1,5 +1,6 @@
 """How long a page with as many labels as it takes needs until Chromium shows it."""
 
+import os
 import shutil
 import statistics
 import time
@@ -14,6 +15,9 @@ LABELS: Final = sized(1000, 3)
 ROUNDS: Final = sized(5, 1)
 SIZES: Final = ("label-sheet", "label-62x29", "label-100x150")
 PATH: Final = f"/companies/1/articles/1/labels?kind=article&size={{size}}&count={LABELS}"
+FLAGS: Final = ("--no-sandbox", "--disable-gpu")
+SHORT: Final = {"TMPDIR": "/tmp"}
+"""The folder of Chromium's socket, whose address takes 107 bytes."""
 DRAWN: Final = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 """Until what has been laid out is drawn too."""
 
@@ -33,7 +37,7 @@ def _seconds(wmsd: Server, cookie: str, chromium: str, size: str) -> float:
     name, _, value = cookie.partition("=")
     found = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS, env={**os.environ, **SHORT})
         for _ in range(ROUNDS):
             context = browser.new_context(base_url=wmsd.url)
             context.add_cookies([{"name": name, "value": value, "url": wmsd.url}])
