@@ -30,7 +30,8 @@ async def tokens(world: World) -> list[tuple[str, bool]]:
 
 
 async def documents(world: World, kind: str) -> list[dict[str, Any]]:
-    return list((await world.call("GET", f"/api/{kind}?per_page=100")).body["data"])
+    path = "v2/counts" if kind == "counts" else kind
+    return list((await world.call("GET", f"/api/{path}?per_page=100")).body["data"])
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ async def kept(world: World, visitor: Visitor) -> Seen:
 
 HEADINGS = (
     *("late orders", "to load", "not taken", "in work", "loaded", "late inbound", "expected", "returns"),
-    *("given up", "low", "requests", "events"),
+    *("counts", "given up", "low", "requests", "events"),
 )
 
 
@@ -224,6 +224,7 @@ async def test_a_figure_needs_its_ability_and_its_module(shop: Shop) -> None:
     member = await signed_in(shop.world, "ACME", abilities=["stock:read", "articles:read"])
     seen = await kept(shop.world, member)
     assert [name for name, value in figures(seen)["Company ACME"].items() if value != NOTHING] == [
+        "counts",
         "low",
         "requests",
     ]
