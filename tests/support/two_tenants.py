@@ -40,7 +40,8 @@ RETURN: Final = {
     "sales_order_id": 2,
     "lines": [{"article_id": 1, "quantity": 1}],
 }
-COUNT: Final = {"warehouse_id": 1, "lines": [{"article_id": 1, "counted_quantity": PLENTY}]}
+COUNT: Final = {"warehouse_id": 1, "lines": [{"article_id": 1, "lot_number": "NONE", "counted_quantity": 0}]}
+"""Of what is not there: booking it corrects nothing."""
 TRANSPORT: Final = {"transport_ecc": "T1", "order_codes": []}
 LONG: Final = "x" * 300
 LONG_NAME: Final = {"name": LONG}
@@ -106,7 +107,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
     "create_count": _new(COUNT, LONG_REFERENCE),
     "replace_count": _one("count", COUNT, LONG_REFERENCE),
     "update_count": _one("count", {"notes": "Again"}, LONG_REFERENCE),
-    "book_count": _one("count"),
+    "book_count": _gone("count", "/api/v2/counts"),
     "get_webhook": _one("webhook"),
     "create_webhook": _new(WEBHOOK, LONG_NAME),
     "replace_webhook": _one("webhook", WEBHOOK, LONG_NAME),

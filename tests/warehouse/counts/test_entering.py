@@ -196,8 +196,10 @@ async def test_two_who_enter_at_once_both_find_their_numbers(full: Store) -> Non
 
 async def test_warehouse_and_blindness_are_fixed_in_time(full: Store) -> None:
     made = await make_count(full)
-    answer = await full.world.call("PATCH", f"{PATH}/1", {"warehouse_id": 2}, status=409)
-    assert answer.body["message"] == "This count is CREAT. Its warehouse_id cannot be changed any more."
+    answer = await full.world.call("PATCH", f"{PATH}/1", {"warehouse_id": 2}, status=422)
+    assert answer.errors == {"warehouse_id": ["cannot be changed: create another count for another warehouse"]}
+    answer = await full.world.call("PATCH", f"{PATH}/1", {"warehouse_id": 99}, status=422)
+    assert answer.errors["warehouse_id"][0] == "is not a warehouse of this company"
     await patch(full, is_blind=True)
     await enter(full, made, 5)
     answer = await full.world.call("PATCH", f"{PATH}/1", {"is_blind": False}, status=409)

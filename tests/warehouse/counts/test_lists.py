@@ -135,7 +135,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "another status": ({"status": "FINALIZAT"}, {"status": "must be CREAT"}),
     "an unknown article": ({"lines": [{"article_code": "Q"}]}, {"lines.0.article_code": "is not an article"}),
     "no article": ({"lines": [{"lot_number": "L1"}]}, {"lines.0.article_id": "is required, or article_code"}),
-    "a foreign line": ({"lines": [{"id": 1, "article_code": "P"}]}, {"lines.0.id": "is not a line of this count"}),
+    "a foreign line": ({"lines": [{"id": 1}]}, {"lines.0.id": "is not a line of this count"}),
     "the same twice": (
         {"lines": [{"article_code": "L"}, {"article_id": LOTTED, "lot_number": "L2"}]},
         {"lines.1": "is of the same goods as line 1"},

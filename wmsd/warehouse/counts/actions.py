@@ -180,6 +180,9 @@ def apply_count_change(
     """Applies new fields and lines and moves the count, in the sequence that its statuses allow."""
     current = COUNTS.columns(tx, count_id)
     values = COUNTS.merged(current, given)
+    if values["warehouse_id"] != current["warehouse_id"]:
+        other = invalid_field("warehouse_id", "cannot be changed: create another count for another warehouse")
+        refuse_field_errors([*check_document(tx, COUNTS, count_id, values, current), other])
     before = COUNT_LINES.of(tx, count_id)
     entries = Entries(before, [], are_counted=False)
     if sent_lines is not None:

@@ -79,7 +79,8 @@ def _named(
     known = {row["id"]: row for row in before}
     for number, line in enumerate(sent):
         path = f"lines.{number}"
-        if line.id is None:
+        is_named = line.article_id is not None or line.article_code is not None
+        if line.id is None or (line.id not in known and is_named):
             article = articles.find(line, path, errors)
             if article is not None:
                 yield path, line, None, article.id

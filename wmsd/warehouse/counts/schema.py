@@ -40,7 +40,9 @@ class CountLineFields(Input):
     or with `seen_at`.
     """
 
-    id: Annotated[Id | None, Field(description="A line of this count.")] = None
+    id: Annotated[
+        Id | None, Field(description="A line of this count; of another one, the goods that are named count.")
+    ] = None
     article_id: Id | None = None
     article_code: Code | None = None
     lot_number: OptionalLabel = None

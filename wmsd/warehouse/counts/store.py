@@ -149,14 +149,15 @@ def records_in(tx: Transaction, found: StockOf) -> dict[int, int]:
 BOOKED: Final = "UPDATE count_lines SET booked_quantity = ? WHERE id = ?"
 COUNT_AGAIN: Final = "UPDATE count_lines SET count_again = 1 WHERE id = ?"
 OF_OTHERS: Final = f"""
-    SELECT line.count_id, line.id FROM json_each(:parts) AS part
-    CROSS JOIN count_lines AS line ON line.article_id = part.value ->> 0
-        AND line.lot_number IS part.value ->> 1 AND line.serial IS part.value ->> 2
-    CROSS JOIN counts ON counts.id = line.count_id
+    SELECT line.count_id, line.id FROM counts CROSS JOIN json_each(:parts) AS part
+    CROSS JOIN count_lines AS line ON line.article_id = part.value ->> 0 AND line.count_id = counts.id
+        AND ifnull(line.lot_number, '') = ifnull(part.value ->> 1, '')
+        AND ifnull(line.serial, '') = ifnull(part.value ->> 2, '')
     WHERE counts.warehouse_id = :warehouse_id AND counts.status = '{BEGUN}' AND counts.id <> :count_id
         AND line.counted_quantity IS NOT NULL AND NOT line.count_again
     ORDER BY line.count_id, line.id
 """
+"""As the index of parts has them."""
 
 
 def note_booked(tx: Transaction, booked: Mapping[int, int]) -> None:
