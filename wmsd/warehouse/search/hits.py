@@ -22,6 +22,13 @@ MATCH: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
 """
+MOST_WITH_ENDING: Final = 300
+"""Records with the same end of a text that are looked through."""
+WITH_ENDING: Final = f"""
+    SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
+    WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_WITH_ENDING + 1}
+"""
+TEXTS_OF: Final = "SELECT id, {texts} FROM {table} WHERE id IN (SELECT value FROM json_each(?))"
 ACTIVE: Final = "AND EXISTS (SELECT 1 FROM {table} WHERE {table}.id = key AND active)"
 OF_CODE: Final = """
     SELECT id FROM {table} WHERE (code GLOB :small OR code GLOB :large) {only} ORDER BY id DESC LIMIT {most}
@@ -109,17 +116,54 @@ def _places(
     found, is_damaged = dict[Place, None](), False
     only = ACTIVE.format(table=kinds[0].table) if only_active and isinstance(kinds[0], SearchKind) else ""
     any_kind = " OR ".join(kind_term(kind.mark) for kind in kinds)
-    for rank, query in enumerate(wanted.queries() if kinds else ()):
-        found |= dict.fromkeys(place for place, own in pending.items() if own == rank)
-        try:
-            matches = list(tx.rows(MATCH.format(only=only), (f"({any_kind}) AND {query}",)))
-        except sqlite3.Error as error:
-            if not is_index_damage(error):
-                raise
-            is_damaged, matches = True, []
-        found |= dict.fromkeys(place for place in matches if place not in pending)
+    with_ending: Mapping[Place, int | None] | None = None
+    try:
+        with_ending = _with_ending(tx, any_kind, only, wanted) if kinds else None
+        for rank, query in enumerate(wanted.queries() if kinds else ()):
+            found |= dict.fromkeys(place for place, own in pending.items() if own == rank)
+            if with_ending is not None and wanted.has_all(rank):
+                matches = [place for place, own in with_ending.items() if own == rank]
+            else:
+                matches = list(tx.rows(MATCH.format(only=only), (f"({any_kind}) AND {query}",)))
+            found |= dict.fromkeys(place for place in matches if place not in pending)
+    except sqlite3.Error as error:
+        if not is_index_damage(error):
+            raise
+        is_damaged = True
+        found |= dict.fromkeys(place for place, own in pending.items() if own is not None)
     found |= dict.fromkeys(_of_codes(tx, kinds, wanted.letter, "AND active" if only_active else ""))
     return list(found), is_damaged
+
+
+def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> Mapping[Place, int | None] | None:
+    """What has the end of a long text, the newest first, with its rank. None where the text is short, or too many
+    records have it.
+    """
+    if wanted.ending is None:
+        return None
+    places = list(tx.rows(WITH_ENDING.format(only=only), (f"({any_kind}) AND {wanted.ending}",)))
+    if len(places) > MOST_WITH_ENDING:
+        return None
+    texts = dict(_texts(tx, places))
+    return {place: wanted.rank(folded_fields(texts[place])) for place in places if place in texts}
+
+
+def _texts(tx: Transaction, places: Iterable[Place]) -> Iterator[tuple[Place, Sequence[object]]]:
+    """The texts of these records in which they are looked for."""
+    for name, keys in _by_kind(places).items():
+        kind = BY_NAME[name]
+        if isinstance(kind, SearchKind):
+            sql = TEXTS_OF.format(texts=", ".join(kind.texts), table=kind.table)
+            yield from (((name, row[0]), row[1:]) for row in tx.rows(sql, (dumps(keys),)))
+        else:
+            yield from (((name, key), [str(key).partition(":")[2]]) for key in keys)
+
+
+def _by_kind(places: Iterable[Place]) -> dict[str, list[Key]]:
+    found: dict[str, list[Key]] = {}
+    for name, key in places:
+        found.setdefault(name, []).append(key)
+    return found
 
 
 def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
@@ -150,11 +194,8 @@ def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Pla
 
 def _hits(tx: Transaction, places: Sequence[Place], wanted: Wanted) -> Iterator[Hit]:
     """What is still there of them, in their order."""
-    by_kind: dict[str, list[Key]] = {}
-    for name, key in places:
-        by_kind.setdefault(name, []).append(key)
     shown: dict[Place, Hit] = {}
-    for name, keys in by_kind.items():
+    for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]
         of = _records(tx, kind, keys, wanted) if isinstance(kind, SearchKind) else _parts(tx, kind, keys, wanted)
         shown |= {(name, key): hit for key, hit in of}

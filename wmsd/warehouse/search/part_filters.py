@@ -16,6 +16,7 @@ from wmsd.warehouse.search.search_text import (
     SHORTEST_PART,
     Wanted,
     beginning_of_first,
+    ending_of,
     fold,
     kind_term,
     phrase,
@@ -69,6 +70,10 @@ def find_by_part(tx: Transaction, kind: SearchKind, field: str, text: str) -> tu
 
 def _indexed(tx: Transaction, kind: SearchKind, field: str, part: str) -> Iterable[tuple[int, str | None]]:
     sql = INDEXED.format(field=field, table=kind.table)
+    if (ending := ending_of(part)) is not None:
+        found = tx.rows(sql, (f"{kind_term(kind.mark)} AND {ending}",))
+        if len(found) <= MOST_FOUND:
+            return found
     if len(part) >= SHORTEST_PART:
         return tx.rows(sql, (f"{kind_term(kind.mark)} AND {phrase(part)}",))
     if len(part) > 1:

@@ -18,6 +18,11 @@ SHORTEST_BARCODE: Final = 8
 LONGEST: Final = 64
 """Characters of what is looked for."""
 MOST_WORDS: Final = 6
+LONG: Final = 8
+"""Characters of a text that is looked for by its end first. A long number takes the index long: its record has to
+be in the list of each three characters, and most of them stand in very many numbers.
+"""
+ENDING: Final = 6
 LETTERS: Final = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i", "ħ": "h"}
 )
@@ -73,6 +78,11 @@ def kind_term(mark: str) -> str:
     return phrase(f"{END}{END}{mark}")
 
 
+def ending_of(folded: str) -> str | None:
+    """A query that finds whatever has all of a long text, and more; None for a short one."""
+    return phrase(folded[-ENDING:]) if len(folded) >= LONG else None
+
+
 class Wanted:
     """What somebody looks for: parts of a text, those that say most first. A text is found that has all of one."""
 
@@ -82,6 +92,7 @@ class Wanted:
         self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
         """The only character, with which a code may begin: too short for the index."""
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
+        words.pop(self.whole, None)
         fitting = [
             parts
             for parts in (
@@ -93,10 +104,15 @@ class Wanted:
             if self.whole and parts and all(len(each) >= SHORTEST_PART for each in parts)
         ]
         self._parts: Final = fitting[:1] if is_exact else fitting
+        self.ending: Final = ending_of(self.whole)
 
     def queries(self) -> list[str]:
         """Queries of the index, that of the best matches first."""
         return [" AND ".join(map(phrase, parts)) for parts in self._parts]
+
+    def has_all(self, rank: int) -> bool:
+        """Whether the query with this number finds only what has all that is looked for together."""
+        return self.whole in self._parts[rank][0]
 
     def rank(self, fields: Iterable[str]) -> int | None:
         """The number of the first query that finds a record with these folded fields; None when none does."""
