@@ -9,6 +9,7 @@ from tests.support.world import World
 from wmsd.contract.access import ABILITIES, MODULES
 from wmsd.contract.permissions import Permissions
 from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.search import hits
 from wmsd.warehouse.search.hits import find_records
 from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS
 from wmsd.warehouse.search.search_store import index_changes, progress
@@ -150,3 +151,19 @@ async def test_the_index_follows_in_pieces_and_then_rests(world: World) -> None:
         return len(found.hits), found.has_more
 
     assert await database.read(hits) == (30, True)
+
+
+async def test_a_long_number_is_found_by_its_end_as_without_it(
+    world: World, looked_up: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exact first, then what has it within; what only ends alike is not found. However many end alike."""
+    barcodes = ("4006381333931", "4006381333931-7", "X4006381333931", "9996381333931", "381333931")
+    for number, barcode in enumerate(barcodes):
+        await _article(world, f"A-{number}", f"Marker {number} 4006381333931"[:10], barcode=barcode)
+    expected = ["A-0", "A-1", "A-2"]
+    assert [code for _, code in await looked_up("4006381333931")] == expected
+    assert [code for _, code in await looked_up("04006381333931")] == expected, "a GTIN-14 of the same"
+    assert [code for _, code in await looked_up("81333931")] == ["A-4", "A-3", "A-2", "A-1", "A-0"]
+    for name, value in (("MOST_WITH_ENDING", 1), ("MOST_WITH_ENDING", 3)):
+        monkeypatch.setattr(hits, name, value)
+        assert [code for _, code in await looked_up("4006381333931")] == expected
