@@ -110,6 +110,17 @@ async def test_what_moved_after_the_counter_looked_is(full: Store) -> None:
     assert shown(await enter(full, made, None, 10, seen_at=seen), *NUMBERS)[1] == (10, 8, 2, True)
 
 
+async def test_a_look_of_more_than_a_day_ago_counts_as_none(full: Store) -> None:
+    """Then it is what has moved since the line was made or entered."""
+    await full.adjust(PLAIN, by=-2)
+    seen = full.world.clock.now().isoformat()
+    full.world.clock.advance(86_401)
+    made = await make_count(full)
+    assert shown(await enter(full, made, None, 8, seen_at=seen), *NUMBERS)[1] == (8, 8, 0, False)
+    await full.adjust(PLAIN, by=-1)
+    assert shown(await enter(full, made, None, 7, seen_at=seen), *NUMBERS)[1] == (7, 7, 0, True)
+
+
 async def test_a_movement_in_the_very_millisecond_counts_as_not_seen(full: Store) -> None:
     made = await make_count(full)
     await full.adjust(PLAIN, by=-2)
@@ -138,7 +149,9 @@ async def test_a_moment_in_the_future_is_refused_with_the_servers_time(full: Sto
     await make_count(full, {"article_code": "P"})
     line = {"id": 1, "counted_quantity": 1, "seen_at": "2026-11-20T12:01:00.001Z"}
     answer = await full.world.call("PATCH", f"{PATH}/1", {"lines": [line]}, status=422)
-    assert answer.errors == {"lines.0.seen_at": ["is in the future: here it is 2026-11-20T12:01:00.000Z"]}
+    assert answer.errors == {
+        "lines.0.seen_at": ["is in the future: the server's clock says 2026-11-20T12:01:00.000Z"]
+    }
 
 
 # --- what is refused --------------------------------------------------------------------------------------------
