@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.goods import LOTTED, MAIN, PLAIN, SERIAL, Store
 from tests.warehouse.counts.counting import BEGUN, PATH, UPDATED, enter, make_count, shown
+from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.counts.store import Seen, moved_since
 
 NUMBERS = ("counted_quantity", "ledger_quantity", "difference", "count_again")
 
@@ -110,15 +112,47 @@ async def test_what_moved_after_the_counter_looked_is(full: Store) -> None:
     assert shown(await enter(full, made, None, 10, seen_at=seen), *NUMBERS)[1] == (10, 8, 2, True)
 
 
-async def test_a_look_of_more_than_a_day_ago_counts_as_none(full: Store) -> None:
-    """Then it is what has moved since the line was made or entered."""
-    await full.adjust(PLAIN, by=-2)
+async def test_an_old_look_sees_nothing_that_came_since(full: Store) -> None:
+    """As from a page that was open overnight, also where the count is made after the movement."""
     seen = full.world.clock.now().isoformat()
-    full.world.clock.advance(86_401)
+    full.world.clock.advance(60)
+    await full.adjust(PLAIN, by=-2)
+    full.world.clock.advance(90_000)
     made = await make_count(full)
-    assert shown(await enter(full, made, None, 8, seen_at=seen), *NUMBERS)[1] == (8, 8, 0, False)
-    await full.adjust(PLAIN, by=-1)
-    assert shown(await enter(full, made, None, 7, seen_at=seen), *NUMBERS)[1] == (7, 7, 0, True)
+    assert shown(await enter(full, made, None, 10, seen_at=seen), *NUMBERS)[1] == (10, 8, 2, True)
+
+
+async def test_a_part_is_looked_up_however_much_its_record_has_moved(full: Store) -> None:
+    """Else each of a thousand lots would go through all movements of their record."""
+    before = await _steps(full)
+    for number in range(60):
+        await full.adjust(LOTTED, lot_number="OTHER", by=-1 if number % 2 else 1)
+    assert await _steps(full) <= before + 200
+
+
+async def _steps(store: Store) -> int:
+    """Steps of SQLite to look whether a lot, and a serial that is not there, have moved since the beginning
+    and since a moment.
+    """
+    (of_lot,) = (await store.world.call("GET", f"/api/stock?article_id={LOTTED}")).body["data"]
+    seen = [Seen(of_lot["id"], "NONE", None, 0, at) for at in (None, "2026-11-20T12:00:00.000Z")]
+    seen += [Seen(of_lot["id"], None, "NONE", 0, at) for at in (None, "2026-11-20T12:00:00.000Z")]
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 10
+        return 0
+
+    def read(tx: Transaction) -> None:
+        tx._connection.set_progress_handler(count, 10)
+        try:
+            assert moved_since(tx, seen) == set()
+        finally:
+            tx._connection.set_progress_handler(None, 0)
+
+    await (await store.world.database()).read_long(read)
+    return steps
 
 
 async def test_a_movement_in_the_very_millisecond_counts_as_not_seen(full: Store) -> None:

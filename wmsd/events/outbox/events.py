@@ -27,7 +27,7 @@ EVENTS: Final[dict[str, str]] = {
     "return.updated": "A return was changed; data is the record.",
     "return.status_changed": "A return moved to another status.",
     "count.created": "A count of stock was created; data is the record.",
-    "count.updated": "A count of stock was changed; data is the record.",
+    "count.updated": "A count of stock was changed; data is the record, with the changed lines.",
     "count.status_changed": "A count of stock moved to another status.",
     "stock.updated": "The stock of an article in a warehouse changed; once in a transaction.",
     "stock.low": "The available stock of an article fell to its min_stock or below.",

@@ -1,10 +1,8 @@
 """What somebody enters into a count: finds the lines that are meant, and puts the counted quantities into them."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from typing import Final, NamedTuple
 
-from wmsd.base import timestamps
 from wmsd.base.quantity import SCALE
 from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
@@ -26,10 +24,6 @@ NOT_COUNTED: Final = {
     **dict.fromkeys(("counted_quantity", "counted_at", "arrived_at", "ledger_quantity")),
     "count_again": 0,
 }
-
-
-LONGEST_LOOK: Final = timedelta(days=1)
-"""How long ago a counter may have seen a line. An older look counts as none: the ledger is read back to it."""
 
 
 class Entry(NamedTuple):
@@ -167,8 +161,7 @@ def _is_new_count(entry: Entry) -> bool:
 
 def _entered(tx: Transaction, entries: Sequence[Entry], counted: Sequence[bool], ledger: Ledger) -> list[Row]:
     """The line of each entry as it will be."""
-    oldest = timestamps.to_text(tx.now - LONGEST_LOOK)
-    moved = ledger.moved([(entry.row, _seen_at(entry.sent, oldest)) for entry in entries])
+    moved = ledger.moved([(entry.row, entry.sent.seen_at) for entry in entries])
     rows = []
     for (_, line, row), is_counted, has_moved in zip(entries, counted, moved, strict=True):
         if is_counted:
@@ -186,10 +179,6 @@ def _entered(tx: Transaction, entries: Sequence[Entry], counted: Sequence[bool],
             now = {}
         rows.append({**row, **now})
     return rows
-
-
-def _seen_at(line: CountLineFields, oldest: str) -> str | None:
-    return line.seen_at if line.seen_at is not None and line.seen_at >= oldest else None
 
 
 def _merged(before: Sequence[Row], entered: Sequence[Row]) -> list[Row]:

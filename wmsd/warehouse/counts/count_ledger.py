@@ -1,6 +1,6 @@
 """What the ledger has of the parts that a count is of, read at once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from wmsd.db.engine.transaction import Transaction
@@ -18,6 +18,7 @@ class Ledger:
         """`stock_ids`: by article."""
         self._tx = tx
         self.stock_ids = stock_ids
+        self._by_name: dict[int, tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]] = {}
 
     @classmethod
     def of(cls, tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> "Ledger":
@@ -40,17 +41,30 @@ class Ledger:
     def quantity(self, article_id: int, goods: PartKey) -> int:
         return self.contents(article_id).parts.get(goods, NOTHING).quantity
 
+    def _named(self, article_id: int) -> tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]:
+        """The parts of an article by their serials, and by their lots: a list may name many of them."""
+        if article_id not in self._by_name:
+            by_serial: dict[str, PartKey] = {}
+            by_lot: dict[str, list[PartKey]] = {}
+            for goods in self.contents(article_id).parts:
+                if goods.serial is not None:
+                    by_serial.setdefault(goods.serial, goods)
+                if goods.lot_number is not None:
+                    by_lot.setdefault(goods.lot_number, []).append(goods)
+            self._by_name[article_id] = (by_serial, by_lot)
+        return self._by_name[article_id]
+
     def part_of_serial(self, article_id: int, serial: str) -> PartKey:
         """Where it is in stock here, in its lot."""
-        there = self.contents(article_id).parts
-        return next((goods for goods in there if goods.serial == serial), PartKey(None, serial))
+        return self._named(article_id)[0].get(serial) or PartKey(None, serial)
 
     def parts(self, article_id: int, named: PartKey) -> list[PartKey]:
         """The parts in stock that a line of a new list stands for: all of the article, all of the lot, or one."""
         if named.serial is not None:
             return [named]
-        there = self.contents(article_id).parts
-        return [goods for goods in there if named.lot_number in (None, goods.lot_number)] or [named]
+        if named.lot_number is None:
+            return list(self.contents(article_id).parts) or [named]
+        return self._named(article_id)[1].get(named.lot_number) or [named]
 
     def line(self, article_id: int, goods: PartKey) -> Row:
         """A new line, which is not counted yet."""

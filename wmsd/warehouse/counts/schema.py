@@ -59,8 +59,8 @@ class CountLineFields(Input):
         OfTheRequest,
         Field(
             description="The moment of the answer or page that the counter had last seen. What moved between it "
-            "and now is to be counted again. Without it, or when it is more than a day ago, the line counts as "
-            "last seen when it was made or entered."
+            "and now is to be counted again. Without it, the line counts as last seen when it was made "
+            "or entered."
         ),
     ] = None
     arrived_at: Annotated[Timestamp | None, SentBack, SENT_BACK] = None

@@ -46,6 +46,7 @@ COUNTS: Final = DocumentTable(
     references={"warehouse": WAREHOUSES},
     filters={"warehouse_id": QueryId},
     payload=("warehouse_id",),
+    tells_changed_lines=True,
 )
 
 LAST_MOVEMENT: Final = "SELECT coalesce(max(id), 0) FROM stock_movements"
@@ -66,26 +67,45 @@ class Seen(NamedTuple):
     at: str | None = None
 
 
-UNTIL: Final = """coalesce(
-    iif(seen.value ->> 4 IS NULL, seen.value ->> 3, (
-        SELECT id FROM stock_movements INDEXED BY stock_movements_by_stock
-        WHERE stock_id = seen.value ->> 0 AND occurred_at < seen.value ->> 4 ORDER BY id DESC LIMIT 1
-    )), 0
-)"""
-"""A movement in the very millisecond of the moment may have come after it, so it counts as not seen."""
-MOVED: Final = f"""
+NEWEST: Final = """coalesce((
+    SELECT id FROM stock_movements INDEXED BY {index}
+    WHERE lot_number {lot} seen.value ->> 1 AND serial {serial} seen.value ->> 2
+        AND stock_id = seen.value ->> 0 AND (quantity > 0) - (quantity < 0) = {sign}
+        AND id > iif(seen.value ->> 4 IS NULL, seen.value ->> 3, 0) AND (:kind IS NULL OR kind = :kind)
+    ORDER BY id DESC LIMIT 1
+), 0)"""
+MOVED: Final = """
     SELECT seen.key FROM json_each(:seen) AS seen WHERE EXISTS (
-        SELECT 1 FROM stock_movements AS moved INDEXED BY stock_movements_by_stock
-        WHERE moved.stock_id = seen.value ->> 0 AND moved.id > {UNTIL} AND moved.quantity <> 0
-            AND moved.lot_number IS seen.value ->> 1 AND moved.serial IS seen.value ->> 2
-            AND (:kind IS NULL OR moved.kind = :kind)
+        SELECT 1 FROM stock_movements WHERE id = max({risen}, {fallen})
+            AND (seen.value ->> 4 IS NULL OR occurred_at >= seen.value ->> 4)
     )
 """
+"""A movement in the very millisecond of the moment may have come after it, so it counts as not seen."""
+
+
+def _moved(index: str, lot: str, serial: str) -> str:
+    risen, fallen = (NEWEST.format(index=index, lot=lot, serial=serial, sign=sign) for sign in (1, -1))
+    return MOVED.format(risen=risen, fallen=fallen)
+
+
+MOVED_SERIALS: Final = _moved("stock_movements_by_serial", "IS", "=")
+MOVED_LOTS: Final = _moved("stock_movements_by_lot", "=", "IS")
+MOVED_OTHERS: Final = _moved("stock_movements_by_stock", "IS", "IS")
 
 
 def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) -> set[int]:
-    """The places in `seen` of the parts whose quantity has moved since, by any kind of movement or by this one."""
-    return {place for (place,) in tx.rows(MOVED, {"seen": dumps(seen), "kind": kind})} if seen else set()
+    """The places in `seen` of the parts whose quantity has moved since, by any kind of movement or by this one.
+    Each part is found by an index of its own, however many movements its stock record has.
+    """
+    by_sql: dict[str, list[int]] = {}
+    for place, part in enumerate(seen):
+        sql = MOVED_SERIALS if part.serial is not None else MOVED_OTHERS if part.lot_number is None else MOVED_LOTS
+        by_sql.setdefault(sql, []).append(place)
+    return {
+        places[number]
+        for sql, places in by_sql.items()
+        for (number,) in tx.rows(sql, {"seen": dumps([seen[place] for place in places]), "kind": kind})
+    }
 
 
 CHOSEN: Final = """

@@ -17,7 +17,7 @@ def create_and_emit(tx: Transaction, table: DocumentTable, values: Mapping[str, 
     document_id = table.insert(tx, values)
     table.line_table.write(tx, document_id, lines)
     note_created(tx, table, [document_id])
-    return _emit(tx, table, document_id, "created")
+    return _emit_created(tx, table, document_id)
 
 
 def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[int]) -> dict[int, Record]:
@@ -42,12 +42,15 @@ def update_and_emit(
 
 def emit_updated(tx: Transaction, table: DocumentTable, before: Record) -> None:
     """`before` is the document as it was."""
-    note_changed(tx, table, before, _emit(tx, table, before.id, "updated"))
+    record = table.one(tx, before.id)
+    data = table.with_changed_lines(tx, before, record) if table.tells_changed_lines else record.json
+    record_event(tx, f"{table.entity}.updated", before.id, data)
+    note_changed(tx, table, before, record)
 
 
-def _emit(tx: Transaction, table: DocumentTable, document_id: int, what: str) -> Record:
+def _emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
     record = table.one(tx, document_id)
-    record_event(tx, f"{table.entity}.{what}", document_id, record.json)
+    record_event(tx, f"{table.entity}.created", document_id, record.json)
     return record
 
 

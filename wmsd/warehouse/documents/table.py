@@ -45,6 +45,14 @@ class Due(NamedTuple):
         return DateRange(self.field, f"{name}_from", f"{name}_to")
 
 
+WITH_CHANGED_LINES: Final = """
+    SELECT json_set(?1, ?2, (
+        SELECT json_group_array(json(value)) FROM json_each(?1, ?2)
+        WHERE value NOT IN (SELECT value FROM json_each(?3, ?2))
+    ))
+"""
+
+
 @dataclass(frozen=True)
 class DocumentTable:
     """`body` is what a caller may set. Its field `status` has the statuses; a document begins in its default.
@@ -68,6 +76,8 @@ class DocumentTable:
     due: Due | None = None
     by_article: bool = False
     """Whether its lists can be filtered by an article in its lines. An index has them."""
+    tells_changed_lines: bool = False
+    """Whether the event of a change has the changed lines only: for documents that change line by line."""
 
     def __post_init__(self) -> None:
         check_fields_are_read(self.body, self.shown, but=OF_NO_COLUMN)
@@ -227,6 +237,10 @@ class DocumentTable:
     def one(self, tx: Transaction, id: int) -> Record:
         """Raises Problem (404) when there is none."""
         return Record(id, or_not_found(tx.value(self._one, (id,)), self.noun))
+
+    def with_changed_lines(self, tx: Transaction, before: Record, after: Record) -> str:
+        """The JSON of a document as it is now, with those of its lines that were not so before."""
+        return str(tx.value(WITH_CHANGED_LINES, (after.json, f"$.{self.lines}", before.json)))
 
     @cached_property
     def _several(self) -> str:

@@ -97,7 +97,7 @@ def find_ids_by_part(tx: Transaction, query: PartQuery, caller: Caller, company:
     found, is_damaged = find_by_part(tx, kind, query.field, query.text)
     if is_damaged:
         tx.service(DamagedIndexes).note(company.id)
-    return (stock_of(tx, found) if is_of_stock else found)._asdict()
+    return {**(stock_of(tx, found) if is_of_stock else found)._asdict(), "is_damaged": is_damaged}
 
 
 def _permissions(tx: Transaction, caller: Caller, company: Company) -> Permissions:

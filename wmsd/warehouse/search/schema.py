@@ -84,7 +84,9 @@ class IdsByPart(Model):
     exact: list[Id]
     """Those of which it is the whole field."""
     has_more: bool
-    """Whether so many have it that not all were looked through."""
+    """Whether not all were looked through."""
+    is_damaged: bool
+    """Whether that is because the index is damaged; otherwise too many have it."""
 
 
 class Hit(Model):

@@ -225,7 +225,8 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
         where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
         told = "; ".join(filter(None, [f"damaged: {where}", *not_right]))
         if found.is_only_of_index:
-            return f"{told}. It is the search index: `wmsd doctor --fix` builds it again, and no record is lost."
+            lost = "" if any(not_right) else ", and no record is lost"
+            return f"{told}. It is the search index: `wmsd doctor --fix` builds it again{lost}."
         return f"{told}. Restore it: {_restoring(command_line, report)}"
     if found.are_none:
         not_right = ["everything is right"]

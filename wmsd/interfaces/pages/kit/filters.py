@@ -90,14 +90,15 @@ def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> For
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What the address of a list asks for: the query of the operation, and a sentence for each wrong filter.
-    `within`: the ids of the records that have the parts; None where no part is asked for. `is_cut`: so many have
-    one that not all were looked through.
+    `within`: the ids of the records that have the parts; None where no part is asked for. `is_cut`: not all were
+    looked through, because so many have a part or, where `is_damaged`, because the search index is damaged.
     """
 
     query: dict[str, str]
     errors: dict[str, list[str]]
     within: list[int] | None = None
     is_cut: bool = False
+    is_damaged: bool = False
 
 
 async def read(at: Workplace, resource: Resource, given: Mapping[str, str]) -> Asked:
@@ -109,7 +110,7 @@ async def read(at: Workplace, resource: Resource, given: Mapping[str, str]) -> A
     sent = {
         name: given[name] for name in query_of(resource).model_fields if given.get(name) and name not in by_part
     }
-    within, is_cut = None, False
+    within, is_cut, is_damaged = None, False, False
     for each in filters_of(resource):
         value = given.get(each.name, "").strip()
         if not value:
@@ -127,7 +128,8 @@ async def read(at: Workplace, resource: Resource, given: Mapping[str, str]) -> A
             found = await find_parts(at, *by_part[each.name], value)
             within = found["ids"] if within is None else sorted({*within} & {*found["ids"]})
             is_cut = is_cut or found["has_more"]
-    return Asked(sent, errors, within, is_cut)
+            is_damaged = is_damaged or found["is_damaged"]
+    return Asked(sent, errors, within, is_cut, is_damaged)
 
 
 NOTHING_FOUND: Final[Mapping[str, Any]] = {"ids": [], "exact": [], "has_more": False}

@@ -1,6 +1,6 @@
 """What labels there are of which records, and what stands on them."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -23,6 +23,8 @@ from wmsd.warehouse.stock.actions import find_stock, find_stock_of_articles
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+MOST_LABELS: Final = 1000
+"""On one page."""
 LOT, SERIAL = "10", "21"
 """Application identifiers of GS1."""
 REFERENCES: Final = ("customer_reference", "external_ref")
@@ -39,8 +41,23 @@ class Label(NamedTuple):
     """As many as there are goods."""
 
 
+class TooMany(Exception):
+    """More labels than one page has; `total` of them. It is raised before any barcode is drawn."""
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total)
+        self.total = total
+
+
+def within_bounds(names: Collection[str]) -> Collection[str]:
+    """The names, of which each is a label. Raises TooMany."""
+    if len(names) > MOST_LABELS:
+        raise TooMany(len(names))
+    return names
+
+
 LabelsOf = Callable[[Workplace, Resource, Mapping[str, Any]], Awaitable[list[Label]]]
-"""Those of a record."""
+"""Those of a record. Raises TooMany."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +82,7 @@ async def _of_lots(at: Workplace, resource: Resource, record: Mapping[str, Any])
     query = {"ids": str(record["id"]), "detail": "lots"}
     found = (await at.need(find_stock_of_articles, query=query, is_counted=True))["data"]
     lots = dict.fromkeys(lot["lot_number"] for each in found for lot in each["lots"] if lot["quantity"])
-    return [_part_label(record, record["unit"], lot, "") for lot in lots]
+    return [_part_label(record, record["unit"], lot, "") for lot in within_bounds(lots)]
 
 
 async def _of_stock(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
@@ -77,12 +94,13 @@ async def _of_lots_there(at: Workplace, resource: Resource, record: Mapping[str,
     """One of each lot of the stock record."""
     article, there = await _article_of(at, record), await _detailed(at, record)
     lots = [lot["lot_number"] for lot in there["lots"] if lot["quantity"]]
-    return [_part_label(article, article["unit"], lot, "") for lot in lots]
+    return [_part_label(article, article["unit"], lot, "") for lot in within_bounds(lots)]
 
 
 async def _of_serials_there(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
     article, there = await _article_of(at, record), await _detailed(at, record)
-    return [_part_label(article, article["unit"], "", serial) for serial in there["serials"] or ()]
+    serials = within_bounds(there["serials"] or ())
+    return [_part_label(article, article["unit"], "", serial) for serial in serials]
 
 
 async def _article_of(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -106,6 +124,7 @@ async def _of_goods(at: Workplace, resource: Resource, record: Mapping[str, Any]
     """Of each line as many as it counts; a label of its own for each serial."""
     referred = await find_references(at, resource.fields.values(), [record])
     lines = goods_lines(record, LINES_OF[resource.name], referred)
+    within_bounds([serial for line in lines for serial in line.serials])
     return [label for line in lines for label in _goods_labels(line)]
 
 

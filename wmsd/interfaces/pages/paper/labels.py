@@ -14,11 +14,16 @@ from wmsd.interfaces.pages.kit.text import words, zone
 from wmsd.interfaces.pages.kit.text.language import translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.interfaces.pages.paper.label_kinds import FOUND_BY, LABELS, Label, LabelKind
+from wmsd.interfaces.pages.paper.label_kinds import (
+    FOUND_BY,
+    LABELS,
+    MOST_LABELS,
+    Label,
+    LabelKind,
+    TooMany,
+)
 from wmsd.warehouse.papers.actions import get_papers
 
-MOST_LABELS: Final = 1000
-"""On one page."""
 MOST_RECORDS: Final = 50
 """That can be ticked in a list."""
 LONGEST_ID: Final = 15
@@ -115,14 +120,15 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
         errors["count"] = _("Type a whole number from 1 to %(most)s.") % {"most": words.figure(MOST_LABELS)}
     if kind is None or per_sheet is None or errors:
         return _form(at, of, kinds, given, errors)
-    labels = [label for record in of.records for label in await kind.labels(at, of.resource, record)]
-    total = sum(count or each.copies for each in labels)
-    if not total:
-        return _form(at, of, kinds, given, {"kind": _(kind.empty)})
-    if total > MOST_LABELS:
-        figures = {"total": words.figure(total), "most": words.figure(MOST_LABELS)}
+    try:
+        labels = await _labels(at, of, kind, count)
+    except TooMany as error:
+        figures = {"total": words.figure(error.total), "most": words.figure(MOST_LABELS)}
         too_many = _("These would be %(total)s labels. At most %(most)s are printed at once: type how many.")
         return _form(at, of, kinds, given, {"count": too_many % figures})
+    if not labels:
+        return _form(at, of, kinds, given, {"kind": _(kind.empty)})
+    total = sum(count or each.copies for each in labels)
     each_one = list(_repeated(labels, count, kind.is_numbered))
     return page_of(
         at,
@@ -134,6 +140,16 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
         sheets=[each_one[start : start + per_sheet] for start in range(0, total, per_sheet)],
         is_sheet=per_sheet > 1,
     )
+
+
+async def _labels(at: Workplace, of: Labelled, kind: LabelKind, count: int | None) -> list[Label]:
+    """Those of all records. Raises TooMany."""
+    labels: list[Label] = []
+    for record in of.records:
+        labels += await kind.labels(at, of.resource, record)
+        if (total := sum(count or each.copies for each in labels)) > MOST_LABELS:
+            raise TooMany(total)
+    return labels
 
 
 def _count_of(typed: str) -> int | None:

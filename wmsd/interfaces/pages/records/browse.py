@@ -76,6 +76,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         filters=[each for each in filters.filters_of(resource) if not may_not(resource.listing, [each.name])],
         given=request.query,
         is_cut=asked.is_cut,
+        is_damaged=asked.is_damaged,
         most_found=MOST_FOUND,
         finds=FINDS,
         is_filtered=is_filtered,

@@ -82,6 +82,8 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
     asked = await filters.read(at, resource, request.query)
     if asked.errors:
         raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
+    if asked.is_cut:
+        raise Problem("VALIDATION_FAILED", "Not all that match were looked through. Narrow the filters first.")
     async with at.door.work.turn("download", _payers(at, request)) as turn:
         pieces = _pieces(at, resource, file, asked)
         first = await anext(pieces)
