@@ -58,6 +58,8 @@ class Act:
     """The statuses of the documents that it is for; None: of any record."""
     next_in: frozenset[str] = frozenset()
     """The statuses in which it is the next step of the work."""
+    next_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    """Whether it is the next step for a record, where the status alone does not tell it."""
     is_direct: bool = False
     """Whether the button does it, without a form of its own."""
     then: tuple[str, str] | None = None

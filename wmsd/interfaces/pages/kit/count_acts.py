@@ -5,12 +5,16 @@ from typing import Any, Final
 
 from wmsd.interfaces.pages.kit.acts import Act
 from wmsd.warehouse.counts import actions as counts
-from wmsd.warehouse.counts.rules import INITIAL, OPEN
+from wmsd.warehouse.counts.rules import OPEN
 from wmsd.warehouse.counts.schema import CountChanges, CountLineFields
 
 
 def _needs_a_number(line: Mapping[str, Any]) -> bool:
     return line["counted_quantity"] is None or bool(line["count_again"])
+
+
+def _needs_numbers(count: Mapping[str, Any]) -> bool:
+    return any(_needs_a_number(line) for line in count["lines"])
 
 
 def _stays_open(count: Mapping[str, Any]) -> bool:
@@ -41,7 +45,8 @@ COUNT_ACTS: Final = (
         without=COUNT_ALONE | (NOT_ENTERED - GOODS),
         shown=lambda _: GOODS,
         statuses=OPEN,
-        next_in=frozenset({INITIAL}),
+        next_in=OPEN,
+        next_if=_needs_numbers,
         merges=True,
         begins_empty=frozenset({"counted_quantity"}),
         tells_when_shown=True,
@@ -67,6 +72,7 @@ COUNT_ACTS: Final = (
         is_final=True,
         statuses=frozenset({"IN_LUCRU"}),
         next_in=frozenset({"IN_LUCRU"}),
+        next_if=lambda count: not _needs_numbers(count),
         only_if=lambda count: any(not _needs_a_number(line) for line in count["lines"]),
         shows=(("article_id", "lot_number", "serial", "counted_quantity", "difference", "count_again"), _is_told),
     ),

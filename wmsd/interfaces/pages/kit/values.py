@@ -31,7 +31,9 @@ NOTHING: Final = f'<span class="zero">{DASH}</span>'
 ZERO: Final = '<span class="zero">0</span>'
 ARTICLE: Final = "article_id"
 QUANTITY_3PL: Final = "quantity_um3pl"
-QUANTITIES: Final = frozenset({"quantity", "received_quantity", QUANTITY_3PL})
+QUANTITIES: Final = frozenset(
+    {"quantity", "received_quantity", "counted_quantity", "expected_quantity", QUANTITY_3PL}
+)
 """Fields of the lines of documents that have units."""
 SHORT: Final = 3
 """Decimals of a number of boxes that are shown."""

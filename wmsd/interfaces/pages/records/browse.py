@@ -42,6 +42,8 @@ TRIED_AT: Final = {
     for route in routes
 }
 """Where an operation is tried out."""
+RARE: Final = frozenset({"lot_number", "serial", "serials", "counted_at", "booked_quantity", "count_again"})
+"""Columns of lines that most documents have nothing in."""
 
 
 async def show_first(at: Workplace, request: web.Request) -> web.Response:
@@ -117,7 +119,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
             (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
         ),
         tables=[
-            (field, _columns(at, field))
+            (field, _told(_columns(at, field), record[field.name]))
             for field in fields
             if field.kind == "table" and record.get(field.name) and not (changes and field.name == HISTORY)
         ],
@@ -250,6 +252,11 @@ def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> boo
     """What the heading does not say."""
     said = ("id", "name", resource.key, *(["status"] if resource.path else []))
     return field.kind != "table" and field.name not in said and record.get(field.name) not in (None, [])
+
+
+def _told(columns: list[Field], lines: Sequence[Mapping[str, Any]]) -> list[Field]:
+    """Without those of RARE that no line has anything in."""
+    return [each for each in columns if each.name not in RARE or any(line.get(each.name) for line in lines)]
 
 
 def _columns(at: Workplace, table: Field) -> list[Field]:

@@ -128,7 +128,8 @@ async def _of_count(at: Workplace, count_id: str) -> Beginning:
     """The lines of a finished count that were not booked."""
     count, known = await _document(at, "counts", count_id)
     goods = [line for line in count["lines"] if line["booked_quantity"] is None]
-    return Beginning(_counted(_code(known, count, "warehouse_id"), goods), {})
+    blind: Typed = {"is_blind": "true"} if count["is_blind"] else {}
+    return Beginning(_counted(_code(known, count, "warehouse_id"), goods) | blind, {})
 
 
 async def _of_warehouse(at: Workplace, warehouse_id: str) -> Beginning:

@@ -66,7 +66,7 @@ async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) 
         Offer(
             act,
             _objection(at, act),
-            record["status"] in act.next_in,
+            record["status"] in act.next_in and act.next_if(record),
             act.is_direct and not (act.takes_packaging and asks_for_packaging),
         )
         for act in resource.acts
