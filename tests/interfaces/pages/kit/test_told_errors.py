@@ -109,7 +109,7 @@ async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
     ]
     taken = await call("POST", "/api/articles", {"name": "B", "code": first["code"]}, status=422)
     assert "este folosit de alt articol" in _all_told(taken)
-    changed = await call("PATCH", "/api/articles/1", {"name": "B"}, status=412, headers={"If-Match": '"other"'})
+    changed = await call("PATCH", "/api/articles/1", {"name": "B"}, status=412, headers={"If-Match": '"0a1b"'})
     assert _all_told(changed) == [
         "Înregistrarea s-a schimbat de când a fost citită. Citiți-o din nou și repetați modificarea."
     ]

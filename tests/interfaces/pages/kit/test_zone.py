@@ -127,6 +127,7 @@ async def test_a_choice_is_told_only_to_who_made_it(shop: Shop, visitor: Visitor
 
 async def test_what_is_typed_into_filters_is_the_time_there(shop: Shop, visitor: Visitor) -> None:
     await shop.order()
+    shop.world.clock.set_forward(120)
     found = "/companies/1/sales-orders?updated_since="
     assert len(rows(await visitor.get(f"{found}2026-11-20T13:59"))) == 1
     await choose(visitor, "Pacific/Honolulu")
