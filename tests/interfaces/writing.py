@@ -44,6 +44,7 @@ RECEPTION = {
     "selected_items": [{"po_item_id": 1, "quantity_um3pl": 1}],
 }
 RETURN = {**HEAD, "lines": [LINE]}
+COUNT = {"warehouse_id": 1, "external_ref": "NEW", "lines": [{"article_id": 1}]}
 WEBHOOK = {
     "name": "New",
     "url": "https://hooks.example.com/",
@@ -77,6 +78,7 @@ DOCUMENTS = {
     "/api/purchase-orders": PURCHASE,
     "/api/receptions": RECEPTION,
     "/api/returns": RETURN,
+    "/api/v2/counts": COUNT,
 }
 """In an order in which each refers only to what stands before it."""
 WRITING = {

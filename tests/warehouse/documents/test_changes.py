@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.dock import Dock
-from tests.warehouse.documents.test_lives import LITTLE, made, move, path_of, post
+from tests.warehouse.documents.test_lives import KINDS, LITTLE, made, move, path_of, post
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents import change_history
 from wmsd.warehouse.documents.change_history import (
@@ -22,7 +22,7 @@ from wmsd.warehouse.documents.kind import DocumentKind
 BY = "admin@example.com (test)"
 
 
-@pytest.fixture(params=DOCUMENTS, ids=lambda kind: kind.name)
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
 def kind(request: pytest.FixtureRequest) -> DocumentKind:
     found: DocumentKind = request.param
     return found

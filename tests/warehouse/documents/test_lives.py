@@ -46,6 +46,8 @@ BODIES: Final[Mapping[str, Callable[[Dock], Awaitable[Body]]]] = {
     "returns": customer_return,
 }
 """For each kind the body of a document that can make every move of a person."""
+KINDS: Final = [kind for kind in DOCUMENTS if kind.name in BODIES]
+"""Those that version 1 has. Counts, which are booked by an operation of their own, are tried in `counts`."""
 
 
 def path_of(kind: DocumentKind) -> str:
@@ -89,7 +91,7 @@ async def is_right(dock: Dock) -> None:
     assert (await database.read_long(examine)).differences == []
 
 
-@pytest.fixture(params=DOCUMENTS, ids=lambda kind: kind.name)
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
 def kind(request: pytest.FixtureRequest) -> DocumentKind:
     found: DocumentKind = request.param
     return found

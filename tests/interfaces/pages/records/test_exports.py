@@ -15,7 +15,7 @@ from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.pages.records.downloads import EXPORTS
 
 FOR_IMPORT = "format=import"
-EMPTY = ("packaging-movements", "packaging-types", "purchase-orders", "receptions", "returns")
+EMPTY = ("counts", "packaging-movements", "packaging-types", "purchase-orders", "receptions", "returns")
 """What the shop has none of."""
 
 
@@ -44,7 +44,7 @@ def table(text: str) -> list[dict[str, str]]:
 def test_each_list_with_a_kind_can_be_taken_away() -> None:
     assert set(EXPORTS) == {
         *("articles", "clients", "partners", "warehouses", "stock", "packaging-movements"),
-        *("sales-orders", "purchase-orders", "receptions", "returns"),
+        *("sales-orders", "purchase-orders", "receptions", "returns", "counts"),
     }
 
 

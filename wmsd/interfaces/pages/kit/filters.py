@@ -132,7 +132,12 @@ async def read(at: Workplace, resource: Resource, given: Mapping[str, str]) -> A
     return Asked(sent, errors, within, is_cut, is_damaged)
 
 
-NOTHING_FOUND: Final[Mapping[str, Any]] = {"ids": [], "exact": [], "has_more": False}
+NOTHING_FOUND: Final[Mapping[str, Any]] = {
+    "ids": [],
+    "exact": [],
+    "has_more": False,
+    "is_damaged": False,
+}
 
 
 async def find_parts(at: Workplace, kind: str, field: str, text: str) -> Any:
