@@ -100,11 +100,11 @@ def test_a_wrong_setting_in_a_file(home: Home, text: str, sentences: list[str]) 
         ("WMSD_SERVER_DATA", "", "server.data must have at least 1 character."),
         (
             *("WMSD_SERVER_TIME_ZONE", "bucuresti"),
-            "server.time_zone is not a time zone; the nearest is Europe/Bucharest.",
+            "server.time_zone is not known; the nearest is Europe/Bucharest.",
         ),
         (
             *("WMSD_SERVER_TIME_ZONE", "+02:00"),
-            "server.time_zone is not a time zone; write one such as Europe/Bucharest.",
+            "server.time_zone is not known; write one such as Europe/Bucharest.",
         ),
         ("WMSD_WEBHOOKS_ALLOW_HTTP", "maybe", "webhooks.allow_http must be true or false."),
     ],

@@ -44,9 +44,9 @@ def time_zone(name: str) -> ZoneInfo:
     if name not in names():
         near = near_names(name)
         raise TimeZoneError(
-            f"is not a time zone; the nearest is {', '.join(near)}"
+            f"is not known; the nearest is {', '.join(near)}"
             if near
-            else "is not a time zone; write one such as Europe/Bucharest"
+            else "is not known; write one such as Europe/Bucharest"
         )
     return _loaded(name)
 

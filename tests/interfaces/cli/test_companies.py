@@ -163,7 +163,7 @@ def test_a_company_has_a_time_zone_of_its_own(shared: Home) -> None:
     shared.ok(*change, "Asia/Tokyo")
     assert shown() == "Asia/Tokyo"
     before = hashes(shared.data)
-    assert shared.refused(*change, "tokyo") == ("--time-zone tokyo is not a time zone; the nearest is Asia/Tokyo.")
+    assert shared.refused(*change, "tokyo") == ("--time-zone tokyo is not known; the nearest is Asia/Tokyo.")
     assert hashes(shared.data) == before
     shared.ok(*change, "")
     assert shown() is None

@@ -95,7 +95,7 @@ async def test_a_name_that_is_none_stays_in_the_form_beside_the_nearest(visitor:
     await choose(visitor, "Asia/Tokyo")
     refused = await choose(visitor, "Europe/Bucarest")
     assert await errors(refused) == [
-        "Time zone is not a time zone; the nearest is Europe/Bucharest, Europe/Budapest, Europe/Paris."
+        "Time zone is not known; the nearest is Europe/Bucharest, Europe/Budapest, Europe/Paris."
     ]
     assert 'value="Europe/Bucarest"' in refused.text
     assert said_once(refused) == "Asia/Tokyo +09:00"
@@ -103,7 +103,7 @@ async def test_a_name_that_is_none_stays_in_the_form_beside_the_nearest(visitor:
         assert (await choose(visitor, name)).status == 422
     assert said_once(await visitor.get("/account")) == "Asia/Tokyo +09:00"
     wrong = await sent(visitor, "/admin/companies/1/time-zone", time_zone="Bucharest")
-    assert await errors(wrong) == ["Time zone is not a time zone; the nearest is Europe/Bucharest."]
+    assert await errors(wrong) == ["Time zone is not known; the nearest is Europe/Bucharest."]
 
 
 async def test_a_company_admin_chooses_for_its_own_company_only(shop: Shop, visitor: Visitor) -> None:

@@ -26,7 +26,7 @@ SITE_ADMIN: Final = Caller(PROGRAM, frozenset(ABILITIES), None, role="platform-a
 LONGEST_NAME: Final = 64
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 RESET_PASSWORD: Final = "wmsd user reset-password"
-OF_VALUE: Final = ("is taken", "is not a")
+OF_VALUE: Final = ("is taken", "is not a", "is not known")
 """Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
 FIELD: Final = "field_"
 """Begins the name of a parameter that gives the field of this name, where another parameter has that name too, or
