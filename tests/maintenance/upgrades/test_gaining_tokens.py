@@ -13,14 +13,15 @@ from wmsd.maintenance.upgrades import gaining_tokens as gaining
 from wmsd.maintenance.upgrades.gaining_tokens import gaining_tokens, new_abilities
 from wmsd.maintenance.upgrades.rehearse import rehearse
 
-TITLE = "These tokens have `*`, so they gain stock:write and partners:write:"
+NEW = ["stock:count", "stock:write", "partners:write"]
+TITLE = "These tokens have `*`, so they gain stock:count, stock:write, partners:write:"
 
 
 @pytest.mark.parametrize(
     ("version", "new"),
     [
-        ("1.0.0", ["stock:write", "partners:write"]),
-        ("1.1.0", ["stock:write", "partners:write"]),
+        ("1.0.0", NEW),
+        ("1.1.0", NEW),
         ("1.2.0", []),
         ("1.10.0", []),
     ],

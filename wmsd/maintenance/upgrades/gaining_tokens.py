@@ -38,4 +38,4 @@ def gaining_tokens(tx: Transaction, from_version: str) -> list[str]:
         return []
     told = sorted(lines)[:MOST_TOLD]
     rest = [f"  and {len(lines) - MOST_TOLD} more: see `wmsd token list`"] if len(lines) > MOST_TOLD else []
-    return [f"These tokens have `*`, so they gain {' and '.join(new)}:", *told, *rest]
+    return [f"These tokens have `*`, so they gain {', '.join(new)}:", *told, *rest]
