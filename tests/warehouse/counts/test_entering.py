@@ -188,6 +188,20 @@ async def test_a_moment_in_the_future_is_refused_with_the_servers_time(full: Sto
     }
 
 
+async def test_the_event_of_an_entry_has_the_lines_that_changed(full: Store) -> None:
+    """A thousand lines are entered one by one: all of them each time would fill the log of events."""
+    made = await make_count(full)
+    before = await full.world.last_event()
+    await enter(full, made, None, 8)
+    (event,) = [data for name, data in await full.world.events_after(before) if name == "count.updated"]
+    assert [line["counted_quantity"] for line in event["lines"]] == [8]
+    assert (event["code"], event["id"]) == (made.body["code"], made.id)
+    before = await full.world.last_event()
+    answer = await full.world.call("PATCH", f"{PATH}/1", {"notes": "late"}, events=UPDATED)
+    (event,) = [data for _, data in await full.world.events_after(before)]
+    assert (event["notes"], event["lines"], len(answer.body["lines"])) == ("late", [], 3)
+
+
 # --- what is refused --------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[list[dict[str, Any]], list[str]]] = {

@@ -9,6 +9,7 @@ from tests.interfaces.pages.records.test_browse import SCRIPT, signed_in, text_o
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.drawn_barcodes import barcodes_in
 from tests.support.shop import Shop
+from wmsd.interfaces.pages.paper import label_kinds
 from wmsd.interfaces.pages.paper.labels import SIZES
 
 ARTICLE = "/companies/1/articles/1/labels"
@@ -186,6 +187,22 @@ async def test_what_people_type_stays_text(shop: Shop, office: Visitor) -> None:
 
 
 STOCK = "/companies/1/stock/1/labels"
+
+
+async def test_too_many_serials_are_refused_before_a_barcode_is_drawn(
+    shop: Shop, office: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would be drawn while everybody else waits."""
+    serials = [f"S-{number}" for number in range(4)]
+    await shop.world.import_csv("articles", "code,name,track_serial\nSER,Serials,true\n")
+    counted = "".join(f"SER,MAIN,{each},1\n" for each in serials)
+    await shop.world.import_csv("stock-count", f"article_code,warehouse_code,serial,quantity\n{counted}")
+    (record,) = (await shop.world.call("GET", "/api/stock?article_code=SER")).body["data"]
+    path = f"/companies/1/stock/{record['id']}/labels"
+    assert len(labels(await asked(office, path, "serials"))) == 4
+    monkeypatch.setattr(label_kinds, "MOST_LABELS", 3)
+    monkeypatch.setattr(label_kinds, "_part_label", None)
+    assert told(await asked(office, path, "serials")).startswith("These would be 4 labels.")
 
 
 async def test_a_stock_record_has_labels_of_its_article_its_lots_and_its_serials(
