@@ -61,12 +61,12 @@ async def test_failed_tests_are_not_given_up(hooks: Hooks, visitor: Visitor) -> 
     assert await hooks.statuses() == ["exhausted"] * 2
     await hooks.world.jobs.today.keep()
     today = await visitor.get("/today")
-    assert rows(today)[0][9] == "0"
+    assert rows(today)[0][10] == "0"
     assert given_up_in_log(await visitor.get("/companies/1/webhooks")) == "0"
     await outage(hooks)
     await hooks.world.jobs.today.keep()
     today = await visitor.get("/today")
-    lost = rows(today)[0][9]
+    lost = rows(today)[0][10]
     assert int(lost) > 0
     assert given_up_in_log(await visitor.get("/companies/1/webhooks")) == lost
     link = f'<a href="/companies/1/webhooks">{lost}</a>'
