@@ -22,12 +22,17 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.references_by_id import REFERENCES
 
-NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS}
-"""Every kind has the operation; GraphQL asks for those that other kinds refer to."""
+NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS} | {"list_counts"}
+"""Every kind has the operation; GraphQL asks for those that other kinds refer to. Version 1 has no counts: the list
+with pages is for people.
+"""
 
-NEED_NO_ABILITY = {"run_batch", "list_requests", "get_request", "search_company", "find_choices"}
+NEED_NO_ABILITY = {
+    *("run_batch", "list_requests", "get_request", "search_company", "find_choices", "find_ids_by_part"),
+    *("get_papers", "get_logo"),
+}
 """Each request in a batch needs its own. Everybody may look at the requests of their own tokens. A search finds
-what the caller may list.
+what the caller may list. What stands on the company's papers is seen by whoever prints one.
 """
 
 

@@ -20,7 +20,7 @@ OF_NO_ROOM = {
     *("webhook_topics", "webhook_leftovers", "webhook_subscription_counts", "webhook_hours"),
     *("webhook_receivers", "webhook_received"),
     *("imports", "import_rows", "import_images", "epochs", "seams"),
-    *("search_entries", "search_progress"),
+    *("search_entries", "search_progress", "papers"),
 }
 """Tables of the files themselves, the outbox, the webhooks and the application."""
 
