@@ -23,8 +23,8 @@ from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.references_by_id import REFERENCES
 
 NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS} | {"list_counts"}
-"""Every kind has the operation; GraphQL asks for those that other kinds refer to. Version 1 has no counts: the list
-with pages is for people.
+"""Every kind has the operation; GraphQL asks for those that other kinds refer to. Version 1 has no counts: the
+list with pages is for people.
 """
 
 NEED_NO_ABILITY = {
