@@ -95,6 +95,7 @@ def test_one_record_is_counted_in_three_clicks(page: Page, house: House) -> None
     page.goto(f"{STOCK}?article={ARTICLES[1]}")
     page.locator(f"tbody a[href^='{STOCK}/']").first.click()
     page.locator(".acts >> text=Count").first.click()
+    expect(page.locator("#quantity")).to_be_focused()
     page.keyboard.type(f"{before - 1:g}")
     page.keyboard.press("Enter")
     expect(page.locator(".note.good")).to_have_text("The stock is counted.")

@@ -22,8 +22,8 @@ SURE: Final = "main form.fields .acts button.final"
 """What is for good is asked first, by this button."""
 OVER: Final = "[data-live=statuses] li:last-child[aria-current=step]"
 """A document with which everything is done."""
-ENGLISH: Final = frozenset({"the", "and", "of", "with", "this", "is", "are", "not", "your", "you"})
-"""Words that no Romanian text has."""
+ENGLISH: Final = frozenset({"the", "and", "of", "with", "this", "is", "not", "your", "you"})
+"""Words that no Romanian text has. `are` is one: it has."""
 TEXTS: Final = """() => {
     const seen = (each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest("pre, script");
     const names = ["title", "placeholder", "aria-label"];
