@@ -81,6 +81,8 @@
     }
   };
   const ask = async (field) => show(field, await find(field) ?? []);
+  // As Tab does: what is typed takes the place of what stands there.
+  const go = (field) => { field?.focus(); field?.select?.(); };
   // Of a code that was scanned, or typed faster than the list comes: what it means, if that is one record.
   const settle = async (field) => {
     const typed = field.value.trim();
@@ -111,7 +113,7 @@
         event.preventDefault();
         event.stopImmediatePropagation();
         settle(field);
-        next(field)?.focus();
+        go(next(field));
         return;
       }
       if (owner !== field) return;
@@ -122,7 +124,7 @@
       else if (event.key === "Tab") return pick(chosen);
       else if (event.key === "Enter" && !event.ctrlKey) {
         pick(chosen);
-        next(field)?.focus();
+        go(next(field));
       } else return;
       event.preventDefault();
       event.stopImmediatePropagation();
