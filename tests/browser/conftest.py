@@ -11,7 +11,7 @@ from tests.support.command import Home, Server
 from tests.support.forked import Program
 
 expect.set_options(timeout=30_000)  # milliseconds: a busy machine is no mistake
-UNLIMITED = {f"WMSD_LIMITS_{name}_PER_MINUTE": "100000" for name in ("PAGES", "OPEN", "AUTH")}
+UNLIMITED = {f"WMSD_LIMITS_{name}_PER_MINUTE": "100000" for name in ("DATA", "PAGES", "OPEN", "AUTH")}
 ADMIN = {"name": "Ana Pop", "email": "ana@example.com", "password": "correct horse battery"}
 
 
