@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from wmsd.base.dataclass import dataclass
 from wmsd.dispatch.idempotency import HEADER as KEY
-from wmsd.interfaces.pages.kit.code_literals import double_quoted_text, single_quoted_text
 from wmsd.interfaces.pages.kit.rendering import render_text
+from wmsd.interfaces.pages.kit.text.code_literals import double_quoted_text, single_quoted_text
 from wmsd.interfaces.reference.operations import Described, pretty
 
 INDENT: Final = "    "

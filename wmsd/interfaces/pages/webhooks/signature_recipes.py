@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.pages.kit.code_literals import double_quoted_text, single_quoted_text
+from wmsd.interfaces.pages.kit.text.code_literals import double_quoted_text, single_quoted_text
 
 LONGEST_LITERAL: Final = 2048
 """Characters of a body that stand in a recipe; a longer one is read from the file that the page offers."""
