@@ -16,6 +16,7 @@ LINES = {
     "/api/purchase-orders": "items",
     "/api/receptions": "selected_items",
     "/api/returns": "lines",
+    "/api/v2/counts": "lines",
 }
 OF_FORM: Mapping[str, Any] = {"notes": 5, "nonsense": 1}
 """Fields of wrong form that every document refuses."""
@@ -24,12 +25,14 @@ OF_REFERENCE: Mapping[str, Mapping[str, Any]] = {
     "/api/purchase-orders": {"partner_id": UNKNOWN, "external_ref": "OLD"},
     "/api/receptions": {"warehouse_id": UNKNOWN, "external_ref": "OLD"},
     "/api/returns": {"partner_id": UNKNOWN, "sales_order_id": UNKNOWN, "external_ref": "OLD"},
+    "/api/v2/counts": {"warehouse_id": UNKNOWN, "external_ref": "OLD"},
 }
 WRONG_LINE: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     "/api/sales-orders": ({"quantity": "x"}, {"article_id": UNKNOWN, "warehouse_id": UNKNOWN}),
     "/api/purchase-orders": ({"quantity": 0}, {"article_id": UNKNOWN}),
     "/api/receptions": ({"quantity_um3pl": None}, {"po_item_id": UNKNOWN}),
     "/api/returns": ({"serials": "x"}, {"article_code": "NONE", "article_id": None}),
+    "/api/v2/counts": ({"counted_quantity": "x"}, {"article_id": UNKNOWN}),
 }
 
 
