@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.shop import Shop
 from wmsd.db.sql import lists
+from wmsd.dispatch import page_pieces
+from wmsd.dispatch.limits.work_admission import Turn
 from wmsd.warehouse.sales_orders.store import ORDERS
 
 MANY = 12
@@ -54,14 +56,74 @@ async def test_a_walk_of_events_skips_nothing(large: Shop) -> None:
     assert len(pages) > 2
 
 
-async def test_a_page_by_number_ends_early_and_says_so(large: Shop) -> None:
-    whole = (await large.world.call("GET", "/api/sales-orders?per_page=2")).body
-    assert (len(whole["data"]), whole["meta"]["truncated"]) == (2, False)
-    cut = (await large.world.call("GET", "/api/sales-orders?per_page=200")).body
-    assert 1 <= len(cut["data"]) < MANY
-    meta = {"current_page": 1, "last_page": 1, "per_page": 200, "total": MANY, "truncated": True}
-    assert cut["meta"] == {**meta, "as_of": whole["meta"]["as_of"]}
-    assert [record["id"] for record in cut["data"]] == list(range(1, len(cut["data"]) + 1))
+@pytest.mark.parametrize("query", ["", "&per_page=50", "&sort=-id", "&sort=-updated_at", "&status=CREAT,IN_LUCRU"])
+async def test_a_page_of_fifty_is_never_shortened(
+    large: Shop, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    """It is the same as if it was read at once."""
+    path = f"/api/sales-orders?page=1{query}"
+    in_pieces = await large.world.call("GET", path)
+    assert in_pieces.headers["Transfer-Encoding"] == "chunked"
+    monkeypatch.setattr(lists, "LARGEST_PAGE", 10**9)
+    at_once = await large.world.call("GET", path)
+    assert in_pieces.raw == at_once.raw
+    assert len(at_once.body["data"]) == MANY
+    for name in ("Content-Type", "Server", "Vary", "X-Content-Type-Options", "Link"):
+        assert in_pieces.headers.get(name) == at_once.headers.get(name)
+    assert in_pieces.headers["X-Request-Id"] != at_once.headers["X-Request-Id"]
+    assert (in_pieces.headers["Cache-Control"], in_pieces.headers.get("ETag")) == ("no-store", None)
+
+
+async def test_its_head_alone_can_be_asked_for(large: Shop) -> None:
+    answer = await large.world.send("HEAD", "/api/sales-orders")
+    assert (answer.status, answer.raw) == (200, b"")
+    assert (await large.world.call("GET", "/api/articles")).status == 200
+
+
+async def test_a_larger_page_is_refused_with_the_largest_that_works(large: Shop) -> None:
+    refused = await large.world.call("GET", "/api/sales-orders?per_page=51", status=422)
+    assert refused.errors == {
+        "per_page": [
+            "must be at most 50 for this list: a page of 51 records is too large for one answer. Begin again at "
+            "page 1"
+        ]
+    }
+    found = []
+    for page in range(1, 5):
+        shown = (await large.world.call("GET", f"/api/sales-orders?per_page=3&page={page}")).body
+        found += [record["id"] for record in shown["data"]]
+        assert shown["meta"]["truncated"] is False
+    assert found == list(range(1, MANY + 1))
+
+
+async def test_a_large_page_that_fits_is_whole(large: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lists, "LARGEST_PAGE", 10**9)
+    whole = await large.world.call("GET", "/api/sales-orders?per_page=200")
+    assert len(whole.body["data"]) == MANY
+
+
+async def test_a_record_that_changes_between_two_pieces_is_shown_as_it_is_then(
+    large: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not looked for anew: none that was on the page is lost, and none comes twice."""
+    read, status = page_pieces.read_some, "IN_LUCRU"
+    pieces = 0
+
+    def read_and_count(*given: Any) -> page_pieces.Some:
+        nonlocal pieces
+        pieces += 1
+        return read(*given)
+
+    async def change(_turn: Turn, _seconds: float, _size: int = 0) -> None:
+        if pieces == 1:
+            await large.world.send("PATCH", f"/api/v2/sales-orders/{MANY}/status", {"status": status})
+
+    monkeypatch.setattr("wmsd.dispatch.dispatcher.read_some", read_and_count)
+    monkeypatch.setattr(Turn, "pay", change)
+    shown = (await large.world.send("GET", "/api/sales-orders?status=CREAT")).body
+    assert pieces > 1
+    assert [record["id"] for record in shown["data"]] == list(range(1, MANY + 1))
+    assert [record["status"] for record in shown["data"]] == ["CREAT"] * (MANY - 1) + [status]
 
 
 async def test_one_record_is_always_shown(large: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,5 +153,5 @@ async def test_a_part_without_room_for_its_first_record_ends_no_walk(
         monkeypatch.setattr(lists, "LARGEST_PAGE", room)
         pages = await walked(large, "/api/v2/sales-orders?per_page=500")
         assert [record["id"] for page in pages for record in page] == list(range(1, MANY + 1))
-        first = (await large.world.call("GET", "/api/sales-orders?per_page=200")).body
-        assert first["meta"]["truncated"] == (len(first["data"]) < MANY)
+        first = (await large.world.call("GET", "/api/sales-orders")).body
+        assert [record["id"] for record in first["data"]] == list(range(1, MANY + 1))

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 from wmsd.base import timestamps
+from wmsd.contract.field_errors import invalid_field, problem_of
 from wmsd.contract.fields import MAX_ID, Model, not_among, validation_error
 
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
@@ -171,6 +172,24 @@ class PageQuery(Query):
     @property
     def offset(self) -> int:
         return (self.page - 1) * self.per_page
+
+    def of_some(self, number: int) -> Self:
+        """The query of so many records that are known already, in the same order and form."""
+        return self.model_copy(update={**dict.fromkeys(self.filter_names()), "page": 1, "per_page": number})
+
+
+ALWAYS_READ = 50
+"""A page of so many records, or fewer, is read in pieces when it is too large (decisions, section 11)."""
+
+
+def refuse_large_page(query: PageQuery) -> None:
+    """Raises Problem (422) for a page of more, with what works for every page."""
+    if query.per_page > ALWAYS_READ:
+        error = (
+            f"must be at most {ALWAYS_READ} for this list: a page of {query.per_page} records is too large for "
+            "one answer. Begin again at page 1"
+        )
+        raise problem_of([invalid_field("per_page", error)])
 
 
 MOST_IDS = 1000

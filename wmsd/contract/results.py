@@ -1,5 +1,6 @@
 """What actions return. Records are JSON texts: SQLite renders them (see `db/sql/records.py`)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from wmsd.base.dataclass import dataclass
@@ -21,8 +22,10 @@ class Page:
 
     records: str
     total: int
-    is_cut: bool = False
-    """Whether it ends early, because its records are too large for one answer."""
+    ids: Sequence[int] = ()
+    """Of all its records, in order, where they are too large to be read at once. `records` has the first ones."""
+    number: int = 0
+    """How many of them `records` has."""
 
 
 @dataclass(frozen=True, slots=True)

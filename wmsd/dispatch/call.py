@@ -1,6 +1,6 @@
 """A request as an interface passes it to the dispatcher, and the answer."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Final, NamedTuple
 
@@ -30,6 +30,13 @@ class Part(NamedTuple):
     status: int
     code: str = ""
     message: str = ""
+
+
+class Piece(NamedTuple):
+    """A piece of an answer, and for how many seconds of the processor a thread has read it."""
+
+    text: bytes
+    seconds: float
 
 
 LoadBody = Callable[[], Awaitable[Loaded]]
@@ -63,6 +70,8 @@ class Call:
     """Whether it reads much: on a thread from the beginning, so that others need not wait for the event loop."""
     within: Sequence[int] | None = None
     """The ids among which a list is; None: among all."""
+    takes_pieces: bool = False
+    """Whether its answer can be sent in pieces."""
     is_brief: bool = False
     """Whether lists give little for each field that can be large: of lines, how many there are."""
     agent: str = ""
@@ -116,6 +125,8 @@ class Reply:
     status: int
     body: bytes
     headers: dict[str, str]
+    pieces: Callable[[], AsyncIterator[Piece]] | None = None
+    """Reads the body in pieces, where it is too large to be read at once. `body` is empty then."""
 
 
 def refusal(problem: Problem, headers: Mapping[str, str] | None = None) -> Reply:

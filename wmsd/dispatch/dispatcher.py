@@ -6,7 +6,7 @@ fails authentication or access never uses up a company's limit (decisions, secti
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,11 +19,13 @@ from wmsd.base.problems import Problem
 from wmsd.contract.context import PROGRAM, Actor, Caller, Company
 from wmsd.contract.list_queries import Query
 from wmsd.contract.operation import CONTEXT
+from wmsd.contract.results import Page
 from wmsd.contract.validation import well_formed
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.db.sql.change_sequence import last_moment
+from wmsd.db.sql.lists import TOO_LARGE
 from wmsd.dispatch import idempotency, preconditions
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.dispatch.admission import Admission, check_is_on
@@ -38,6 +40,7 @@ from wmsd.dispatch.limits.page_writes import PageWrites
 from wmsd.dispatch.limits.rate_limits import Limiter
 from wmsd.dispatch.limits.work_admission import WorkAdmission
 from wmsd.dispatch.list_cache import KeptLists, Place, place_of
+from wmsd.dispatch.page_pieces import Some, in_pieces, read_some
 from wmsd.dispatch.record_audit import Noted, RecordAudit, act_and_audit, is_by_a_person
 from wmsd.dispatch.refusals import READ_SECONDS, Refusals
 from wmsd.dispatch.replies import reply_of
@@ -163,7 +166,7 @@ class Dispatcher:
         if call.method == "GET" and (unchanged := preconditions.unchanged(call.if_none_match, reply)) is not None:
             headers = self.admission.unchanged(call)
             reply = unchanged
-        return Reply(reply.status, reply.body, {**call.route_headers, **headers, **reply.headers})
+        return Reply(reply.status, reply.body, {**call.route_headers, **headers, **reply.headers}, reply.pieces)
 
     def _charge_thread(self, call: Call) -> None:
         tenant, caller = call.tenant, call.caller
@@ -207,12 +210,16 @@ class Dispatcher:
         if not operation.writes:
             if call.is_long:
                 # its pieces are charged by whoever asks for them
-                return database.read_long(lambda tx: self._read(tx, call, company, inputs), actor)
+                return database.read_long(lambda tx: self._read(tx, call, company, inputs, database, actor), actor)
             query = inputs.get("query")
             is_search = isinstance(query, Query) and query.is_search
             read = database.search if is_search else database.read
             until = time.monotonic() + READ_SECONDS
-            return read(lambda tx: _charged(call, lambda: self._read(tx, call, company, inputs)), actor, until)
+            return read(
+                lambda tx: _charged(call, lambda: self._read(tx, call, company, inputs, database, actor)),
+                actor,
+                until,
+            )
         key = await self._key(call, caller, company, loaded)
         await database.open_writer()
         growth = growth_of(operation, inputs)
@@ -264,7 +271,15 @@ class Dispatcher:
         document = loaded.document if loaded else {}
         return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
 
-    def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
+    def _read(
+        self,
+        tx: Transaction,
+        call: Call,
+        company: Company | None,
+        inputs: dict[str, Any],
+        database: Database,
+        actor: Actor,
+    ) -> Reply:
         tx.is_brief, tx.within = call.is_brief, call.within
         as_of = partial(last_moment, tx)
         preconditions.check_since(tx, inputs.get("query"), company)
@@ -272,7 +287,16 @@ class Dispatcher:
             page, epoch = walk(tx, call, company, inputs, self._signer)
             return reply_of(call, company, page, inputs, self._signer, as_of, epoch)
         result = call.operation.action(tx, **inputs)
-        return reply_of(call, company, result, inputs, self._signer, as_of)
+        if not isinstance(result, Page) or not result.ids:
+            return reply_of(call, company, result, inputs, self._signer, as_of)
+        if not call.takes_pieces:
+            raise Problem("VALIDATION_FAILED", TOO_LARGE, status=413)
+
+        def read(ids: Sequence[int]) -> Awaitable[Some]:
+            return database.read_long(lambda tx: read_some(tx, call.operation, inputs, ids), actor)
+
+        empty = reply_of(call, company, Page("", result.total), inputs, self._signer, as_of)
+        return in_pieces(empty, result.ids, read)
 
     def _write(
         self,

@@ -82,7 +82,7 @@ class KeptLists:
         if reading.cancelled() or reading.exception() is not None:
             return
         reply = reading.result()
-        if reply.status == 200 and len(reply.body) <= SHORT:
+        if reply.status == 200 and reply.pieces is None and len(reply.body) <= SHORT:
             size = len(reply.body) + sum(len(part) for part in place if isinstance(part, str)) + OVERHEAD
             self._forget(place)
             self._kept[place] = _Kept(state, reply.body, reply.headers, size)

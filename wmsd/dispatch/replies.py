@@ -98,5 +98,5 @@ def _page(page: Page, query: PageQuery) -> str:
     last_page = last_page_of(page.total, query)
     return (
         f'{{"data":[{page.records}],"meta":{{"current_page":{query.page},"last_page":{last_page},'
-        f'"per_page":{query.per_page},"total":{page.total},"truncated":{dumps(page.is_cut)}'
+        f'"per_page":{query.per_page},"total":{page.total},"truncated":false'
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import aiohttp
 import pytest
 
 from tests.interfaces.pages.records.test_browse import signed_in
@@ -76,6 +77,24 @@ async def test_a_download_that_fails_half_way_is_cut(
     assert not came.endswith(b"0\r\n\r\n")
     assert (await visitor.get("/companies/1/articles")).status == 200
     assert visitor.world.installation.dispatcher.work.under_way("download") == 0
+
+
+async def test_a_page_that_fails_half_way_is_cut(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(5):
+        await shop.order({"article_code": "A", "quantity": 0.001}, notes="n" * 900)
+    monkeypatch.setattr("wmsd.db.sql.lists.LARGEST_PAGE", 2_000)
+    read, reads = Database.read_long, 0
+
+    async def fails_at_the_second_piece(database: Database, *given: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return _raised(Problem("SERVICE_UNAVAILABLE", "No.")) if reads == 2 else await read(database, *given)
+
+    monkeypatch.setattr(Database, "read_long", fails_at_the_second_piece)
+    with pytest.raises(aiohttp.ClientError):  # of an answer that began as 200
+        await shop.world.send("GET", "/api/sales-orders")
+    assert reads == 2
+    assert shop.world.installation.dispatcher.work.under_way("download") == 0
 
 
 async def test_a_stream_of_events_that_fails_is_cut(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ ANSWERS = {
     "errors of an import": Asked("/companies/1/imports/uploads/{upload}/errors.csv", 1),
     "batch": Asked("/api/v2/batch", body=BATCH),
 }
-STREAMED = {"downloads.py": "list", "live.py": "events"}
+STREAMED = {"downloads.py": "list", "pieces.py": "list", "live.py": "events"}
 """The modules that send answers in pieces. All others are whole before their head is sent."""
 
 

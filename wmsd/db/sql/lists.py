@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.base.strict_json import dumps
-from wmsd.contract.list_queries import CursorQuery, PageQuery, Query
+from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, refuse_large_page
 from wmsd.contract.results import CursorPage, Page, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.csv_lines import END
@@ -18,6 +18,7 @@ from wmsd.db.sql.records import RecordSql
 
 RECENT: Final = ("updated_since", "since")
 """Filters by the least value of a column that has its own index."""
+TOO_LARGE: Final = "The records are too large for one answer."
 LARGEST_PAGE: Final = 4_000_000
 """The bytes after which a page ends."""
 MANY_AT_ONCE: Final = 500
@@ -62,7 +63,7 @@ def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], s
     for start in range(0, len(ids), at_once):
         found.append(read(ids[start : start + at_once]) or "")
         if sum(map(len, found)) > LARGEST_PAGE:
-            raise Problem("VALIDATION_FAILED", "The records are too large for one answer.", status=413)
+            raise Problem("VALIDATION_FAILED", TOO_LARGE, status=413)
     return Records(",".join(filter(None, found)))
 
 
@@ -100,11 +101,18 @@ class Listing:
     """Filters that `filters` has by their rows, for few."""
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
-        """A numbered page, in a stable order. `values` are the filters that the caller gave."""
+        """A numbered page, in a stable order. `values`: the filters that the caller gave. Raises Problem (422)."""
         planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
         found = planned._joined(tx, record, given, "", query.per_page, query.offset)
         counted = self if tx.within is None and self.members.keys().isdisjoint(given) else planned
-        return Page(found.records, counted._total(tx, given), found.is_cut)
+        total = counted._total(tx, given)
+        if not found.is_cut:
+            return Page(found.records, total)
+        refuse_large_page(query)
+        sql, parameters = planned._chosen("''", given, "")
+        limits = {"limit": query.per_page, "offset": query.offset, "separator": ""}
+        ids = _some(tx, sql, {**parameters, **limits}).positions.split(",")
+        return Page(found.records, total, [int(each) for each in ids], found.number)
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]

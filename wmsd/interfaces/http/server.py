@@ -22,13 +22,14 @@ from wmsd.dispatch.request_measures import Counted
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import connections, failure_page, request_history, requests
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
-from wmsd.interfaces.http.cross_origin import allow, options
+from wmsd.interfaces.http.answer_heads import BEGUN, complete_head, is_of_the_api, note_begun
+from wmsd.interfaces.http.compression import LONGEST_AT_ONCE
+from wmsd.interfaces.http.cross_origin import options
 from wmsd.interfaces.http.failure_page import reads_pages
 from wmsd.interfaces.http.listener import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
 from wmsd.interfaces.http.loop_time import LoopTime
 from wmsd.interfaces.http.malformed_requests import SAFE_METHODS, RequestHandler, answering_all
-from wmsd.interfaces.http.problem_details import translate
+from wmsd.interfaces.http.pieces import answer_in_pieces
 from wmsd.interfaces.http.ready_answers import Answer
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.request_turns import NOBODY, Turns
@@ -40,11 +41,7 @@ LOG = logging.getLogger("wmsd.request")
 InForm = Callable[[web.Request, Reply], Reply]
 INSTALLATION: Final = web.AppKey("installation", Installation)
 JOBS: Final = web.AppKey("jobs", Jobs)
-VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
-HSTS: Final = "max-age=31536000"
 FAILED: Final = 500
-BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
-"""The answer whose head is sent."""
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 PLAIN_ROUTES: Final = web.AppKey("plain_routes", PlainRoutes)
 TURNS: Final = web.AppKey("turns", Turns)
@@ -60,7 +57,7 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
     trusted = trusted_proxies(installation)
     log = RequestLog(installation, trusted)
     app = web.Application()
-    app.on_response_prepare.append(note_begun)
+    app.on_response_prepare.append(partial(note_begun, installation))
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG], app[TURNS] = installation, jobs, log, Turns()
     plain = app[PLAIN_ROUTES] = PlainRoutes()
     handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
@@ -176,7 +173,7 @@ async def _expected(request: web.Request) -> None:
 
 async def _handle(
     installation: Installation, trusted: Sequence[Network], route: Route, request: web.Request
-) -> web.Response:
+) -> web.StreamResponse:
     try:
         query = requests.query(request)
     except Problem as problem:
@@ -186,7 +183,12 @@ async def _handle(
     call.path = {name: printable(value) for name, value in parts_of(request).items()}
     call.query = query
     call.load_body = partial(requests.json_body, request, call, installation.dispatcher.bodies)
-    return response(await installation.dispatcher.dispatch(call))
+    call.takes_pieces = True
+    reply = await installation.dispatcher.dispatch(call)
+    if reply.pieces is not None:
+        begin = partial(note_begun, installation, request)
+        return await answer_in_pieces(request, reply, call, installation.dispatcher.work, begin)
+    return response(reply)
 
 
 def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:
@@ -239,7 +241,7 @@ async def _answer(
     request: web.Request,
 ) -> web.StreamResponse:
     """Answers a request: adds its id, gives errors their form, counts and logs it."""
-    request_id = request[REQUEST_ID] = installation.ids.unique()
+    request[REQUEST_ID] = installation.ids.unique()
     started = time.perf_counter()
     connection = connections.of(request)
     if connection is not None:
@@ -259,24 +261,13 @@ async def _answer(
         if connection is not None:
             connection.end(_company_of(request))
     status, begun = answer.status, request.get(BEGUN)
-    if begun is answer:
+    if begun is None:
+        complete_head(installation.settings, request, answer)
+    elif begun is answer:
         connections.reset_when_closed(request, is_on=False)
-    elif begun is not None:
+    else:
         _break_off(request, status)
         answer = begun
-    answer.headers["X-Request-Id"] = request_id
-    answer.headers["Server"] = "wmsd"
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    answer.headers.setdefault("Cache-Control", "no-store")
-    own = f"{answer.headers['Vary']}, " if "Vary" in answer.headers else ""
-    answer.headers["Vary"] = VARY if is_of_the_api(request) else f"{own}Accept-Encoding"
-    if is_of_the_api(request):
-        translate(request, answer)
-        if origins := installation.settings.server.allow_origins:
-            allow(origins, request, answer)
-    compress(request, answer)
-    if request.secure and installation.settings.server.hsts:
-        answer.headers["Strict-Transport-Security"] = HSTS
     seconds = time.perf_counter() - started
     counted.note(status, seconds)
     log.write(request, status, seconds)
@@ -309,13 +300,6 @@ def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> 
         return
     sent = 0 if request.method in SAFE_METHODS else request.content_length or call.body_bytes
     costs.note(call.tenant.id if call.tenant else 0, call.caller.actor.user_id or 0, seconds, sent, status)
-
-
-async def note_begun(request: web.Request, answer: web.StreamResponse) -> None:
-    """Is called before the head of an answer is sent. One that is no `Response` is sent in pieces."""
-    request[BEGUN] = answer
-    if not isinstance(answer, web.Response):
-        connections.reset_when_closed(request, is_on=True)
 
 
 def _break_off(request: web.Request, status: int) -> None:
@@ -372,10 +356,6 @@ async def _refuse_address(request: web.Request) -> web.Response:
     if not is_of_the_api(request):
         raise web.HTTPNotFound
     return response(refusal(Problem("NOT_FOUND", "There is nothing at this address.")))
-
-
-def is_of_the_api(request: web.Request) -> bool:
-    return f"{request.path}/".startswith(("/api/", "/openapi.json/"))
 
 
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:

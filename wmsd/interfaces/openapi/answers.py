@@ -20,7 +20,8 @@ PAGE_META: Final = objects(
         **dict.fromkeys(("current_page", "last_page", "per_page", "total"), NUMBER),
         "truncated": {
             "type": "boolean",
-            "description": "The page ends early, as its records are too large for one answer; ask for fewer.",
+            "description": "Always false: a page is never shortened. One of over 50 records that is too large is "
+            "refused.",
         },
         "as_of": AS_OF,
     },

@@ -70,7 +70,7 @@ async def changes(work: WorkAdmission, under_way: int) -> None:
 async def test_a_browser_that_takes_nothing_is_cut_off_and_gives_its_place_back(
     visitor: Visitor, work: WorkAdmission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wmsd.interfaces.pages.records.downloads.PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("wmsd.interfaces.http.pieces.PATIENCE_SECONDS", 0.3)
     rows = "".join(f"N{number:05},{'x' * 200}\n" for number in range(40_000))
     await visitor.world.import_csv("articles", f"code,name\n{rows}")
     cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())

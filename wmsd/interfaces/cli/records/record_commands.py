@@ -15,11 +15,13 @@ import click
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.contract.fields import Input, Recorded
+from wmsd.contract.list_queries import PageQuery
 from wmsd.contract.operation import Operation
 from wmsd.contract.results import Record
 from wmsd.contract.validation import validate_model, well_formed
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.decoding import may_have_more, with_references
+from wmsd.dispatch.page_pieces import whole_page
 from wmsd.dispatch.record_audit import Entry, act_and_audit
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.kit.command_line import (
@@ -246,7 +248,9 @@ def _list(
             if option.reference is not None and option.path in filters:
                 query[option.path] = option.reference.id_of(tx, str(filters[option.path]), code)
         assert kind.list.query is not None
-        found = kind.list.action(tx, validate_model(kind.list.query, query))
+        asked = validate_model(kind.list.query, query)
+        assert isinstance(asked, PageQuery)
+        found = whole_page(tx, kind.list, asked)
         return kind.rows(tx, json.loads(f"[{found.records}]"), as_json), found.total
 
     rows, total = read_company(command_line, code, read)

@@ -2,7 +2,6 @@
 piece, and lets ordinary requests go first.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -10,10 +9,12 @@ from wmsd.base.problems import Problem, or_not_found
 from wmsd.contract import csv_cells
 from wmsd.contract.operation import Operation
 from wmsd.db.sql.csv_lines import END, csv_line
+from wmsd.dispatch.call import Piece
 from wmsd.dispatch.limits.costs import Payers
 from wmsd.imports.exports import as_export, as_lines, can_be_exported
 from wmsd.imports.file_kinds import KINDS
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.pieces import send_pieces
 from wmsd.interfaces.http.request_log import CALL
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.acts import Resource
@@ -34,8 +35,6 @@ FOR_IMPORT: Final = "import"
 PLACE: Final = ("page", "cursor")
 """Parameters that say where in a list one is."""
 RECORDS_AT_ONCE: Final = 500
-PATIENCE_SECONDS: Final = 60.0
-"""How long a browser may take for a piece. One that takes longer would hold the place of others."""
 
 
 class ListFile(NamedTuple):
@@ -68,12 +67,6 @@ def for_spreadsheets(resource: Resource) -> ListFile:
     return ListFile(resource.name, walking, columns, moments)
 
 
-class Piece(NamedTuple):
-    text: bytes
-    seconds: float
-    """Of the processor."""
-
-
 async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
     """Every record of the list. What a spreadsheet would run as a formula is written so that it is text."""
     resource = at.resource(request.match_info["resource"])
@@ -86,29 +79,18 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
         raise Problem("VALIDATION_FAILED", "Not all that match were looked through. Narrow the filters first.")
     async with at.door.work.turn("download", _payers(at, request)) as turn:
         pieces = _pieces(at, resource, file, asked)
-        first = await anext(pieces)
+        first = await anext(pieces)  # so that a refusal is an answer of its own
         response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
         response.content_type, response.charset = "text/csv", "utf-8"
-        await response.prepare(request)
-        if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
-            return response
         heading = f"{csv_line([csv_cells.write_cell(name) for name in file.headings])}{END}".encode()
-        await _send(response, heading + first.text)
-        await turn.pay(first.seconds, len(first.text))
-        async for piece in pieces:
-            await _send(response, piece.text)
-            await turn.pay(piece.seconds, len(piece.text))
-    await response.write_eof()
-    return response
+        begun = first._replace(text=heading + first.text)
+        return await send_pieces(request, response, turn, _beginning_with(begun, pieces))
 
 
-async def _send(response: web.StreamResponse, text: bytes) -> None:
-    """Raises ConnectionResetError for a browser that takes nothing: its answer is broken off."""
-    try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await response.write(text)
-    except TimeoutError:
-        raise ConnectionResetError("The browser took too long.") from None
+async def _beginning_with(first: Piece, others: AsyncIterator[Piece]) -> AsyncIterator[Piece]:
+    yield first
+    async for piece in others:
+        yield piece
 
 
 def _payers(at: Workplace, request: web.Request) -> Payers:

@@ -1,0 +1,52 @@
+"""The headers that every answer has."""
+
+from typing import Final
+
+from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http import connections
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.compression import compress
+from wmsd.interfaces.http.cross_origin import allow
+from wmsd.interfaces.http.problem_details import translate
+from wmsd.interfaces.http.request_log import REQUEST_ID
+from wmsd.settings.all_settings import Settings
+
+VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
+HSTS: Final = "max-age=31536000"
+"""A year, as browsers that have lists of hosts ask for (RFC 6797)."""
+BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
+"""The answer whose head is sent."""
+
+
+async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:
+    """Is called before the head of an answer is sent: by aiohttp, but not for routes that `PlainRoutes` has found.
+    One that is no `Response` is sent in pieces.
+    """
+    if request.get(BEGUN) is answer:
+        return
+    request[BEGUN] = answer
+    if not isinstance(answer, web.Response):
+        complete_head(installation.settings, request, answer)
+        connections.reset_when_closed(request, is_on=True)
+
+
+def complete_head(settings: Settings, request: web.Request, answer: web.StreamResponse) -> None:
+    """Adds these headers, and gives a body the form in which the client reads it."""
+    answer.headers["X-Request-Id"] = request[REQUEST_ID]
+    answer.headers["Server"] = "wmsd"
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers.setdefault("Cache-Control", "no-store")
+    own = f"{answer.headers['Vary']}, " if "Vary" in answer.headers else ""
+    answer.headers["Vary"] = VARY if is_of_the_api(request) else f"{own}Accept-Encoding"
+    if is_of_the_api(request):
+        translate(request, answer)
+        if origins := settings.server.allow_origins:
+            allow(origins, request, answer)
+    compress(request, answer)
+    if request.secure and settings.server.hsts:
+        answer.headers["Strict-Transport-Security"] = HSTS
+
+
+def is_of_the_api(request: web.Request) -> bool:
+    """Whether a program asks, which reads errors as JSON. Everything else is for people."""
+    return f"{request.path}/".startswith(("/api/", "/openapi.json/"))

@@ -1,0 +1,64 @@
+"""Answers that are sent in pieces. Each is read when the one before it is with the client."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final
+
+from wmsd.dispatch.call import Call, Piece, Reply
+from wmsd.dispatch.limits.costs import Payers
+from wmsd.dispatch.limits.work_admission import Turn, WorkAdmission
+from wmsd.interfaces.http.aiohttp_web import web
+
+PATIENCE_SECONDS: Final = 60.0
+"""How long a client may take for a piece. One that takes longer would hold the place of others."""
+
+
+Begin = Callable[[web.StreamResponse], Awaitable[None]]
+
+
+async def answer_in_pieces(
+    request: web.Request, reply: Reply, call: Call, work: WorkAdmission, begin: Begin
+) -> web.StreamResponse:
+    """The answer of an operation whose body is read in pieces. It takes turns with downloads. Raises Problem.
+
+    `begin` is called before the head is sent.
+    """
+    caller, company = call.caller, call.tenant
+    assert reply.pieces is not None and caller is not None
+    payers = Payers("" if company is None else str(company.id), str(caller.actor.user_id), call.address)
+    response = web.StreamResponse(status=reply.status, headers=reply.headers)
+    response.content_type = "application/json"
+    async with work.turn("download", payers) as turn:
+        return await send_pieces(request, response, turn, reply.pieces(), begin)
+
+
+async def send_pieces(
+    request: web.Request,
+    response: web.StreamResponse,
+    turn: Turn,
+    pieces: AsyncIterator[Piece],
+    begin: Begin | None = None,
+) -> web.StreamResponse:
+    """Sends the pieces, and pays for each. Raises what reading them raises, and ConnectionResetError for a client
+    that takes nothing: the answer is broken off then.
+    """
+    first = await anext(pieces)
+    if begin is not None:
+        await begin(response)
+    await response.prepare(request)
+    if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
+        return response
+    await _send(response, first, turn)
+    async for piece in pieces:
+        await _send(response, piece, turn)
+    await response.write_eof()
+    return response
+
+
+async def _send(response: web.StreamResponse, piece: Piece, turn: Turn) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await response.write(piece.text)
+    except TimeoutError:
+        raise ConnectionResetError("The client took too long.") from None
+    await turn.pay(piece.seconds, len(piece.text))
