@@ -60,8 +60,14 @@ def test_differences_are_booked_after_goods_have_moved(page: Page, house: House)
     api = Api(page, house)
     first, second, third = (api.there(article) for article in ARTICLES)
     count = make(page)
+    expect(page.locator("main")).to_contain_text("3 lines still need a quantity.")
     page.click("text=Enter quantities")
-    enter(page, {0: first - 3, 1: second, 2: third + 2})
+    enter(page, {0: first - 3, 1: second})
+    expect(page.locator("main")).to_contain_text("1 line still needs a quantity.")
+    page.click("text=Enter quantities")
+    page.fill("[id='lines.2.counted_quantity']", f"{third + 2:g}")
+    page.keyboard.press("Enter")  # in the last line it sends the form
+    expect(page.locator("main")).not_to_contain_text("needs a quantity")
     api.ships(ARTICLES[0], 4)
     page.goto(count)
     page.locator(".acts >> text=Book").click()
@@ -69,6 +75,18 @@ def test_differences_are_booked_after_goods_have_moved(page: Page, house: House)
     page.click("main form .button.final")
     expect(page.locator("[aria-current=step]")).to_contain_text("Finished")
     assert [api.there(article) for article in ARTICLES] == [first - 3 - 4, second, third + 2]
+
+
+def test_enter_goes_from_line_to_line(page: Page, house: House) -> None:
+    """As the keyboards of phones send it: a form that goes off after its first line is in the way."""
+    make(page)
+    page.click("text=Enter quantities")
+    page.locator("[id='lines.0.counted_quantity']").focus()
+    for _ in ARTICLES:
+        page.keyboard.type("5")
+        page.keyboard.press("Enter")
+    expect(page.locator(".note.good")).to_have_text("The quantities are entered.")
+    expect(page.locator("main")).not_to_contain_text("need a quantity")
 
 
 def test_goods_that_move_while_they_are_counted_are_counted_again(page: Page, house: House) -> None:

@@ -60,6 +60,8 @@ class Act:
     """The statuses in which it is the next step of the work."""
     next_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
     """Whether it is the next step for a record, where the status alone does not tell it."""
+    left: Callable[[Mapping[str, Any]], int] = lambda _: 0
+    """How many lines of a document still lack what it fills in."""
     is_direct: bool = False
     """Whether the button does it, without a form of its own."""
     then: tuple[str, str] | None = None

@@ -13,8 +13,9 @@ def _needs_a_number(line: Mapping[str, Any]) -> bool:
     return line["counted_quantity"] is None or bool(line["count_again"])
 
 
-def _needs_numbers(count: Mapping[str, Any]) -> bool:
-    return any(_needs_a_number(line) for line in count["lines"])
+def _needs_numbers(count: Mapping[str, Any]) -> int:
+    """How many of its lines do."""
+    return sum(_needs_a_number(line) for line in count["lines"])
 
 
 def _stays_open(count: Mapping[str, Any]) -> bool:
@@ -46,7 +47,8 @@ COUNT_ACTS: Final = (
         shown=lambda _: GOODS,
         statuses=OPEN,
         next_in=OPEN,
-        next_if=_needs_numbers,
+        next_if=lambda count: _needs_numbers(count) > 0,
+        left=_needs_numbers,
         merges=True,
         begins_empty=frozenset({"counted_quantity"}),
         tells_when_shown=True,

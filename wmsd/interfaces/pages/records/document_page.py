@@ -51,6 +51,7 @@ async def of_document(
         "partner": referred.get((PARTNER, record.get(PARTNER, 0))),
         "due": _due(resource, record, at),
         "is_changed": done == MEANWHILE,
+        "left": sum(each.act.left(record) for each in offers),
         "papers": [
             *((f"prints/{each.name}", each.title) for each in PRINTS.get(resource.name, ())),
             ("labels", "Labels"),

@@ -136,12 +136,30 @@
     return all[all.indexOf(field) + 1];
   };
 
-  // --- Lines.
+  // --- Lines. Where there can be no more of them, Enter in the last one sends the form.
+  function byKeys(body, more) {
+    body.addEventListener("keydown", (event) => {
+      const row = event.target.closest("tr");
+      if (event.target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+      const column = inputs(row).indexOf(event.target);
+      if (event.key === "Enter") {
+        const following = row.nextElementSibling ?? more?.();
+        if (event.target.matches("button") || !following) return;
+        inputs(following)[0].focus();
+      } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        const other = event.key === "ArrowDown" ? row.nextElementSibling : row.previousElementSibling;
+        if (!other || column < 0) return;
+        inputs(other)[column].focus();
+      } else return;
+      event.preventDefault();
+    });
+  }
   function linesOf(part) {
     const body = part.querySelector("tbody");
     const add = part.querySelector("[data-add]");
     const most = Number(part.dataset.most);
-    if (!add || !body.rows.length) return;
+    if (!body.rows.length) return;
+    if (!add) return byKeys(body);
     add.type = "button";
     add.textContent = part.dataset.addOne;
     add.addEventListener("click", () => inputs(more())[0]?.focus());
@@ -189,20 +207,7 @@
     body.addEventListener("input", () => {
       if (body.rows.length < most && !isEmpty(body.rows[body.rows.length - 1])) more();
     });
-    body.addEventListener("keydown", (event) => {
-      const row = event.target.closest("tr");
-      if (event.target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-      const column = inputs(row).indexOf(event.target);
-      if (event.key === "Enter") {
-        if (event.target.matches("button")) return;
-        inputs(row.nextElementSibling ?? more())[0].focus();
-      } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        const other = event.key === "ArrowDown" ? row.nextElementSibling : row.previousElementSibling;
-        if (!other || column < 0) return;
-        inputs(other)[column].focus();
-      } else return;
-      event.preventDefault();
-    });
+    byKeys(body, more);
     body.addEventListener("paste", (event) => {
       if (event.target.matches("textarea")) return; // of serials: one in each line
       const text = event.clipboardData.getData("text/plain");
