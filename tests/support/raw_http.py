@@ -97,8 +97,12 @@ class Connection:
     async def ask(self, request: Request) -> Answer:
         """Raises OSError or EOFError when the server goes away first."""
         await self.send(request.whole)
+        return await self.answer()
+
+    async def answer(self) -> Answer:
+        """Raises as `ask`."""
         async with asyncio.timeout(PATIENCE):
-            head = await self._reader.readuntil(b"\r\n\r\n")
+            head = await self.head()
             _, _, rest = head.lower().partition(b"\r\ncontent-length: ")
             raw = await self._reader.readexactly(int(rest.partition(b"\r\n")[0]))
         return Answer(int(head[9:12]), head, raw)
@@ -111,6 +115,19 @@ class Connection:
         """The status, with the rest of the answer left where it is."""
         async with asyncio.timeout(PATIENCE):
             return int((await self._reader.readexactly(12))[9:])
+
+    async def head(self) -> bytes:
+        async with asyncio.timeout(PATIENCE):
+            return await self._reader.readuntil(b"\r\n\r\n")
+
+    async def rest(self) -> bytes:
+        """All that comes until the server closes."""
+        async with asyncio.timeout(PATIENCE):
+            return await self._reader.read()
+
+    def finish(self) -> None:
+        """Says that nothing more will be sent, and stays to read."""
+        self._writer.write_eof()
 
     async def close(self, reset: bool = False) -> None:
         """`reset`: as a client that has crashed, without a word of farewell."""

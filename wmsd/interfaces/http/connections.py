@@ -30,6 +30,7 @@ LOOK_SECONDS: Final = 1.0
 KERNEL_BYTES: Final = 128 * 1024
 TELL_SECONDS: Final = 60.0
 MOST_NAMED: Final = 1000
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 TIMED_OUT: Final = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -58,6 +59,12 @@ class Connection(asyncio.Protocol):
         self.opening: Callable[[], object] | None = None
         """Ends the opening, where that can be done: until it begins, and under TLS until the handshake is over."""
         self.is_cut = False
+        self.is_finished = False
+        """Whether the client sends nothing more, and still gets its answer."""
+        self.awaits_continue = False
+        """Whether the client waits until it is asked for the body of its request."""
+        self._is_silent = True
+        """Whether nothing has ever come."""
         self._requests = 0
         self.address = ""
         self.is_proxy = False
@@ -95,10 +102,18 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self.waiting_since is not None and self.head_since is None:
             self.head_since = self._connections.time()
+        self._is_silent = False
         self._inner.data_received(data)
 
     def eof_received(self) -> bool | None:
-        return self._inner.eof_received()
+        """A client may close its side after its request, and wait for the answer (RFC 9293, section 3.6). One that
+        has left looks the same, so it is treated as one that waits: its connection still counts. aiohttp alone
+        would drop the request.
+        """
+        has_asked = self.waiting_since is None or (self.head_since is not None and not self._is_silent)
+        is_tls = self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
+        self.is_finished = has_asked and not is_tls  # asyncio closes both sides of TLS at once
+        return self.is_finished or self._inner.eof_received()
 
     def pause_writing(self) -> None:
         self.read_until = self._connections.time() + READING_SECONDS + self.unread / LEAST_BYTES_A_SECOND
@@ -135,6 +150,19 @@ class Connection(asyncio.Protocol):
         self.waiting_since, self.company = self._connections.time(), company
         self._connections.waits_for(self)
 
+    def ask_for_body(self) -> None:
+        """Asks a client that waits for that."""
+        if self.awaits_continue and self._transport is not None:
+            self._transport.write(CONTINUE)
+        self.awaits_continue = False
+
+    def ends_with(self, request: web.Request) -> bool:
+        """Whether nothing can come after this request, which is answered now: its client has closed its side, or
+        has not been asked for the body, and may leave it out.
+        """
+        awaits, self.awaits_continue = self.awaits_continue, False
+        return self.is_finished or (awaits and not request.content.is_eof())
+
     # --- state and closing ---------------------------------------------------------------------------------------
 
     @property
@@ -151,6 +179,8 @@ class Connection(asyncio.Protocol):
             return now > self.read_until
         if self.waiting_since is None:
             return False
+        if self.is_finished and not self.unread:  # what it has sent is no whole request
+            return now > self.waiting_since + LOOK_SECONDS
         if self.head_since is not None and now > self.head_since + HEAD_SECONDS:
             return True
         return now > self.waiting_since + READING_SECONDS and self.unread > 0
@@ -163,7 +193,7 @@ class Connection(asyncio.Protocol):
             opening()
         if self._transport is None:
             return
-        if self.head_since is not None and not self._requests and not self.unread:
+        if self.head_since is not None and not self._requests and not self.unread and not self.is_finished:
             self._transport.write(TIMED_OUT)
             self._transport.close()
         else:
@@ -321,7 +351,8 @@ def of(request: web.Request) -> Connection | None:
 async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
     """Marks the connection as waiting for its client, so that it may be closed for others.
 
-    Raises TimeoutError at `until`, on the loop's clock, and Stopping when the service stops.
+    Asks for the body where the client waits for that. Raises TimeoutError at `until`, on the loop's clock, and
+    Stopping when the service stops.
     """
     connection = of(request)
     if connection is None:
@@ -330,6 +361,7 @@ async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[
         return
     if connection.is_stopping:
         raise Stopping
+    connection.ask_for_body()
     connection.end(connection.company)
     try:
         async with asyncio.timeout_at(until) as connection.body:

@@ -161,14 +161,14 @@ class LateRoutes:
 
 
 async def _expected(request: web.Request) -> None:
-    """Sends 100 Continue when the client waits for it. Other expectations may be ignored (RFC 9110, section
-    10.1.1).
+    """Notes that the client waits until it is asked for the body. Other expectations may be ignored (RFC 9110,
+    section 10.1.1).
 
-    By itself, aiohttp refuses them, or fails on their content.
+    By itself, aiohttp asks whoever it will refuse too, and refuses other expectations, or fails on their content.
     """
-    is_asked = request.version >= (1, 1) and request.headers["Expect"].lower() == "100-continue"
-    if is_asked and request.transport is not None:
-        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    connection = connections.of(request)
+    if connection is not None and request.version >= (1, 1):
+        connection.awaits_continue = request.headers["Expect"].lower() == "100-continue"
 
 
 async def _handle(
@@ -268,6 +268,8 @@ async def _answer(
     else:
         _break_off(request, status)
         answer = begun
+    if connection is not None and connection.ends_with(request):
+        answer.force_close()
     seconds = time.perf_counter() - started
     counted.note(status, seconds)
     log.write(request, status, seconds)
