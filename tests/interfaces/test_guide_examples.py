@@ -1,14 +1,21 @@
-"""The programs of the guide's examples do what the guide says, each time that they are run."""
+"""The programs of the guide's examples do what the guide says, each time that they are run, and wherever an answer
+breaks off.
+"""
 
 import asyncio
 import os
 import re
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.programs import program
+from tests.support.raw_http import RESET_WHEN_CLOSED
 from tests.support.world import World
 from wmsd import docs
 from wmsd.installation import demo
@@ -20,6 +27,23 @@ RUN = {
     "javascript": ("node", "example.mjs"),
     "python": ("python3", "example.py"),
     "php": ("php", "example.php"),
+}
+AT_ONCE = {language: re.sub(r"2 ?\*\* ?\$?attempt", "0", text) for language, text in PROGRAMS.items()}
+"""The same, but they try again without a wait."""
+ASKING = {
+    "bash": "for i in $(seq TIMES); do ask $WMSD_URL -H 'Idempotency-Key: k' -d '{}'; cat answer.json; done",
+    "javascript": "for (let i = 0; i < TIMES; i++) console.log(JSON.stringify(await ask('POST', '/x', {}, 'k')));",
+    "python": "for _ in range(TIMES): print(json.dumps(ask('POST', '/x', {}, 'k')))",
+    "php": "for ($i = 0; $i < TIMES; $i++) echo json_encode(ask('POST', '/x', ['a' => 1], 'k'));",
+}
+"""In the place of what each program asks for."""
+BEGIN = re.compile(r"^(const order|order|\$order|ask) ?[=\"].*", re.MULTILINE | re.DOTALL)
+CREATED = b'{"code":"SO-1"}'
+HEAD = b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n"
+ANSWERS = {
+    "of a length": b"%sContent-Length: %d\r\n\r\n%s" % (HEAD, len(CREATED), CREATED),
+    "in chunks": b"%sTransfer-Encoding: chunked\r\n\r\n6\r\n%s\r\n9\r\n%s\r\n0\r\n\r\n"
+    % (HEAD, CREATED[:6], CREATED[6:]),
 }
 PATIENCE = 60
 
@@ -60,10 +84,84 @@ async def test_it_makes_one_order_and_reads_on_where_it_was(shop: World, tmp_pat
 async def test_a_refusal_is_told_and_fails(shop: World, tmp_path: Path, language: str) -> None:
     wrong = PROGRAMS[language].replace("85123A", "NONE-1")
     assert wrong != PROGRAMS[language]
-    code, written, complaints = await run_program(shop, tmp_path, language, wrong)
+    code, written, complaints = await run_program(
+        shop.base_url, shop.token, shop.company, tmp_path, language, wrong
+    )
     assert code != 0
     assert "lines.0.article_code" in written + complaints
     assert not (tmp_path / "place.txt").exists()
+
+
+@pytest.mark.parametrize("framing", ANSWERS)
+@pytest.mark.parametrize("language", RUN)
+async def test_it_asks_again_with_its_key_wherever_the_answer_breaks_off(
+    tmp_path: Path, language: str, framing: str
+) -> None:
+    answer = ANSWERS[framing]
+    places = range(0 if framing == "of a length" else len(HEAD), len(answer))  # the head is the same
+    asked: list[bytes] = []
+
+    async def again(request: bytes) -> bytes:
+        asked.append(request)
+        return answer
+
+    cuts = [cut for place in places for cut in (place, None)]
+    text = BEGIN.sub(lambda _: ASKING[language].replace("TIMES", str(len(places))), AT_ONCE[language])
+    async with breaking_off(again, cuts) as url:
+        code, written, complaints = await run_program(url, "", 0, tmp_path, language, text)
+    assert (code, "".join(written.split())) == (0, CREATED.decode() * len(places)), complaints
+    assert len(asked) > 1.5 * len(places)
+    assert all(re.search(rb"(?i)\r\nIdempotency-Key: k\r\n", each) for each in asked)
+    assert len({each.partition(b"\r\n\r\n")[2] for each in asked}) == 1
+
+
+@pytest.mark.parametrize("language", RUN)
+async def test_it_makes_one_order_however_often_its_answer_is_lost(
+    shop: World, tmp_path: Path, language: str
+) -> None:
+    async with breaking_off(partial(passed_on, shop), [0, 40, 700, None, 0, 40, 700]) as url:
+        code, written, _ = await run_program(url, shop.token, shop.company, tmp_path, language, AT_ONCE[language])
+    assert code == 0
+    (order,) = await orders_of_the_example(shop)
+    assert order["code"] in written
+    assert (tmp_path / "place.txt").read_text().strip()
+
+
+@asynccontextmanager
+async def breaking_off(
+    answer: Callable[[bytes], Awaitable[bytes]], cuts: Iterable[int | None]
+) -> AsyncIterator[str]:
+    """An address whose answers end after so many bytes, one after the other. None, and those after the last cut,
+    are whole. The connection is closed, or, at every other byte, reset.
+    """
+    cutting = iter(cuts)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(EOFError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            sent = re.search(rb"(?i)\r\nContent-Length: (\d+)", head)
+            body = await reader.readexactly(int(sent[1]) if sent else 0)
+            cut = next(cutting, None)
+            writer.write((await answer(head + body))[:cut])
+            await writer.drain()
+            if cut is not None and cut % 2:
+                opened = writer.get_extra_info("socket")
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_WHEN_CLOSED)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def passed_on(world: World, request: bytes) -> bytes:
+    """What wmsd answers, whole."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", world.caller.port)
+    line, rest = request.split(b"\r\n", 1)
+    writer.write(line + b"\r\nConnection: close\r\n" + re.sub(rb"(?i)connection: .*\r\n", b"", rest, count=1))
+    answer = await reader.read()
+    writer.close()
+    return answer
 
 
 async def orders_of_the_example(world: World) -> list[dict[str, Any]]:
@@ -73,16 +171,20 @@ async def orders_of_the_example(world: World) -> list[dict[str, Any]]:
 
 
 async def run(world: World, folder: Path, language: str) -> str:
-    code, written, complaints = await run_program(world, folder, language, PROGRAMS[language])
+    code, written, complaints = await run_program(
+        world.base_url, world.token, world.company, folder, language, PROGRAMS[language]
+    )
     assert (code, complaints) == (0, "")
     return written
 
 
-async def run_program(world: World, folder: Path, language: str, text: str) -> tuple[int | None, str, str]:
+async def run_program(
+    url: str, token: str, company: int, folder: Path, language: str, text: str
+) -> tuple[int | None, str, str]:
     """Its exit code, and what it has written and complained of."""
     interpreter, name = RUN[language]
     (folder / name).write_text(text, encoding="utf-8")
-    named = {"WMSD_URL": world.base_url, "WMSD_TOKEN": world.token, "WMSD_COMPANY": str(world.company)}
+    named = {"WMSD_URL": url, "WMSD_TOKEN": token, "WMSD_COMPANY": str(company)}
     running = await asyncio.create_subprocess_exec(
         program(interpreter),
         name,
