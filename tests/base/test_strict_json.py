@@ -33,6 +33,13 @@ def test_ordinary_documents_pass_unchanged(document: dict[str, Any]) -> None:
     assert parse_json(json.dumps(document).encode()) == (document, {})
 
 
+def test_one_byte_order_mark_at_the_beginning_is_ignored() -> None:
+    assert parse_json(b'\xef\xbb\xbf{"a":"\xef\xbb\xbf"}') == ({"a": "\ufeff"}, {})
+    for raw in (b"\xef\xbb\xbf\xef\xbb\xbf{}", b" \xef\xbb\xbf{}", b"\xef\xbb\xbf", b"\xef\xbb{}"):
+        with pytest.raises(Problem):
+            parse_json(raw)
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_object_or_a_refusal(raw: bytes) -> None:
     try:

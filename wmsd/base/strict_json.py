@@ -6,6 +6,7 @@ field path, all at once (decisions, section 1). Fractions become Decimal, never 
 The sender determines the size of a text, so reading stops when it has more parts or errors than any honest one.
 """
 
+import codecs
 import json
 from collections.abc import Iterator
 from decimal import Decimal
@@ -34,7 +35,8 @@ class TextError:
 
 
 def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object], FieldErrors]:
-    """The object in `raw`, and its errors by field path.
+    """The object in `raw`, and its errors by field path. A byte order mark at its beginning is ignored (RFC 8259,
+    section 8.1).
 
     Raises Problem: 400 when it is not UTF-8, not JSON or not an object; 422 when it is nested so deeply, or has so
     many parts or errors, that reading stops.
@@ -45,7 +47,7 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
     if raw.count(b":") > 2 * most_fields:  # before parsing, which reads a whole object at once
         raise _too_much(f"has over {most_fields} fields")
     try:
-        document = _Reader(most_fields).decode(raw.decode("utf-8"))
+        document = _Reader(most_fields).decode(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError:
         raise _malformed("The request body is not UTF-8.") from None
     except json.JSONDecodeError as error:
