@@ -5,7 +5,7 @@ clock that was set, or a server that did not run, makes no backup twice and forg
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final, Literal, NamedTuple
 
 Every = Literal["never", "hour", "day"]
@@ -31,12 +31,26 @@ def begin_of_period(every: Every, at: time, now: datetime) -> datetime:
 
 
 def is_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> bool:
-    """Whether the period of now has no backup yet."""
+    """Whether the period of now has no backup yet. All moments are by the clock of the box, each with the offset
+    that it had then.
+    """
     if every == "never":
         return False
+    if every == "day":
+        return not any(_is_of_today(at, now, moment) for moment in made)
     begin = begin_of_period(every, at, now)
-    end = begin + (A_DAY if every == "day" else timedelta(hours=1))
-    return not any(begin <= moment < end for moment in made)
+    return not any(begin <= moment < begin + timedelta(hours=1) for moment in made)
+
+
+def _is_of_today(at: time, now: datetime, made: datetime) -> bool:
+    """In the night in which clocks are set back, what was made before now may be of the next day by the clock."""
+    today, day = _day_of(at, now), _day_of(at, made)
+    return day == today or (day > today and made.timestamp() <= now.timestamp())
+
+
+def _day_of(at: time, moment: datetime) -> date:
+    """The day that a moment belongs to, from `at` on, as people read the clock."""
+    return (moment.replace(tzinfo=None) - timedelta(hours=at.hour, minutes=at.minute)).date()
 
 
 def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> datetime | None:
@@ -50,8 +64,7 @@ def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) ->
 
 def is_proof_due(every: Every, at: time, now: datetime, proven: datetime | None) -> bool:
     """Once a day, from `at` on."""
-    begin = begin_of_period("day", at, now)
-    return every != "never" and (proven is None or not begin <= proven < begin + A_DAY)
+    return every != "never" and is_due("day", at, now, [] if proven is None else [proven])
 
 
 PERIODS: Final[dict[str, Callable[[datetime], object]]] = {

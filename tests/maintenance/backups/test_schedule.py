@@ -1,6 +1,8 @@
 """When a backup is due, and which are kept."""
 
 from datetime import UTC, datetime, time, timedelta, timezone
+from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -80,6 +82,31 @@ def test_the_time_is_that_of_the_box() -> None:
     now = datetime(2026, 11, 23, 3, 0, tzinfo=box)
     assert not is_due("day", AT, now, [datetime(2026, 11, 23, 0, 31, tzinfo=UTC).astimezone(box)])
     assert is_due("day", AT, now, [datetime(2026, 11, 23, 0, 29, tzinfo=UTC).astimezone(box)])
+
+
+@pytest.mark.parametrize("at", ["00:00", "02:00", "02:30", "03:00", "03:30", "04:00", "12:00"])
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        ("Europe/Bucharest", "2026-10-23"),
+        ("Europe/Berlin", "2026-10-23"),
+        ("Europe/Berlin", "2026-03-27"),
+        ("America/New_York", "2026-03-06"),
+    ],
+)
+def test_so_has_one_on_which_the_clock_is_changed(zone: str, day: str, at: str) -> None:
+    """Whoever looks every 10 minutes makes one every day, and by the hour one in each hour."""
+    began = datetime.fromisoformat(f"{day}T12:00").replace(tzinfo=ZoneInfo(zone))
+    of_days, of_hours = [began], [began]
+    for minutes in range(0, 98 * 60, 10):
+        moment = (began.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(ZoneInfo(zone))
+        now = moment.replace(tzinfo=timezone(moment.utcoffset() or timedelta()))  # as the box tells it
+        if is_due("day", time.fromisoformat(at), now, of_days[-1:]):
+            of_days.append(now)
+        if is_due("hour", AT, now, of_hours[-1:]):
+            of_hours.append(now)
+    assert [each.date() - began.date() for each in of_days] == [timedelta(days=number) for number in range(5)]
+    assert {later - sooner for sooner, later in pairwise(of_hours)} == {timedelta(hours=1)}
 
 
 def test_hours_days_and_weeks_are_kept() -> None:
