@@ -25,7 +25,7 @@ from wmsd.data_folder.platform_facts import installation_verbs
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import bound_caches
 from wmsd.db.files.open_files import FileBounds
-from wmsd.host import own_program
+from wmsd.host import orphaned_processes, own_program
 from wmsd.host.one_file.startup import settle_temporary_folder
 from wmsd.host.systemd.notify import ServiceManager, environment_of_next
 from wmsd.host.tls.certificate_files import check_files
@@ -245,6 +245,7 @@ async def _serve(
             manager.ready(f"Serving {address}")
             is_started()
             stack.callback(asyncio.ensure_future(_go_on(app)).cancel)
+            stack.callback(asyncio.ensure_future(orphaned_processes.reap_orphans()).cancel)
             await stop.wait()
             end_deadline = begin_deadline(
                 installation.platform,
