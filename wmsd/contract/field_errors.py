@@ -8,6 +8,7 @@ from wmsd.base.problems import Problem, by_path, message_of
 
 MESSAGES: Final[Mapping[str, str | None]] = {
     "EXTERNAL_REF_TAKEN": "There is a record with this external_ref already: details has its id.",
+    "INVALID_STATUS": "The status of the order does not allow this.",
     "INVALID_PARTNER": "The partner is not valid.",
     "INVALID_WAREHOUSE": "A warehouse is not valid.",
     "INVALID_ARTICLE": "An article is not valid.",
@@ -16,7 +17,7 @@ MESSAGES: Final[Mapping[str, str | None]] = {
 }
 """The message of each code; None for how many fields are wrong. An answer has one code: the first of these that
 occurs. A taken external_ref comes first, because whoever sends an order twice must learn that it is there already,
-not that its own reservation has left no stock.
+not that it has left no stock itself, or has completed its order.
 """
 
 
@@ -41,7 +42,7 @@ def external_ref_taken(noun: str, holder: int) -> FieldError:
 
 
 def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
-    """Raises Problem (422) with every error, if there is any."""
+    """Raises Problem (422, or 409 for the status of another document) with every error, if there is any."""
     if found := list(field_errors):
         raise problem_of(found)
 

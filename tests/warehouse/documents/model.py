@@ -15,11 +15,23 @@ FieldErrors = list[tuple[str, str]]
 """The path and the code of each thing that is wrong."""
 
 
+class Forbidden(str):
+    """The code of an order whose status forbids what is asked; `details` has its status and where it can go."""
+
+    details: Json
+
+    def __new__(cls, status: str, moves: Mapping[str, list[str]]) -> "Forbidden":
+        self = super().__new__(cls, "INVALID_STATUS")
+        self.details = {"current": status, "requested": None, "allowed": moves[status]}
+        return self
+
+
 def refuse(errors: FieldErrors) -> None:
     if errors:
         code = next(each for code in CODES for _, each in errors if each == code)
-        details = {"id": code.holder} if isinstance(code, Taken) else None
-        raise Refused(422, code, {path for path, _ in errors}, details)
+        details = {"id": code.holder} if isinstance(code, Taken) else getattr(code, "details", None)
+        status = 409 if code == "INVALID_STATUS" else 422
+        raise Refused(status, code, {path for path, _ in errors}, details)
 
 
 @dataclass

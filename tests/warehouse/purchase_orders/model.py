@@ -7,7 +7,7 @@ from tests.warehouse.documents.model import Book, Document, FieldErrors, kept_id
 from tests.warehouse.stock.goods import GOODS
 from tests.warehouse.stock.model import Json, Telling, millionths, shown
 
-MAY_BE_RECEIVED = ("CREAT", "PARTIAL")
+EXPECTS_MORE = ("CREAT", "PARTIAL")
 
 
 class PurchaseOrders(Book):
@@ -82,6 +82,10 @@ class PurchaseOrders(Book):
         status = "PARTIAL" if self.remaining(order) else "RECEPTIONAT"
         if status != order.status:
             self.reach(order, status, telling)
+
+    def may_be_received(self, order: Document) -> bool:
+        """Also one that receptions completed, up to its tolerance; none that was closed short or cancelled."""
+        return order.status in EXPECTS_MORE or (order.status == "RECEPTIONAT" and not self.remaining(order))
 
     def remaining(self, order: Document) -> list[Json]:
         return [

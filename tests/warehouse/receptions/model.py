@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tests.support.moments import Moments
-from tests.warehouse.documents.model import Book, Document, FieldErrors, kept_ids, refuse
-from tests.warehouse.purchase_orders.model import MAY_BE_RECEIVED, PurchaseOrders
+from tests.warehouse.documents.model import Book, Document, FieldErrors, Forbidden, kept_ids, refuse
+from tests.warehouse.purchase_orders.model import PurchaseOrders
 from tests.warehouse.stock.goods import GOODS, Article, Goods, Moved
 from tests.warehouse.stock.model import MILLION, Json, Telling, millionths, shown
 
@@ -80,7 +80,7 @@ class Receptions(Book):
         order = self.orders.by_id[order_id]
         is_cancelled = status == "ANULAT" != document.status  # also where nothing more comes of the order
         is_acted_on = changes or status == "FINALIZAT" != document.status
-        if is_acted_on and not is_cancelled and order.status not in ("CREAT", "PARTIAL"):
+        if is_acted_on and not is_cancelled and not self.orders.may_be_received(order):
             raise self.forbidden(document, status, refused="FINALIZAT")
         if changes:
             errors = [*self.names_wrong(document, fields), *self._unfit(order_id, items, is_cancelled)]
@@ -149,16 +149,17 @@ class Receptions(Book):
         self, order_id: int, items: Sequence[Json], of_closed_too: bool = False
     ) -> Iterator[tuple[str, str]]:
         """Everything that forbids to post these items of the order now."""
-        for path in self._unfit_paths(order_id, items, of_closed_too):
+        order = self.orders.by_id.get(order_id)
+        if order is not None and not of_closed_too and not self.orders.may_be_received(order):
+            yield "purchase_order_id", Forbidden(order.status, self.orders.moves)
+        for path in self._unfit_paths(order_id, items):
             yield path, "VALIDATION_FAILED"
 
-    def _unfit_paths(self, order_id: int, items: Sequence[Json], of_closed_too: bool) -> Iterator[str]:
+    def _unfit_paths(self, order_id: int, items: Sequence[Json]) -> Iterator[str]:
         order = self.orders.by_id.get(order_id)
         if order is None:
             yield "purchase_order_id"
             return
-        if order.status not in MAY_BE_RECEIVED and not of_closed_too:
-            yield "purchase_order_id"
         arrivals = list(self._arrivals(order, items))
         exact, ordered = {arrival.number for arrival in arrivals}, {item["id"] for item in order.lines}
         for number in range(len(items)):

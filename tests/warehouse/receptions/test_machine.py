@@ -9,7 +9,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from tests.warehouse.documents.machine import DocumentsMachine, latest, walk
 from tests.warehouse.documents.model import Document
-from tests.warehouse.purchase_orders.model import MAY_BE_RECEIVED
+from tests.warehouse.purchase_orders.model import EXPECTS_MORE
 from tests.warehouse.receptions import strategies
 from tests.warehouse.sales_orders.model import TRANSITIONS
 from tests.warehouse.sales_orders.observing import get
@@ -216,7 +216,7 @@ class ReceptionsMachine(DocumentsMachine):
     def open_order(self, back: int) -> Document:
         """One of which more is expected; the furthest back is any."""
         orders = list(self.depot.purchases.by_id.values())
-        waiting = [order for order in orders if order.status in MAY_BE_RECEIVED]
+        waiting = [order for order in orders if order.status in EXPECTS_MORE]
         chosen = waiting if waiting and back < strategies.FURTHEST else orders
         return chosen[max(0, len(chosen) - 1 - back)]
 

@@ -1,5 +1,6 @@
 """Every move of a reception: whether it is allowed, and what it does to stock, ledger, order and events."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,26 @@ async def test_an_order_is_received_in_parts_until_it_is_complete(dock: Dock) ->
     await dock.receive(order, {"po_item_id": 1, "quantity_um3pl": 6})
     assert await dock.purchase_order(order) == ("RECEPTIONAT", [10, 4])
     answer = await dock.world.call("POST", PATH, arrival(order, first), status=422)
-    assert answer.errors["purchase_order_id"] == ["is RECEPTIONAT: nothing more is received of PO-000001"]
+    assert answer.errors == {
+        "selected_items.0.quantity_um3pl": [
+            "is more than the order has left: 4 given, 0 of 10 may still be received"
+        ]
+    }
+
+
+async def test_an_order_that_receptions_completed_takes_more_up_to_its_tolerance(dock: Dock) -> None:
+    await dock.set_over_receipt_pct(2)
+    order = await dock.purchase((1, 10_000))
+    late = await draft(dock, order, {"po_item_id": 1, "quantity_um3pl": 50})
+    for quantity in (9_950, 50, 100):
+        await dock.receive(order, {"po_item_id": 1, "quantity_um3pl": quantity})
+    assert await dock.purchase_order(order) == ("RECEPTIONAT", [10_100])
+    await dock.world.call("PATCH", f"{PATH}/{late.id}", {"status": "FINALIZAT"}, events=[*MOVED, "stock.updated"])
+    assert await dock.purchase_order(order) == ("RECEPTIONAT", [10_150])
+    half = arrival(order, {"po_item_id": 1, "quantity_um3pl": 25})
+    answers = await asyncio.gather(*(dock.world.send("POST", PATH, half) for _ in range(5)))
+    assert sorted(answer.status for answer in answers) == [201, 201, 422, 422, 422]
+    assert await dock.purchase_order(order) == ("RECEPTIONAT", [10_200])
 
 
 async def test_an_order_that_is_closed_short_or_cancelled_is_received_no_more(dock: Dock) -> None:
@@ -164,6 +184,14 @@ async def test_an_order_that_is_closed_short_or_cancelled_is_received_no_more(do
             "PATCH", f"{PATH}/{each.id}", cancelled_now, events=["reception.updated", *MOVED]
         )
         assert (answer.body["status"], answer.body["notes"]) == ("ANULAT", "not needed any more")
+    for order, status in ((short, "RECEPTIONAT"), (cancelled, "ANULAT")):
+        wrong = arrival(order, {"po_item_id": order.id, "quantity_um3pl": 7}) | {"warehouse_id": 99}
+        answer = await dock.world.call("POST", PATH, wrong, status=409)
+        assert answer.body["code"] == "INVALID_STATUS"
+        assert answer.body["details"] == {"current": status, "requested": None, "allowed": []}
+        sentence = f"is {status}: nothing more is received of {order.body['code']}"
+        assert answer.errors["purchase_order_id"] == [sentence]
+        assert "warehouse_id" in answer.errors, "what else is wrong is told with it"
     assert await dock.purchase_order(short) == ("RECEPTIONAT", [4])
     assert await dock.stock() == (24, 0, 24)
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tests.support.moments import Moments
-from tests.warehouse.documents.model import Book, Document, FieldErrors, refuse
+from tests.warehouse.documents.model import Book, Document, FieldErrors, Forbidden, refuse
 from tests.warehouse.sales_orders.shipping import SHIPPED, SalesOrders
 from tests.warehouse.stock.goods import GOODS, Moved
 from tests.warehouse.stock.model import MILLION, Json, Telling, millionths, shown
@@ -119,8 +119,11 @@ class Returns(Book):
         if fields["sales_order_id"] is None:
             return
         order = self.orders.by_id.get(fields["sales_order_id"])
-        if order is None or order.status not in SHIPPED:
+        if order is None:
             yield "sales_order_id", "VALIDATION_FAILED"
+            return
+        if order.status not in SHIPPED:
+            yield "sales_order_id", Forbidden(order.status, self.orders.moves)
             return
         if order.fields["partner_id"] != fields["partner_id"]:
             yield "partner_id", "INVALID_PARTNER"

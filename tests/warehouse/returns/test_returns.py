@@ -11,6 +11,7 @@ import pytest
 from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, Answer, World, open_world
+from wmsd.warehouse.sales_orders.rules import TRANSITIONS
 
 PATH = "/api/returns"
 CREATED = ["return.created"]
@@ -128,8 +129,14 @@ async def test_only_of_a_loaded_order_goods_come_back(shop: Shop, status: str) -
     if status in ("INCARCAT", "LIVRAT"):
         await shop.world.call("POST", PATH, sent, status=201, events=CREATED)
         return
-    answer = await shop.world.call("POST", PATH, sent, status=422)
+    answer = await shop.world.call("POST", PATH, sent, status=409)
     assert answer.errors == {"sales_order_id": [f"is {status}: only what was loaded can come back"]}
+    allowed = TRANSITIONS.allowed_from(status)
+    assert answer.body["code"] == "INVALID_STATUS"
+    assert answer.body["details"] == {"current": status, "requested": None, "allowed": allowed}
+    free = await shop.world.call("POST", PATH, body(), status=201, events=CREATED)
+    bound = await shop.world.call("PATCH", f"{PATH}/{free.id}", {"sales_order_id": order.id}, status=409)
+    assert bound.raw == answer.raw
 
 
 async def test_another_partner_cannot_bring_back_what_an_order_shipped(shop: Shop) -> None:

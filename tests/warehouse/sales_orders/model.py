@@ -42,6 +42,7 @@ FIELDS = (
 SHIP_TO = ("name", "street", "city", "postal_code", "country", "phone")
 CODES = (
     "EXTERNAL_REF_TAKEN",
+    "INVALID_STATUS",
     "INVALID_PARTNER",
     "INVALID_WAREHOUSE",
     "INVALID_ARTICLE",

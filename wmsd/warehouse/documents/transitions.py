@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
+from wmsd.contract.field_errors import FieldError
 
 Status = TypeVar("Status", bound=str)
 Effect = TypeVar("Effect")
@@ -91,6 +92,11 @@ class Transitions(Generic[Status, Effect]):
         allowed = [each for each in self.allowed_from(current) if each != requested and each not in refused]
         details = {"current": current, "requested": requested, "allowed": allowed}
         return Problem("INVALID_STATUS", message, details=details)
+
+    def forbidding(self, path: str, sentence: str, current: Status) -> FieldError:
+        """The error (409) of a field that names a document of this kind whose status forbids what is asked."""
+        details = {"current": current, "requested": None, "allowed": self.allowed_from(current)}
+        return FieldError("INVALID_STATUS", path, sentence, details)
 
     def _possible(self, current: Status, requested: Status) -> str:
         allowed = self.allowed_from(current)

@@ -1,6 +1,6 @@
 """Which status may follow which, by hand and by receptions (decisions, section 3). Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Literal, get_args
 
 from wmsd.warehouse.documents.transitions import Transitions
@@ -23,9 +23,19 @@ BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
 """The transitions that a finalised reception makes; a person may make only those above. None moves stock."""
-MAY_BE_RECEIVED: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
+EXPECTS_MORE: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 
 
 def status_after_reception(items: Iterable[tuple[int, int]]) -> Status:
     """The status for these (ordered, received) quantities: RECEPTIONAT when nothing is left to come."""
     return "RECEPTIONAT" if all(received >= ordered for ordered, received in items) else "PARTIAL"
+
+
+def may_be_received(status: Status, find_items: Callable[[], Iterable[tuple[int, int]]]) -> bool:
+    """Whether an order takes receptions. `find_items` returns its (ordered, received) quantities: an order that
+    receptions completed takes more, up to its tolerance; one that was closed by hand still lacks something, and
+    takes none.
+    """
+    return status in EXPECTS_MORE or (
+        status == "RECEPTIONAT" and status_after_reception(find_items()) == "RECEPTIONAT"
+    )

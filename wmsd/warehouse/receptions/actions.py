@@ -54,7 +54,11 @@ POSTED: Final = (
 )
 
 
-@writing(creates=True, events=("reception.created", *POSTED), codes=("INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"))
+@writing(
+    creates=True,
+    events=("reception.created", *POSTED),
+    codes=("INVALID_STATUS", "INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"),
+)
 def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     """Create a reception of a purchase order.
 

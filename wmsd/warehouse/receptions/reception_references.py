@@ -10,7 +10,7 @@ from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_references import objects_in, references_of
 from wmsd.warehouse.purchase_orders import store as orders
-from wmsd.warehouse.purchase_orders.rules import MAY_BE_RECEIVED
+from wmsd.warehouse.purchase_orders.rules import BY_HAND, may_be_received
 from wmsd.warehouse.purchase_orders.store import ORDERS, ReceivableItem
 from wmsd.warehouse.receptions.rules import FINAL, TRANSITIONS, Status, base_quantity, most_receivable
 from wmsd.warehouse.receptions.schema import ReceptionItemFields
@@ -44,10 +44,11 @@ def find_arrivals(
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
         return []
-    if order["status"] not in MAY_BE_RECEIVED and not of_closed_too:
-        sentence = f"is {order['status']}: nothing more is received of {order['code']}"
-        errors.append(invalid_field("purchase_order_id", sentence))
     items = orders.receivable(tx, order_id)
+    received = ((item.ordered, item.received) for item in items.values())
+    if not of_closed_too and not may_be_received(order["status"], lambda: received):
+        sentence = f"is {order['status']}: nothing more is received of {order['code']}"
+        errors.append(BY_HAND.forbidding("purchase_order_id", sentence, order["status"]))
     arrivals: list[tuple[int, Arrival]] = []
     for number, row in enumerate(rows):
         path = f"selected_items.{number}"
@@ -88,8 +89,9 @@ def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested
     """Raises Problem (409) when nothing more is received of the reception's order. `requested` is the status that
     the reception is to reach, if any.
     """
-    order = ORDERS.columns(tx, reception["purchase_order_id"])
-    if order["status"] not in MAY_BE_RECEIVED:
+    order_id = reception["purchase_order_id"]
+    order = ORDERS.columns(tx, order_id)
+    if not may_be_received(order["status"], lambda: orders.received(tx, order_id)):
         sentence = f"Purchase order {order['code']} is {order['status']}: nothing more is received of it."
         raise TRANSITIONS.forbidden(sentence, reception["status"], requested, refused=(FINAL,))
 

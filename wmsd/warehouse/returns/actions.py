@@ -33,7 +33,7 @@ REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "E
 CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
 
 
-@writing(creates=True, events=("return.created",), codes=REFUSALS)
+@writing(creates=True, events=("return.created",), codes=("INVALID_STATUS", *REFUSALS))
 def create_return(tx: Transaction, body: ReturnFields) -> Record:
     """Create a return.
 

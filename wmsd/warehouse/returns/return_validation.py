@@ -12,7 +12,7 @@ from wmsd.warehouse.documents.document_references import Articles, check_documen
 from wmsd.warehouse.returns import store
 from wmsd.warehouse.returns.schema import ReturnLineFields
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
-from wmsd.warehouse.sales_orders.rules import SHIPPED
+from wmsd.warehouse.sales_orders.rules import SHIPPED, TRANSITIONS
 from wmsd.warehouse.sales_orders.store import ORDERS
 
 Row = dict[str, Any]
@@ -91,7 +91,8 @@ def check_return(
     if order is None:
         return
     if order["status"] not in SHIPPED:
-        yield invalid_field("sales_order_id", f"is {order['status']}: only what was loaded can come back")
+        sentence = f"is {order['status']}: only what was loaded can come back"
+        yield TRANSITIONS.forbidding("sales_order_id", sentence, order["status"])
         return
     yield from _other_partner(order, values, current)
     yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)

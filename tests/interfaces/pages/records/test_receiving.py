@@ -83,6 +83,31 @@ async def test_a_part_is_received_and_then_the_rest(office: Visitor, shop: Shop)
     assert await shop.stock() == (26, 0, 26)
 
 
+async def test_the_last_box_of_a_complete_order_is_received_within_the_tolerance(
+    office: Visitor, shop: Shop
+) -> None:
+    await shop.world.send("PATCH", "/api/articles/1", {"over_receipt_pct": 20})
+    await purchase(office, ("A", "10"), ("B", "4"))
+    path = f"{RECEPTIONS}/new?purchase_order=1"
+    await office.post(f"{RECEPTIONS}/new", form_of(await office.get(path)))
+    await sent(office, f"{RECEPTIONS}/1/finish")
+    fields = form_of(await office.get(path))
+    assert [fields[f"selected_items.{number}.quantity_um3pl"] for number in (0, 1)] == ["", ""]
+    done = await office.post(f"{RECEPTIONS}/new", {**fields, "selected_items.0.quantity_um3pl": "2"})
+    assert done.goes_to == f"{RECEPTIONS}/2?done=new", done.text
+    await sent(office, f"{RECEPTIONS}/2/finish")
+    assert await shop.stock() == (32, 0, 32)
+
+
+async def test_the_status_of_an_order_is_told_at_its_field(office: Visitor) -> None:
+    await sent(office, f"{ORDERS}/new", partner="P1", warehouse="MAIN", **lines(("A", "1")))
+    fields = form_of(await office.get(f"{RETURNS}/new?sales_order=1"))
+    refused = await office.post(f"{RETURNS}/new", fields)
+    assert refused.status == 409
+    assert "is CREAT: only what was loaded can come back" in text_of(refused.text)
+    assert still_in(refused).items() >= fields.items(), "nothing is lost"
+
+
 async def test_more_than_ordered_is_refused_with_the_rule(office: Visitor) -> None:
     await purchase(office, ("A", "10"))
     fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))

@@ -86,16 +86,18 @@ class Source(NamedTuple):
 
 
 async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
-    """What is still open of each item, in the unit in which receptions count."""
+    """What is still open of each item, in the unit in which receptions count. Of a complete order, which may take
+    more by its tolerance, every item without a quantity.
+    """
     order, known = await _document(at, "purchase-orders", order_id)
     typed: Typed = {"purchase_order": order["code"], "warehouse": _code(known, order, "warehouse_id")}
     notes = {}
-    items = [each for each in order["items"] if each["received_quantity"] < each["quantity"]]
-    for number, item in enumerate(items):
+    lacking = [each for each in order["items"] if each["received_quantity"] < each["quantity"]]
+    for number, item in enumerate(lacking or order["items"]):
         row = f"selected_items.{number}"
         typed |= {f"{row}.po_item_id": str(item["id"]), f"{row}.article_code": item["article_code"]}
         article = known.get(("article_id", item["article_id"]))
-        if article is None:  # who may not read it does not know in which unit receptions count
+        if article is None or not lacking:  # who may not read it does not know in which unit receptions count
             continue
         still_open = (item["quantity"] - item["received_quantity"]) / Decimal(article["um3pl_factor"])
         still_open = still_open.quantize(MILLIONTH, ROUND_DOWN).normalize() + 0
