@@ -15,7 +15,7 @@ from wmsd.contract.route import RouteTable
 from wmsd.events.outbox.events import EVENTS
 from wmsd.interfaces.cli.main import wmsd
 from wmsd.interfaces.graphql import over_http
-from wmsd.interfaces.pages.kit.text.words import STATUSES
+from wmsd.interfaces.pages.kit.text.words import DISPOSITIONS, STATUSES
 from wmsd.interfaces.service import SERVED
 from wmsd.settings.all_settings import declared_settings, sections
 
@@ -110,8 +110,9 @@ def test_every_code_event_and_ability_is_there() -> None:
     assert wrong == []
 
 
-def test_statuses_have_the_names_that_pages_show() -> None:
-    assert dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", PAGES["pages"], re.MULTILINE)) == STATUSES
+def test_statuses_and_dispositions_have_the_names_that_pages_show() -> None:
+    told = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", PAGES["pages"], re.MULTILINE))
+    assert told == {**STATUSES, **DISPOSITIONS}
 
 
 @pytest.mark.parametrize("page", PAGES)

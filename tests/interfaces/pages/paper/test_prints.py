@@ -92,7 +92,7 @@ async def test_a_return_slip_says_what_becomes_of_each_line(shop: Shop, office: 
     body = {**PLACE, "reason": "Broken", "lines": lines}
     assert (await shop.world.send("POST", "/api/returns", body)).status == 201
     seen = await office.get("/companies/1/returns/1/prints/return-slip")
-    assert rows(seen) == [["A", "Alpha", "2 pcs", "Into quarantine"]]
+    assert rows(seen) == [["A", "Alpha", "2 pcs", "Quarantine"]]
     assert facts(seen)["Reason"] == "Broken"
 
 

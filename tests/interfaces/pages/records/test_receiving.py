@@ -162,6 +162,9 @@ async def test_goods_come_back_into_quarantine(office: Visitor, shop: Shop) -> N
     assert told.status == 303, told.text
     assert (await sent(office, f"{RETURNS}/1/finish")).goes_to == f"{RETURNS}/1?done=finish"
     assert (await document(office, "returns/1"))["status"] == "FINALIZAT"
+    seen = text_of((await office.get(f"{RETURNS}/1")).text)
+    assert "CARANTINA" not in seen, "also in what happened"
+    assert seen.count("Quarantine") == 2
     (record,) = (await document(office, "stock?article_id=1&warehouse_id=1"))["data"]
     assert (record["quantity"], record["quarantined"]) == (19, 2)
 

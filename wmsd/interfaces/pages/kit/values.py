@@ -35,6 +35,8 @@ QUANTITIES: Final = frozenset(
     {"quantity", "received_quantity", "counted_quantity", "expected_quantity", QUANTITY_3PL}
 )
 """Fields of the lines of documents that have units."""
+CODED: Final = frozenset({"disposition", "type"})
+"""Fields whose codes have words, also in what was before and after."""
 SHORT: Final = 3
 """Decimals of a number of boxes that are shown."""
 A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
@@ -226,7 +228,8 @@ def _sentences(value: Iterable[str]) -> str:
 
 def _changes(value: Mapping[str, Mapping[str, Any]]) -> str:
     return "<br>".join(
-        f"{escape(name if '.' in name else name_of(name))}: {_plain(change['before'])} → {_plain(change['after'])}"
+        f"{escape(name if '.' in name else name_of(name))}: "
+        f"{_of_field(name, change['before'])} → {_of_field(name, change['after'])}"
         for name, change in value.items()
     )
 
@@ -247,7 +250,13 @@ def _plain(value: Any) -> str:
 
 def _parts(value: Mapping[str, Any]) -> str:
     """Of an address, or of a line of a document, in one line of text."""
-    return ", ".join(f"{escape(name_of(name))} {_plain(each)}" for name, each in value.items() if each is not None)
+    return ", ".join(
+        f"{escape(name_of(name))} {_of_field(name, each)}" for name, each in value.items() if each is not None
+    )
+
+
+def _of_field(name: str, value: Any) -> str:
+    return _word(value) if name in CODED and value is not None else _plain(value)
 
 
 def _referring(field: Field, referred: Referred, at: Workplace) -> Show:

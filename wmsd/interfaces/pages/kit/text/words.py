@@ -21,7 +21,7 @@ STATUSES: Final = {
     "FINALIZAT": "Finished",
 }
 """Of documents."""
-DISPOSITIONS: Final = {"RESTOC": "Back into stock", "CARANTINA": "Into quarantine", "DISTRUS": "Destroyed"}
+DISPOSITIONS: Final = {"RESTOC": "Restock", "CARANTINA": "Quarantine", "DISTRUS": "Destroyed"}
 """What becomes of goods that come back."""
 LABEL_SIZES: Final = {
     "label-sheet": "A4 sheet with 24 labels, 70 x 37 mm",
