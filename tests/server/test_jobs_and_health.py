@@ -166,12 +166,16 @@ async def test_a_job_queue_that_stands_still_is_unavailable(world: World) -> Non
     assert answer.body["status"] == "unavailable"
 
 
-async def test_strangers_are_told_no_figures_of_the_disk(world: World) -> None:
+async def test_strangers_are_told_a_figure_of_each_check_and_no_bytes(world: World) -> None:
+    """Decisions, section 4: of the database, the cache, the job queue and the disk."""
     known = (await world.call("GET", "/api/health")).body["checks"]["disk"]
     assert known.keys() == {"ok", "free_bytes", "free_percent"}
     for token in ("", "forged", f"{world.token}x"):
         answer = await world.call("GET", "/api/health", token=token, company="")
-        assert answer.body["checks"]["disk"] == {"ok": True}
+        checks = answer.body["checks"]
+        assert checks["disk"] == {"ok": True, "free_percent": known["free_percent"]}
+        figures = [("database", "milliseconds"), ("cache", "entries"), ("job_queue", "seconds_since_tick")]
+        assert all(checks[name].keys() == {"ok", figure} for name, figure in figures)
 
 
 async def test_a_full_disk_is_unavailable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from wmsd.base.cursor import INSTALLATION, CursorSigner
-from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem, forbidden, invalid, not_found
 from wmsd.contract.context import Company
 from wmsd.contract.field_errors import FieldError, problem_of
 from wmsd.contract.list_queries import CursorQuery, NoQuery
@@ -70,11 +70,11 @@ def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Com
 
 
 def operator_id(text: str | None) -> int | None:
-    """The id in X-Three-Pl-Id, if it was sent. Raises Problem (422) when it is none."""
+    """The id in X-Three-Pl-Id, if it was sent. Raises Problem (403) when it can be no operator's."""
     if text is None:
         return None
     if not ID.fullmatch(text):
-        raise invalid({"X-Three-Pl-Id": ["must be the id of an operator"]})
+        raise forbidden("X-Three-Pl-Id is not the id of an operator.")
     return int(text)
 
 

@@ -27,10 +27,13 @@ Result = TypeVar("Result")
 SLOWEST_TICK_SECONDS = 30.0
 MOST_NAMED: Final = 100
 PUBLIC: Final = (
-    *("ok", "degraded", "milliseconds", "entries", "seconds_since_tick", "switched_off", "doubted_since"),
+    *("ok", "degraded", "milliseconds", "entries", "seconds_since_tick", "free_percent"),
+    *("switched_off", "doubted_since"),
     *("companies_unprepared", "companies_unavailable", "files_that_cannot_be_written"),
 )
-"""What of a check a stranger is told: free bytes, for example, would tell how an attack goes."""
+"""What of a check a stranger is told. Free bytes, for example, would tell how an attack goes; a whole percent
+tells little of it.
+"""
 
 
 async def check_health(

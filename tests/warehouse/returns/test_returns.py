@@ -367,6 +367,13 @@ async def test_reading_is_enough_to_write_unless_the_installation_asks_for_more(
         assert (await strict.send("POST", "/api/auth/token", asked)).status == 200
 
 
+async def test_the_schema_of_graphql_says_what_suffices_and_what_may_be_required(shop: Shop) -> None:
+    schema = (await shop.world.send("GET", "/api/graphql/schema", company="", token="")).raw.decode()
+    needed = "Needs returns:read, or returns:write where the installation requires it."
+    assert f"Create a return. {needed}" in schema
+    assert schema.count("returns:write") == schema.count(needed)
+
+
 async def told_of(world: World) -> dict[str, Any]:
     """What the installation says that creating returns needs, and which abilities it says that there are."""
     index = (await world.call("GET", "/api")).body["endpoints"]

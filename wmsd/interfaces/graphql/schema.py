@@ -21,6 +21,7 @@ from graphql import (
 from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
+from wmsd.contract.access import SUFFICES
 from wmsd.contract.operation import Operation
 from wmsd.interfaces.graphql.root_fields import (
     COLLECTIONS,
@@ -242,8 +243,15 @@ def _list_of(kind: GraphQLObjectType) -> GraphQLList[Any]:
 
 
 def _described(operation: Operation) -> str:
-    needs = f" Needs {operation.ability}." if operation.ability is not None else ""
+    needs = f" Needs {_needed(operation.ability)}." if operation.ability is not None else ""
     return f"{operation.summary}.{needs}"
+
+
+def _needed(ability: str) -> str:
+    """The ability that a token needs. The schema is the same, whatever the settings say."""
+    if ability not in SUFFICES:
+        return ability
+    return f"{SUFFICES[ability]}, or {ability} where the installation requires it"
 
 
 def _object(name: str, fields: tuple[Field, ...], root: Callable[[Field], GraphQLField]) -> GraphQLObjectType:
