@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.base.cursor import CursorSigner
+from wmsd.base.cursor import CursorSigner, began_with
 
 SIGNER = CursorSigner(b"key")
 positions = st.integers(-(2**63), 2**63 - 1)
@@ -15,13 +15,17 @@ filters = st.dictionaries(st.sampled_from(["warehouse_id", "article_id"]), st.in
 
 @given(positions, st.integers(1, 9), st.sampled_from(["stock", "articles"]), filters)
 def test_a_cursor_comes_back(position: int, company: int, name: str, chosen: dict[str, int]) -> None:
-    assert SIGNER.place(SIGNER.sign(position, company, name, chosen), company, name, chosen) == (position, "1")
+    assert SIGNER.place(SIGNER.sign(position, company, name, chosen), company, name, chosen) == (
+        position,
+        "1",
+        None,
+    )
 
 
 @given(positions, st.from_regex(r"[1-9][0-9]{0,3}-[0-9a-f]{8}", fullmatch=True))
 def test_it_says_the_epoch_in_which_it_was_given(position: int, epoch: str) -> None:
     cursor = SIGNER.sign(position, 1, "stock", {}, epoch)
-    assert SIGNER.place(cursor, 1, "stock", {}) == (position, epoch)
+    assert SIGNER.place(cursor, 1, "stock", {}) == (position, epoch, None)
     assert len(cursor) <= 60
     for other in (cursor[:27], cursor[:-1], f"{cursor}A", SIGNER.sign(position, 1, "stock", {}) + cursor[27:]):
         with pytest.raises(ValueError, match="is not a cursor"):
@@ -61,7 +65,15 @@ KNOWN = "AAAAAAAAAAW_gkGjd7jXODSeI3E"
 
 def test_a_cursor_looks_the_same_in_every_version() -> None:
     assert SIGNER.sign(5, 1, "stock", {}) == KNOWN
-    assert SIGNER.place(KNOWN, 1, "stock", {}) == (5, "1")
+    assert SIGNER.place(KNOWN, 1, "stock", {}) == (5, "1", None)
+
+
+@given(positions, st.sampled_from(["1", "12-ab12cd34"]), st.dictionaries(st.just("since"), st.integers(1, 99)))
+def test_it_says_what_its_walk_began_with(position: int, epoch: str, begins: dict[str, int]) -> None:
+    cursor = SIGNER.sign(position, 1, "stock", {}, epoch, began_with(begins))
+    assert SIGNER.place(cursor, 1, "stock", {}) == (position, epoch, began_with(begins))
+    assert began_with(begins) != began_with({"since": 100})
+    assert len(cursor) <= 60
 
 
 def test_it_is_taken_in_its_own_spelling_without_padding_and_with() -> None:

@@ -2,7 +2,8 @@
 
 A cursor does not contain what it is bound to. That is only part of the signed text, so a cursor that is used
 elsewhere fails like a forged one. It does contain the epoch of the company's history in which it was given
-(decisions, section 11); one of the first epoch has none, as all had before there were epochs.
+(decisions, section 11); one of the first epoch has none, as all had before there were epochs. And it contains a
+digest of the moment that its walk began with, in a list that can begin with one: whoever goes on need not send it.
 """
 
 import base64
@@ -16,6 +17,11 @@ from typing import Final, NamedTuple
 from wmsd.base.dataclass import dataclass
 
 SIGNATURE_BYTES: Final = 12
+BEGAN: Final = "@"
+"""Comes before the digest of what the walk began with; no epoch has it in its name."""
+ANOTHER_BEGINNING: Final = (
+    "is another than the walk of this cursor began with: send that one, or none, or begin without the cursor"
+)
 UNKNOWN: Final = (
     "is not a cursor of this company, this list and these filters; if it was one before a restore, read "
     "everything anew, without a cursor"
@@ -33,6 +39,13 @@ class Place(NamedTuple):
 
     position: int
     epoch: str
+    began: str | None = None
+    """The digest of what the walk began with; None in a list that has no such parameter, and in old cursors."""
+
+
+def began_with(begins: Mapping[str, object]) -> str:
+    """The digest of what a walk begins with."""
+    return hashlib.blake2b(json.dumps(sorted(begins.items())).encode(), digest_size=4).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +59,16 @@ class CursorSigner:
         list_name: str,
         filters: Mapping[str, object],
         epoch: str = FIRST_EPOCH,
+        began: str | None = None,
     ) -> str:
         packed = position.to_bytes(8, "big", signed=True)
         named = b"" if epoch == FIRST_EPOCH else epoch.encode()
+        named += b"" if began is None else f"{BEGAN}{began}".encode()
         signature = self._signature(packed + named, company_id, list_name, filters)
         return base64.urlsafe_b64encode(packed + signature + named).rstrip(b"=").decode()
 
     def place(self, cursor: str, company_id: int, list_name: str, filters: Mapping[str, object]) -> Place:
-        """The position and the epoch that `sign` was given. Raises ValueError for any other text."""
+        """The place that `sign` was given. Raises ValueError for any other text."""
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
@@ -63,7 +78,8 @@ class CursorSigner:
         expected = self._signature(packed + named, company_id, list_name, filters)
         if not hmac.compare_digest(signature, expected):
             raise ValueError(UNKNOWN)
-        return Place(int.from_bytes(packed, "big", signed=True), named.decode() if named else FIRST_EPOCH)
+        name, _, began = named.decode().partition(BEGAN)
+        return Place(int.from_bytes(packed, "big", signed=True), name or FIRST_EPOCH, began or None)
 
     def _signature(self, packed: bytes, company_id: int, list_name: str, filters: Mapping[str, object]) -> bytes:
         bound_to = json.dumps([company_id, list_name, sorted(filters.items())], default=str).encode()

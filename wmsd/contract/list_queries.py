@@ -133,6 +133,12 @@ class Query(Model):
         """The names of its filters: all parameters but paging and the choice of what to show."""
         return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
 
+    def beginning(self) -> dict[str, object] | None:
+        """The moment that the caller lets the walk begin with, by its parameter; None for a list without one."""
+        if (names := self.BEGINS & self.SINCE) == frozenset():
+            return None
+        return {name: value for name in sorted(names) if (value := getattr(self, name)) is not None}
+
     def filters(self) -> dict[str, object]:
         """The filters that the caller gave."""
         return {

@@ -83,6 +83,8 @@ class Call:
     """Tells the requests of a batch apart that share its key. No key of a client can end with it."""
     cursor_epoch: str | None = None
     """The epoch of the company's history that its cursor is of, once decoded; None without a cursor."""
+    cursor_began: str | None = None
+    """What its walk began with, as cursors say it; None where a walk can begin with nothing."""
     if_match: str | None = None
     if_none_match: str | None = None
     caller: Caller | None = None

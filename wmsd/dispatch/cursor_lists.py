@@ -33,7 +33,7 @@ def walk(
         page: CursorPage = operation.action(tx, **{**inputs, "position": position})
     except PlaceGone as error:
         filters = inputs["query"].filters()
-        cursor = signer.sign(error.position, company.id, operation.name, filters, epoch.name)
+        cursor = signer.sign(error.position, company.id, operation.name, filters, epoch.name, call.cursor_began)
         raise _refused(error, epoch.name, cursor) from None
     if operation.history is not None:
         beside = _beside(tx, operation.history, epoch.name, position, page.end_position)

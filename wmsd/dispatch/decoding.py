@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from wmsd.base.cursor import INSTALLATION, CursorSigner
+from wmsd.base.cursor import ANOTHER_BEGINNING, INSTALLATION, CursorSigner, began_with
 from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem, forbidden, invalid, not_found
 from wmsd.contract.context import Company
 from wmsd.contract.field_errors import FieldError, problem_of
@@ -57,15 +57,19 @@ def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any
 
 
 def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Company | None) -> int:
-    """Notes the epoch of the cursor in the call."""
+    """Notes the epoch of the cursor in the call, and what its walk began with."""
+    begins = query.beginning()
     if query.cursor is None:
+        call.cursor_began = None if begins is None else began_with(begins)
         return 0
     company_id = INSTALLATION if company is None else company.id
     try:
         place = signer.place(query.cursor, company_id, call.operation.name, query.filters())
     except ValueError as error:
         raise invalid({"cursor": [str(error)]}) from None
-    call.cursor_epoch = place.epoch
+    if begins and place.began not in (None, began_with(begins)):
+        raise invalid({name: [ANOTHER_BEGINNING] for name in begins})
+    call.cursor_epoch, call.cursor_began = place.epoch, place.began
     return place.position
 
 

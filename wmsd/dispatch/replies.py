@@ -53,6 +53,7 @@ def reply_of(
                 list_name=call.operation.name,
                 filters=query.filters(),
                 epoch=epoch,
+                began=call.cursor_began,
             )
             end = sign(position)
             next_cursor = end if has_more else None

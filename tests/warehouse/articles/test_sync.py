@@ -249,6 +249,31 @@ async def test_a_walk_goes_on_without_the_moment_that_it_began_at(world: World) 
         assert [article["code"] for article in page["data"]] == ["C2"]
 
 
+async def test_a_walk_goes_on_with_no_other_moment_than_it_began_with(world: World) -> None:
+    """A later one would pass over what lies between; an earlier one would be ignored."""
+    for place in range(4):
+        body = {"code": f"C{place}", "name": "x"}
+        await world.call("POST", "/api/articles", body, status=201, events=["article.created"])
+        world.clock.advance(60)
+    path, began = "/api/articles/sync?per_page=1", "updated_since=2026-11-20T12:00:00Z"
+    others = ("2026-11-20T12:00:00.001Z", "2026-11-20T12:02:00Z", "2020-01-01T00:00:00Z")
+    cursor = (await world.call("GET", f"{path}&{began}")).body["next_cursor"]
+    without = (await world.call("GET", path)).body["next_cursor"]
+    end = (await world.call("GET", f"/api/articles/sync?cursor={cursor}")).body["end_cursor"]
+    for other in others:
+        for each in (cursor, without, end):
+            answer = await world.call("GET", f"{path}&updated_since={other}&cursor={each}", status=422)
+            assert answer.errors["updated_since"][0].startswith(
+                "is another than the walk of this cursor began with"
+            )
+    for same in ("", f"&{began}", "&updated_since=2026-11-20T14:00:00%2B02:00"):
+        page = (await world.call("GET", f"{path}&cursor={cursor}{same}")).body
+        assert [article["code"] for article in page["data"]] == ["C2"]
+    of_an_older_version = world.installation.dispatcher._signer.sign(1, world.company, "sync_articles", {})
+    page = (await world.call("GET", f"{path}&updated_since={others[1]}&cursor={of_an_older_version}")).body
+    assert [article["code"] for article in page["data"]] == ["C0"]
+
+
 async def test_a_cursor_of_another_list_or_company_is_refused(world: World) -> None:
     other = await world.new_company("OTHER")
     for place in range(2):

@@ -99,11 +99,12 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
 
     Follow `next_cursor` until it is null, and keep the last `end_cursor`: with it as `cursor`, the next walk
     begins where this one ended. Or begin with `updated_since`, the `as_of` of the first page of the last time.
-    An article that changes while you read comes later in the same walk, or in the next, even when the server's
-    clock is set.
+    Beside a cursor only the moment that its walk began with may be sent. An article that changes while you read
+    comes later in the same walk, or in the next, even when the server's clock is set.
     """
-    since = min(query.updated_since or 0, tx.last_change())  # no cursor leads beyond the last change
-    return store.changes(tx, query, max(position, since))
+    if query.cursor is None:
+        position = min(query.updated_since or 0, tx.last_change())  # no cursor leads beyond the last change
+    return store.changes(tx, query, position)
 
 
 @writing(creates=True, events=("article.created",), audited="article.create")
