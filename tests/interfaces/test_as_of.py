@@ -4,6 +4,7 @@ Who reads in pages and asks for later changes by the `as_of` of the first page m
 `updated_at` that was seen would not do: a record of an early page may change before a later page is read.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.shop import Shop
+from tests.support.world import World
 from wmsd.base import timestamps
 
 LISTS = ["/api/sales-orders", "/api/v2/sales-orders"]
@@ -36,7 +38,10 @@ async def test_what_changed_behind_a_reader_comes_the_next_time(shop: Shop, path
     assert missed == [], "which is why there is as_of"
 
 
-@pytest.mark.parametrize("path", [*LISTS, "/api/stock", "/api/v2/stock", "/api/articles/sync", "/api/returns"])
+OF_ARTICLES = ["/api/articles", "/api/v2/articles", "/api/articles/sync"]
+
+
+@pytest.mark.parametrize("path", [*LISTS, "/api/stock", "/api/v2/stock", *OF_ARTICLES, "/api/returns"])
 async def test_nothing_shown_is_later_and_nothing_new_is_not(shop: Shop, path: str) -> None:
     await shop.order()
     for seconds in (0.0, 3600.0, -7200.0):
@@ -56,8 +61,61 @@ async def test_graphql_says_it_too(shop: Shop) -> None:
     query = "{ sales_orders(first: 1) { nodes { updated_at } pageInfo { asOf } } articles { pageInfo { asOf } } }"
     data = (await shop.world.call("POST", "/api/graphql", {"query": query})).body["data"]
     orders = data["sales_orders"]
-    assert orders["pageInfo"]["asOf"] == orders["nodes"][0]["updated_at"]
-    assert data["articles"]["pageInfo"]["asOf"] is None, "articles are not asked for by their change"
+    moment = orders["nodes"][0]["updated_at"]
+    assert orders["pageInfo"]["asOf"] == data["articles"]["pageInfo"]["asOf"] == moment
+    await shop.world.send("PATCH", "/api/articles/2", {"name": "Later"})
+    query = f'{{ articles(updated_since: "{moment}") {{ nodes {{ id }} }} }}'
+    data = (await shop.world.call("POST", "/api/graphql", {"query": query})).body["data"]
+    assert data["articles"]["nodes"] == [{"id": "2"}]
+
+
+OF_FEW = {
+    **dict.fromkeys(("/api/clients", "/api/partners", "/api/warehouses"), 1),
+    **dict.fromkeys(("/api/webhooks", "/api/v2/webhooks"), 2),
+    "/api/v2/packaging/types": 1,
+}
+"""Lists, and the id of the record that changes."""
+
+
+async def test_what_changes_of_partners_and_webhooks_comes_whatever_the_clock_does(shop: Shop) -> None:
+    world = shop.world
+    await world.import_csv("packaging-types", "code,name\nEUR,Pallet\nBOX,Box\n")
+    for name in ("a", "b", "c"):
+        hook = {
+            "name": name,
+            "url": "https://hooks.example.com",
+            "events": ["*"],
+            "auth_type": "hmac",
+            "secret": "s" * 32,
+        }
+        await world.call("POST", "/api/webhooks", hook, status=201)
+    for number, seconds in enumerate((0, 3600, -7200)):
+        world.clock.advance(max(seconds, 0))
+        world.clock.set_back(max(-seconds, 0))
+        moments = {}
+        for path in OF_FEW:
+            body = (await world.call("GET", path)).body
+            moments[path] = as_of(body)
+            assert all(record["updated_at"] <= moments[path] for record in body["data"])
+            assert (await world.call("GET", f"{path}?updated_since={moments[path]}")).body["data"] == []
+        for kind, code in (
+            ("clients", "C1"),
+            ("partners", "P1"),
+            ("warehouses", "MAIN"),
+            ("packaging-types", "EUR"),
+        ):
+            await world.import_csv(kind, f"code,name\n{code},changed {number}\n")
+        await CHANGES_OF_A_WEBHOOK[number](world)
+        for path, changed in OF_FEW.items():
+            later = (await world.call("GET", f"{path}?updated_since={moments[path]}")).body["data"]
+            assert [record["id"] for record in later] == [changed], path
+
+
+CHANGES_OF_A_WEBHOOK: list[Callable[[World], Any]] = [
+    lambda world: world.call("PATCH", "/api/webhooks/2", {"name": "other"}),
+    lambda world: world.call("POST", "/api/v2/webhooks/2/rotate-secret", {"secret": "t" * 32}),
+    lambda world: world.call("PATCH", "/api/webhooks/2", {"active": False}),
+]
 
 
 async def test_a_list_that_has_not_changed_is_known_although_others_have(shop: Shop) -> None:
@@ -68,7 +126,7 @@ async def test_a_list_that_has_not_changed_is_known_although_others_have(shop: S
 
 
 LISTS_SINCE = {
-    "/api/articles/sync": "updated_since",
+    **dict.fromkeys((*OF_ARTICLES, *OF_FEW), "updated_since"),
     "/api/sales-orders": "updated_since",
     "/api/v2/sales-orders": "updated_since",
     "/api/v2/stock": "updated_since",

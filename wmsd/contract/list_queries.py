@@ -148,6 +148,19 @@ class Query(Model):
         }
 
 
+UpdatedSince = Annotated[
+    ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
+]
+
+
+class ChangesQuery(Query):
+    """A list whose records have a place in the order of changes. As the first of several bases it puts its
+    parameter behind theirs: generated clients pass parameters by their places.
+    """
+
+    updated_since: UpdatedSince = None
+
+
 class NoQuery(Query):
     """A route without query parameters: whatever is sent is refused by name."""
 

@@ -27,7 +27,10 @@ class Listed:
 
 EARLY = "2020-01-01T00:00:00.000Z"
 LISTS = {
-    "articles": Listed("/api/articles", ({}, {"search": "A"}, {"code": "LOT"}, {"barcode": "2"}, {"low": True})),
+    "articles": Listed(
+        "/api/articles",
+        ({}, {"search": "A"}, {"code": "LOT"}, {"barcode": "2"}, {"low": True}, {"updated_since": EARLY}),
+    ),
     "article_changes": Listed("/api/articles/sync", ({}, {"updated_since": EARLY})),
     "stock": Listed(
         "/api/v2/stock",
@@ -92,10 +95,12 @@ LISTS = {
             {"updated_since": EARLY},
         ),
     ),
-    "clients": Listed("/api/clients", ({}, {"code": "C1"}, {"active": False})),
-    "partners": Listed("/api/partners", ({}, {"code": "P2"}, {"active": True}, {"type": "FURNIZOR"})),
-    "warehouses": Listed("/api/warehouses", ({}, {"code": "EAST"}, {"active": True})),
-    "packaging_types": Listed("/api/v2/packaging/types", ({}, {"code": "CRATE"})),
+    "clients": Listed("/api/clients", ({}, {"code": "C1"}, {"active": False}, {"updated_since": EARLY})),
+    "partners": Listed(
+        "/api/partners", ({}, {"code": "P2"}, {"active": True}, {"type": "FURNIZOR"}, {"updated_since": EARLY})
+    ),
+    "warehouses": Listed("/api/warehouses", ({}, {"code": "EAST"}, {"active": True}, {"updated_since": EARLY})),
+    "packaging_types": Listed("/api/v2/packaging/types", ({}, {"code": "CRATE"}, {"updated_since": EARLY})),
     "packaging_balances": Listed(
         "/api/v2/packaging/balances",
         (
@@ -110,7 +115,7 @@ LISTS = {
             {"since": EARLY},
         ),
     ),
-    "webhooks": Listed("/api/v2/webhooks"),
+    "webhooks": Listed("/api/v2/webhooks", ({}, {"updated_since": EARLY})),
     "webhook_deliveries": Listed(
         "/api/v2/webhooks/{id}/deliveries",
         (

@@ -224,6 +224,21 @@ async def test_a_document_that_was_answered_as_before_says_so(catalogue: Catalog
     assert again.body == {**first.body, "extensions": {"idempotent_replayed": ["create_article", "again"]}}
 
 
+async def test_what_a_repeated_mutation_leads_to_is_as_it_is_now(catalogue: Catalogue) -> None:
+    """Its own record is as it was."""
+    world = catalogue.world
+    client = (await world.send("GET", "/api/clients?per_page=1")).body["data"][0]
+    document = f"""mutation {{
+        update_article(id: 8, input: {{name: "Then", client_id: {client["id"]}}}) {{ name client {{ name }} }}
+    }}"""
+    options: Json = {"headers": {"Idempotency-Key": "leads-to"}}
+    await catalogue.ask(document, **options)
+    await world.send("PATCH", "/api/articles/8", {"name": "Now"})
+    await world.import_csv("clients", f"code,name\n{client['code']},Renamed\n")
+    found = await catalogue.ask(document, **options)
+    assert found["update_article"] == {"name": "Then", "client": {"name": "Renamed"}}
+
+
 async def test_a_key_with_another_document_is_refused_where_it_differs(catalogue: Catalogue) -> None:
     options: Json = {"headers": {"Idempotency-Key": "other"}}
     document = "mutation {{ a: update_article(id: 8, input: {{name: {}}}) {{ name }} }}"

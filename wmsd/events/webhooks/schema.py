@@ -17,7 +17,7 @@ from wmsd.contract.fields import (
     not_among,
     validation_error,
 )
-from wmsd.contract.list_queries import CursorQuery, PageQuery
+from wmsd.contract.list_queries import ChangesQuery, CursorQuery, PageQuery
 from wmsd.events.outbox.events import EVENTS
 
 EVERY_EVENT: Final = "*"
@@ -177,9 +177,9 @@ class Subscription(Recorded):
     warnings: list[str]
 
 
-class SubscriptionQuery(PageQuery):
+class SubscriptionQuery(ChangesQuery, PageQuery):
     pass
 
 
-class SubscriptionCursorQuery(CursorQuery):
+class SubscriptionCursorQuery(ChangesQuery, CursorQuery):
     pass

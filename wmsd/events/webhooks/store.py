@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Company
-from wmsd.contract.list_queries import CursorQuery, PageQuery
+from wmsd.contract.list_queries import ChangesQuery, CursorQuery, PageQuery
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.lists import Listing
+from wmsd.db.sql.change_sequence import change_columns, insert_in_order, update_in_order
+from wmsd.db.sql.lists import Listing, conditions
 from wmsd.db.sql.records import record_sql
-from wmsd.db.sql.statements import insert_row, update_row
 from wmsd.events.webhooks import missing_credentials
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.rules import off_because
@@ -29,20 +29,26 @@ RECORD: Final = record_sql(
 )
 KNOWN: Final = re.compile(r":\w+")
 COLUMNS: Final = ("name", "url", "events", "auth_type", "active", "credentials", "has_short_secret")
-LISTING: Final = Listing(source="webhook_subscriptions", order="id", filters={}, count="webhook_subscriptions")
+LISTING: Final = Listing(
+    source="webhook_subscriptions",
+    order="id",
+    filters=conditions(ChangesQuery, updated_since="change_seq > :updated_since"),
+    count="webhook_subscriptions",
+)
 SWITCH_OFF: Final = """
     UPDATE webhook_subscriptions
-    SET active = 0, switched_off_at = ?, switched_off_because = ?, is_switch_off_audited = 0, updated_at = ?
-    WHERE id = ? AND active
+    SET active = 0, switched_off_at = :now, switched_off_because = :because, is_switch_off_audited = 0,
+        change_seq = :change_seq, updated_at = :updated_at
+    WHERE id = :id AND active
 """
 
 
 def page(tx: Transaction, query: PageQuery, company: Company) -> Page:
-    return LISTING.page(tx, _record(tx, company), query, {})
+    return LISTING.page(tx, _record(tx, company), query, query.filters())
 
 
 def after(tx: Transaction, query: CursorQuery, position: int, company: Company) -> CursorPage:
-    return LISTING.after(tx, _record(tx, company), query, position, {})
+    return LISTING.after(tx, _record(tx, company), query, position, query.filters())
 
 
 def one(tx: Transaction, id: int, company: Company) -> Record:
@@ -85,13 +91,13 @@ NOTE_TOPICS: Final = """
 
 
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
-    subscription_id = insert_row(tx, "webhook_subscriptions", values)
+    subscription_id = insert_in_order(tx, "webhook_subscriptions", values)
     tx.execute(NOTE_TOPICS, (subscription_id,))
     return subscription_id
 
 
 def update(tx: Transaction, subscription_id: int, values: Mapping[str, object]) -> None:
-    update_row(tx, "webhook_subscriptions", subscription_id, values)
+    update_in_order(tx, "webhook_subscriptions", subscription_id, values)
     tx.execute(FORGET_TOPICS, (subscription_id,))
     tx.execute(NOTE_TOPICS, (subscription_id,))
 
@@ -121,7 +127,7 @@ def delete(tx: Transaction, subscription_id: int) -> None:
 ROTATE: Final = """
     UPDATE webhook_subscriptions
     SET credentials = :credentials, has_short_secret = :has_short_secret, previous_secret = :previous_secret,
-        previous_secret_expires_at = :expires_at, updated_at = :now
+        previous_secret_expires_at = :expires_at, change_seq = :change_seq, updated_at = :updated_at
     WHERE id = :id
 """
 FORGET_PREVIOUS: Final = """
@@ -146,8 +152,8 @@ def rotate(
             "has_short_secret": has_short_secret,
             "previous_secret": previous_secret,
             "expires_at": expires_at,
-            "now": tx.timestamp,
             "id": subscription_id,
+            **change_columns(tx),
         },
     )
 
@@ -162,7 +168,8 @@ def has_subscriptions(tx: Transaction) -> bool:
 
 def switch_off(tx: Transaction, subscription_id: int, because: str) -> None:
     """Switches it off: nothing is sent or queued until somebody switches it on again."""
-    tx.execute(SWITCH_OFF, (tx.timestamp, because, tx.timestamp, subscription_id))
+    values = {"now": tx.timestamp, "because": because, "id": subscription_id}
+    tx.execute(SWITCH_OFF, {**values, **change_columns(tx)})
     tx.execute(FORGET_TOPICS, (subscription_id,))
 
 

@@ -18,7 +18,15 @@ from wmsd.contract.fields import (
     Recorded,
     validation_error,
 )
-from wmsd.contract.list_queries import ChangedAfter, CursorQuery, PageQuery, Query, QueryFlag, SortedBy
+from wmsd.contract.list_queries import (
+    ChangesQuery,
+    CursorQuery,
+    PageQuery,
+    Query,
+    QueryFlag,
+    SortedBy,
+    UpdatedSince,
+)
 from wmsd.warehouse.articles.rules import MOST_WORDS
 
 
@@ -79,7 +87,7 @@ Search = Annotated[
 ]
 
 
-class ArticleFilters(Query):
+class OwnArticleFilters(Query):
     NEEDS = {"low": "stock:read"}
 
     search: Search | None = None
@@ -101,24 +109,34 @@ class ArticleFilters(Query):
         return self.search is not None or self.barcode is not None
 
 
-class ArticleQuery(ArticleFilters, PageQuery):
+class ArticleFilters(ChangesQuery, OwnArticleFilters):
+    pass
+
+
+class ArticlePages(OwnArticleFilters, PageQuery):
     sort: Annotated[str, SortedBy("id", "code", "updated_at")] = "id"
+
+
+class ArticleQuery(ChangesQuery, ArticlePages):
+    pass
 
 
 class ArticleCursorQuery(ArticleFilters, CursorQuery):
     pass
 
 
-class SparseArticleQuery(ArticleQuery):
+class SparseArticlePages(ArticlePages):
     fields: Annotated[
         str | None,
         Field(max_length=1000, description="Names of fields, separated by commas; `id` is always sent."),
     ] = None
 
 
+class SparseArticleQuery(ChangesQuery, SparseArticlePages):
+    pass
+
+
 class ArticleSyncQuery(CursorQuery):
     BEGINS = frozenset({"updated_since"})
 
-    updated_since: Annotated[
-        ChangedAfter | None, Field(description="Only articles whose `updated_at` is after this moment.")
-    ] = None
+    updated_since: UpdatedSince = None

@@ -37,6 +37,7 @@ LISTING: Final = Listing(
         search="id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)",
         barcode=HAS_BARCODE,
         low=IS_LOW,
+        updated_since="change_seq > :updated_since",
     )
     | {"barcode_words": HAS_ITS_WORDS},
     count="articles",

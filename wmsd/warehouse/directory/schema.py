@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from wmsd.contract.fields import Code, Input, Name, OptionalEmail, OptionalLabel, OptionalText, Recorded
-from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, QueryFlag, SortedBy
+from wmsd.contract.list_queries import ChangesQuery, CursorQuery, PageQuery, Query, QueryFlag, SortedBy
 
 PartnerType = Literal["CLIENT", "FURNIZOR", "TRANSPORTATOR"]
 
@@ -66,13 +66,21 @@ class Warehouse(WarehouseFields, Recorded):
     """A warehouse."""
 
 
-class DirectoryFilters(Query):
+class OwnDirectoryFilters(Query):
     code: str | None = None
     active: QueryFlag | None = None
 
 
-class PartnerFilters(DirectoryFilters):
+class OwnPartnerFilters(OwnDirectoryFilters):
     type: PartnerType | None = None
+
+
+class DirectoryFilters(ChangesQuery, OwnDirectoryFilters):
+    pass
+
+
+class PartnerFilters(ChangesQuery, OwnPartnerFilters):
+    pass
 
 
 class DirectoryQuery(DirectoryFilters, PageQuery):

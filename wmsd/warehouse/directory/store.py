@@ -46,7 +46,8 @@ class DirectoryKind:
 
     @cached_property
     def listing(self) -> Listing:
-        return Listing(self.table, "id", conditions(self.filters), self.table)
+        since = "change_seq > :updated_since"
+        return Listing(self.table, "id", conditions(self.filters, updated_since=since), self.table)
 
     def one(self, tx: Transaction, id: int) -> Record:
         """Raises Problem (404) when there is none."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from wmsd.contract.fields import Amount, Code, Id, Model, OptionalLabel, Recorded, Timestamp
-from wmsd.contract.list_queries import ChangedAfter, IdsQuery, Query, QueryId
+from wmsd.contract.list_queries import IdsQuery, Query, QueryId, UpdatedSince
 from wmsd.tenants.companies.schema import Change
 
 OwnCode = Annotated[Code | None, Field(description="Unique in the company; by default the next of the series.")]
@@ -73,6 +73,4 @@ class DocumentShown(Recorded):
 class DocumentFilters(Query):
     external_ref: str | None = None
     code: str | None = None
-    updated_since: Annotated[
-        ChangedAfter | None, Field(description="Only documents whose `updated_at` is after this moment.")
-    ] = None
+    updated_since: UpdatedSince = None

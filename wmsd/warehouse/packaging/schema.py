@@ -16,7 +16,7 @@ from wmsd.contract.fields import (
     SignedAmount,
     Timestamp,
 )
-from wmsd.contract.list_queries import CursorQuery, Moment, PageQuery, Query, QueryId, QueryTimestamp
+from wmsd.contract.list_queries import ChangesQuery, CursorQuery, Moment, PageQuery, Query, QueryId, QueryTimestamp
 
 Direction = Literal["IN", "OUT"]
 
@@ -100,8 +100,12 @@ class PackagingLine(Input):
     quantity: Quantity
 
 
-class PackagingTypeQuery(CursorQuery):
+class PackagingTypeFilters(Query):
     code: Code | None = None
+
+
+class PackagingTypeQuery(ChangesQuery, PackagingTypeFilters, CursorQuery):
+    pass
 
 
 class PackagingFilters(Query):

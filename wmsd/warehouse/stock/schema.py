@@ -20,7 +20,6 @@ from wmsd.contract.fields import (
     Timestamp,
 )
 from wmsd.contract.list_queries import (
-    ChangedAfter,
     CursorQuery,
     Ids,
     PageQuery,
@@ -28,6 +27,7 @@ from wmsd.contract.list_queries import (
     QueryFlag,
     QueryId,
     QueryTimestamp,
+    UpdatedSince,
 )
 
 MovementKind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
@@ -109,9 +109,7 @@ class StockFilters(Query):
     sales_order_id: Annotated[QueryId | None, Field(description="Only where this order has reserved goods.")] = (
         None
     )
-    updated_since: Annotated[
-        ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
-    ] = None
+    updated_since: UpdatedSince = None
 
 
 class StockQuery(StockFilters, PageQuery):
