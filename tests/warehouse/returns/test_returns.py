@@ -11,7 +11,7 @@ import pytest
 from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, Answer, World, open_world
-from wmsd.warehouse.sales_orders.rules import TRANSITIONS
+from wmsd.warehouse.sales_orders.rules import TRANSITIONS, Status
 
 PATH = "/api/returns"
 CREATED = ["return.created"]
@@ -123,7 +123,7 @@ async def test_a_return_that_is_refused_leaves_nothing(
 
 
 @pytest.mark.parametrize("status", ["CREAT", "IN_LUCRU", "ANULAT", "INCARCAT", "LIVRAT"])
-async def test_only_of_a_loaded_order_goods_come_back(shop: Shop, status: str) -> None:
+async def test_only_of_a_loaded_order_goods_come_back(shop: Shop, status: Status) -> None:
     order = await shop.order(status=status)
     sent = body(sales_order_id=order.id)
     if status in ("INCARCAT", "LIVRAT"):
