@@ -157,7 +157,9 @@ async def test_pages(world: World) -> None:
         )
     page = (await world.call("GET", "/api/articles?per_page=2&page=2")).body
     assert [article["code"] for article in page["data"]] == ["C2", "C3"]
-    assert page["meta"] == {"current_page": 2, "last_page": 3, "per_page": 2, "total": 5, "truncated": False}
+    meta = {"current_page": 2, "last_page": 3, "per_page": 2, "total": 5, "truncated": False}
+    last = (await world.call("GET", "/api/articles/5")).body
+    assert page["meta"] == {**meta, "as_of": last["updated_at"]}
     beyond = (await world.call("GET", "/api/articles?page=9")).body
     assert (beyond["data"], beyond["meta"]["last_page"]) == ([], 1)
 
