@@ -7,6 +7,7 @@ import pytest
 
 from tests.events.webhooks.hooks import SECRET
 from tests.support.world import World
+from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS
 
 PATH = "/api/webhooks"
@@ -271,3 +272,41 @@ async def test_rotation_is_for_secrets_only(world: World) -> None:
     assert (await world.call("GET", f"{PATH}/1")).body["previous_secret_expires_at"] is None
     answer = await world.call("POST", "/api/v2/webhooks/1/rotate-secret", {"secret": SECRET}, status=422)
     assert answer.errors == {"secret": ["does not go with auth_type bearer"]}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+async def test_errors_of_form_hide_none_of_the_url_and_the_credentials(world: World, method: str) -> None:
+    await world.call("POST", PATH, {"name": "ERP", "url": URL, "events": ["*"], "secret": "s" * 32}, status=201)
+    path = PATH if method == "POST" else f"{PATH}/1"
+    if method != "POST":
+        of_none = await world.call(method, f"{PATH}/2", {"name": 5, "url": "x", "events": ["*"]}, status=422)
+        assert "url" not in of_none.errors
+    of_form = {"name": ["must be a string"], "events": ["must have at least 1 item"]}
+    form = {"name": 5, "events": [], "url": "http://hooks.example.com/"}
+    of_url = {"url": ["The URL must begin with https://."]}
+    for sent, errors in [
+        ({"auth_type": "bearer"}, {"token": ["is required by auth_type bearer"]}),
+        ({"auth_type": "bearer", "token": ""}, {"token": ["must have at least 1 character"]}),
+        ({"auth_type": "x"}, {"auth_type": ["must be 'hmac', 'bearer', 'basic' or 'custom'"]}),
+        ({"token": "t"}, {"token": ["does not go with auth_type hmac, which takes secret"]}),
+        (
+            {"auth_type": "custom", "headers": {"X-A": 5, "Host": "x"}},
+            {"headers.X-A": ["must be a string"], "headers.Host": ["This header is set by the delivery itself."]},
+        ),
+    ]:
+        of_hmac = {"secret": ["is required by auth_type hmac"]} if method == "POST" and "token" in sent else {}
+        of_hmac = of_hmac if sent.get("auth_type", "hmac") == "hmac" else {}
+        answer = await world.call(method, path, {**form, **sent}, status=422)
+        assert answer.errors == {**of_form, **of_url, **errors, **of_hmac}
+
+
+async def test_errors_of_form_hide_none_of_a_test_receiver(world: World) -> None:
+    await world.call("POST", PATH, {"name": "ERP", "url": URL, "events": ["*"], "secret": "s" * 32}, status=201)
+    database = await world.database()
+    await database.write(lambda tx: tx.execute("UPDATE webhook_subscriptions SET url = ?", (ADDRESS,)))
+    answer = await world.call("PATCH", f"{PATH}/1", {"name": 5, "url": 5, "secret": "n" * 32}, status=422)
+    assert answer.errors == {
+        "name": ["must be a string"],
+        "url": ["must be a string"],
+        "secret": ["is the test receiver's own, which everybody may see; it cannot be set"],
+    }

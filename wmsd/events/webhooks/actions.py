@@ -1,20 +1,22 @@
 """The operations of subscriptions and of their log."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.problems import FieldErrors, Problem, invalid, refuse_errors
 from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.contract.context import Company
+from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import column_values
 from wmsd.events.webhooks import missing_credentials, receiver_rules, rules, store
 from wmsd.events.webhooks.schema import (
+    AuthType,
     NewSecret,
     Subscription,
     SubscriptionChanges,
@@ -25,8 +27,33 @@ from wmsd.events.webhooks.schema import (
 from wmsd.http_client.guard import Guard
 from wmsd.http_client.urls import header_errors, url_errors
 
+Sent = Mapping[str, Any]
+"""Fields as they were sent; of those whose form is wrong, None."""
+
 reading = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:read")
 writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:write", writes=True)
+
+
+def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """The errors of the URL and the credentials in a body whose form is wrong."""
+    current = store.find_columns(tx, named["id"]) if "id" in named else None
+    if current is None and "id" in named:
+        return
+    url, auth_type = sent.get("url"), sent.get("auth_type", current and current["auth_type"])
+    errors: FieldErrors = {}
+    if current is not None and current["url"] == receiver_rules.ADDRESS:
+        errors = receiver_rules.change_errors({name: value for name, value in sent.items() if value is not None})
+    else:
+        errors |= {} if url is None else _url_errors(tx, current, url)
+        if auth_type is not None:
+            errors |= _credentials(tx, current, auth_type, sent).errors
+    yield from (invalid_field(path, sentence) for path, sentences in errors.items() for sentence in sentences)
+
+
+def _whole_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """The same of a body in which fields that are not sent take their defaults."""
+    default = SubscriptionFields.model_fields["auth_type"].default
+    return _changes_errors(tx, {"auth_type": default, **sent}, named)
 
 
 @reading(answer="page", returns=Subscription)
@@ -53,7 +80,7 @@ def check_room(tx: Transaction) -> None:
         raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
 
 
-@writing(answer="record", returns=Subscription, creates=True, audited="webhook.create")
+@writing(answer="record", returns=Subscription, creates=True, audited="webhook.create", references=_whole_errors)
 def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) -> Record:
     """Subscribe to events.
 
@@ -64,7 +91,13 @@ def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) 
     return store.one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
 
 
-@writing(answer="record", returns=Subscription, precondition=store.one, audited="webhook.change")
+@writing(
+    answer="record",
+    returns=Subscription,
+    precondition=store.one,
+    audited="webhook.change",
+    references=_whole_errors,
+)
 def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company: Company) -> Record:
     """Replace a webhook subscription.
 
@@ -73,7 +106,13 @@ def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company:
     return _change(tx, id, body.model_dump(), company)
 
 
-@writing(answer="record", returns=Subscription, precondition=store.one, audited="webhook.change")
+@writing(
+    answer="record",
+    returns=Subscription,
+    precondition=store.one,
+    audited="webhook.change",
+    references=_changes_errors,
+)
 def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company: Company) -> Record:
     """Change some fields of a webhook subscription.
 
@@ -86,7 +125,7 @@ def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company:
 def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company) -> Record:
     current = store.columns(tx, id)
     if current["url"] == receiver_rules.ADDRESS:
-        receiver_rules.check_change(given)
+        refuse_errors(receiver_rules.change_errors(given))
     values = _checked(tx, current, given)
     if "active" in given and not current["active"]:
         store.forgive(tx, id)
@@ -102,25 +141,41 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     """The columns, with the given fields laid over the current ones. Raises Problem with all errors."""
     fields = column_values({name: given[name] for name in store.COLUMNS if name in given})
     values = {**(current or {}), **fields}
-    errors: FieldErrors = {}
-    if values["url"] != (current or {}).get("url") and (wrong := url_errors(values["url"], tx.service(Guard))):
-        errors["url"] = wrong
-    kept, may_stay = None, False
-    if current is not None and current["auth_type"] == values["auth_type"]:
-        kept = missing_credentials.opened(tx.service(Vault), current["credentials"])
-        # Credentials that cannot be unsealed stay as they are, so that the subscription can still be switched off.
-        may_stay = kept is None and all(given.get(name) is None for name in rules.EVERY_CREDENTIAL)
-    found, credential_errors = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
-    errors |= credential_errors
-    if given.get("headers") is not None:
-        errors |= {
-            f"headers.{name}" if name else "headers": sentences
-            for name, sentences in header_errors(given["headers"]).items()
-        }
-    refuse_errors(errors)
+    kept, found, errors = _credentials(tx, current, values["auth_type"], given)
+    refuse_errors(_url_errors(tx, current, values["url"]) | errors)
     if found is not None and found != kept:
         values |= {"credentials": tx.service(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
     return values
+
+
+def _url_errors(tx: Transaction, current: Mapping[str, Any] | None, url: str) -> FieldErrors:
+    """One that stays is not checked again."""
+    wrong = [] if url == (current or {}).get("url") else url_errors(url, tx.service(Guard))
+    return {"url": wrong} if wrong else {}
+
+
+class _Credentials(NamedTuple):
+    kept: dict[str, Any] | None
+    """Those that the subscription has, if `auth_type` stays and they can be unsealed."""
+    found: dict[str, Any] | None
+    """Those that it is to have; None for those that it has."""
+    errors: FieldErrors
+
+
+def _credentials(
+    tx: Transaction, current: Mapping[str, Any] | None, auth_type: AuthType, given: Sent
+) -> _Credentials:
+    kept, may_stay = None, False
+    if current is not None and current["auth_type"] == auth_type:
+        kept = missing_credentials.opened(tx.service(Vault), current["credentials"])
+        # Credentials that cannot be unsealed stay as they are, so that the subscription can still be switched off.
+        may_stay = kept is None and all(given.get(name) is None for name in rules.EVERY_CREDENTIAL)
+    found, errors = (kept, {}) if may_stay else rules.credentials(auth_type, given, kept)
+    headers = {name: value for name, value in (given.get("headers") or {}).items() if value is not None}
+    errors |= {
+        f"headers.{name}" if name else "headers": sentences for name, sentences in header_errors(headers).items()
+    }
+    return _Credentials(kept, found, errors)
 
 
 @writing(answer="record", returns=Subscription, audited="webhook.switch_on")

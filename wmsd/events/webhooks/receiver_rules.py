@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.base.machine.secret_files import BASE64_PREFIX
-from wmsd.base.problems import FieldErrors, refuse_errors
+from wmsd.base.problems import FieldErrors
 
 ADDRESS: Final = "wmsd:receiver"
 """Of every one of them. No URL that a caller may write is like it (`urls.py`)."""
@@ -50,11 +50,11 @@ def new_secret() -> str:
     return BASE64_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
-def check_change(given: Mapping[str, Any]) -> None:
-    """Raises Problem: its address and its secret are its own. Both would be shown to all who may read webhooks."""
+def change_errors(given: Mapping[str, Any]) -> FieldErrors:
+    """Its address and its secret are its own. Both would be shown to all who may read webhooks."""
     errors: FieldErrors = {name: [OWN_SECRET] for name in NOT_TO_BE_SET if given.get(name) is not None}
     if given.get("url", ADDRESS) != ADDRESS:
         errors["url"] = [OWN_ADDRESS]
     if given.get("auth_type", "hmac") != "hmac":
         errors["auth_type"] = ["must be hmac at a test receiver"]
-    refuse_errors(errors)
+    return errors

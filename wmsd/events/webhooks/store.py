@@ -75,7 +75,11 @@ COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM webhook_subscriptions
 
 def columns(tx: Transaction, subscription_id: int) -> dict[str, Any]:
     """The subscription's fields as stored. Raises Problem (404) when there is none."""
-    return or_not_found(tx.record(COLUMNS_OF_ONE, (subscription_id,)), "webhook")
+    return or_not_found(find_columns(tx, subscription_id), "webhook")
+
+
+def find_columns(tx: Transaction, subscription_id: int) -> dict[str, Any] | None:
+    return tx.record(COLUMNS_OF_ONE, (subscription_id,))
 
 
 def count(tx: Transaction) -> int:

@@ -1,12 +1,11 @@
 """The returnable packaging that goes with the move of a document."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from wmsd.base.problems import invalid
-from wmsd.contract.field_errors import refuse_field_errors
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.contract.fields import Input
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.packaging.packaging_ledger import Document, record_movement
@@ -26,10 +25,16 @@ class WithPackaging(Input):
     packaging: Packaging = None
 
 
+def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
+    """The error of packaging that is sent without the move that takes it along."""
+    if packaging and requested != wanted:
+        return [invalid_field("packaging", f"goes with the move to {wanted}: send it with that status")]
+    return []
+
+
 def check_goes_with(packaging: Sequence[PackagingLine] | None, requested: str | None, wanted: str) -> None:
     """Raises Problem (422) for packaging that is sent without the move that takes it along."""
-    if packaging and requested != wanted:
-        raise invalid({"packaging": [f"goes with the move to {wanted}: send it with that status"]})
+    refuse_field_errors(goes_with(packaging, requested, wanted))
 
 
 def record_packaging(

@@ -3,7 +3,7 @@
 It does so also where the form of the body is wrong, so that all errors are told at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from wmsd.contract.field_errors import FieldError, external_ref_taken, invalid_field
@@ -141,14 +141,19 @@ class Packed(NamedTuple):
     packaging_type_code: str | None
 
 
-def references_of(table: DocumentTable) -> References:
-    """What the document and its lines refer to, and whether its code and external_ref are free."""
+def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]] | None = None) -> References:
+    """What the document and its lines refer to, and whether its code and external_ref are free. `begins` finds the
+    error of a new document's status, where it may be another than the initial one.
+    """
 
     def find(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
         document_id = named.get("id")
         current = {} if document_id is None else table.find_columns(tx, document_id)
         if current is None:
             return
+        if document_id is None:
+            status = sent.get("status") or table.initial
+            yield from not_initial(table, status) if begins is None else begins(status)
         yield from check_document(tx, table, document_id, {"code": None, "external_ref": None, **sent}, current)
         before = [] if document_id is None else table.line_table.of(tx, document_id)
         yield from _of_lines(tx, table, objects_in(sent, table.lines), before)

@@ -1,6 +1,6 @@
 """Looks up the packaging lines of a document, and finds every error in them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from wmsd.contract.field_errors import FieldError, invalid_field
@@ -30,6 +30,15 @@ def find_movements(
             movement = Movement(type_id, partner_id, direction, line.quantity, occurred_at=occurred_at)
             found.append((f"{path}.{number}.quantity", movement))
     return [movement for _, movement in found], [*errors, *check_balances(tx, found)]
+
+
+def type_errors(tx: Transaction, lines: Sequence[PackagingLine], path: str = "packaging") -> Iterator[FieldError]:
+    """The errors of lines whose type is not known."""
+    types = Types(tx, lines)
+    for number, line in enumerate(lines):
+        _, error = types.find(line, f"{path}.{number}")
+        if error is not None:
+            yield error
 
 
 class NamesType(Protocol):

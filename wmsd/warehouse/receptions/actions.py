@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
+from wmsd.contract.field_errors import refuse_field_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.change_history import delete_document
 from wmsd.warehouse.documents.document_events import create_and_emit, move_and_emit, update_and_emit
-from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
+from wmsd.warehouse.documents.document_packaging import check_goes_with, goes_with, record_packaging
 from wmsd.warehouse.documents.document_references import check_document, sent_status
 from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.packaging.packaging_ledger import Document
+from wmsd.warehouse.packaging.packaging_lines import type_errors
 from wmsd.warehouse.packaging.schema import PackagingLine
 from wmsd.warehouse.receptions import store
 from wmsd.warehouse.receptions.reception_posting import post_reception, update_order
@@ -22,10 +23,12 @@ from wmsd.warehouse.receptions.reception_references import (
     Row,
     check_order_is_open,
     find_arrivals,
+    not_at_once,
+    other_order,
     rows_of,
     sent_references,
 )
-from wmsd.warehouse.receptions.rules import AT_ONCE, CANCELLED, FINAL, INITIAL, TRANSITIONS, Effect, Status
+from wmsd.warehouse.receptions.rules import CANCELLED, FINAL, INITIAL, TRANSITIONS, Effect, Status
 from wmsd.warehouse.receptions.schema import (
     Reception,
     ReceptionChanges,
@@ -71,10 +74,14 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
 
 def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
     """`of_closed_too`: also for an order that can no longer be received, as a file may tell of old receptions."""
-    check_goes_with(body.packaging, body.status, FINAL)
     values = RECEPTIONS.replacement(body)
     rows = rows_of(body.selected_items)
-    errors = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
+    errors = [
+        *not_at_once(body.status),
+        *goes_with(body.packaging, body.status, FINAL),
+        *type_errors(tx, body.packaging or ()),
+        *check_document(tx, RECEPTIONS, None, values, {}),
+    ]
     find_arrivals(tx, body.purchase_order_id, rows, errors, of_closed_too)
     refuse_field_errors(errors)
     record = create_and_emit(tx, RECEPTIONS, values, rows)
@@ -167,7 +174,7 @@ def _change(
     rows: list[Row],
     of_closed_too: bool,
 ) -> None:
-    errors = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
+    errors = [*check_document(tx, RECEPTIONS, reception_id, values, current), *other_order(current, values)]
     find_arrivals(tx, current["purchase_order_id"], rows, errors, of_closed_too)
     refuse_field_errors(errors)
     update_and_emit(tx, RECEPTIONS, reception_id, values, rows)
@@ -190,15 +197,3 @@ def move(
     if packaging:
         document = Document(RECEPTIONS.entity, reception_id)
         record_packaging(tx, document, packaging, store.supplier_of(tx, reception_id), "IN")
-
-
-def _not_at_once(status: Status) -> list[FieldError]:
-    if status in AT_ONCE:
-        return []
-    return [invalid_field("status", "must be CREAT, or FINALIZAT to post it at once")]
-
-
-def _other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
-    if values["purchase_order_id"] == current["purchase_order_id"]:
-        return []
-    return [invalid_field("purchase_order_id", "cannot be changed: create another reception for another order")]

@@ -3,16 +3,24 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.base.quantity import MAXIMUM, SCALE, from_decimal, to_text
 from wmsd.contract.field_errors import FieldError, invalid_field
 from wmsd.db.engine.transaction import Transaction
-from wmsd.warehouse.documents.document_references import objects_in, references_of
+from wmsd.warehouse.documents.document_packaging import goes_with
+from wmsd.warehouse.documents.document_references import references_of
 from wmsd.warehouse.purchase_orders import store as orders
 from wmsd.warehouse.purchase_orders.rules import BY_HAND, may_be_received
 from wmsd.warehouse.purchase_orders.store import ORDERS, ReceivableItem
-from wmsd.warehouse.receptions.rules import FINAL, TRANSITIONS, Status, base_quantity, most_receivable
+from wmsd.warehouse.receptions.rules import (
+    AT_ONCE,
+    FINAL,
+    TRANSITIONS,
+    Status,
+    base_quantity,
+    most_receivable,
+)
 from wmsd.warehouse.receptions.schema import ReceptionItemFields
 from wmsd.warehouse.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 from wmsd.warehouse.stock import lots
@@ -22,7 +30,7 @@ Row = dict[str, Any]
 
 
 class Arrival(NamedTuple):
-    """An item of a reception, looked up; the quantity is in the article's own unit."""
+    """An item of a reception, looked up; the quantity is in the article's own unit, and 0 where it is wrong."""
 
     item_id: int | None
     ordered: ReceivableItem
@@ -52,14 +60,16 @@ def find_arrivals(
     arrivals: list[tuple[int, Arrival]] = []
     for number, row in enumerate(rows):
         path = f"selected_items.{number}"
+        if row["po_item_id"] is None:
+            continue  # its form is wrong, which is told already
         item = items.get(row["po_item_id"])
         if item is None:
-            errors.append(_not_of_order(path, order["code"]))
+            errors.append(invalid_field(f"{path}.po_item_id", f"is not an item of purchase order {order['code']}"))
             continue
         quantity = base_quantity(row["quantity_um3pl"], item.um3pl_factor)
         if quantity is None or quantity > MAXIMUM:
             errors.append(invalid_field(f"{path}.quantity_um3pl", _unfit(item, quantity)))
-            continue
+            quantity = 0
         serials: list[str] = json.loads(row["serial_data"]) if row["serial_data"] else []
         arrivals.append((number, Arrival(row["id"], item, quantity, row["lot_number"], serials)))
     errors += _lot_errors(arrivals)
@@ -68,21 +78,54 @@ def find_arrivals(
     return [arrival for _, arrival in arrivals]
 
 
-def _not_of_order(path: str, code: str) -> FieldError:
-    return invalid_field(f"{path}.po_item_id", f"is not an item of purchase order {code}")
+def not_at_once(status: str) -> list[FieldError]:
+    """The error of a status in which no reception can be created."""
+    if status in AT_ONCE:
+        return []
+    return [invalid_field("status", "must be CREAT, or FINALIZAT to post it at once")]
+
+
+REFERENCES: Final = references_of(RECEPTIONS, not_at_once)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Errors of references in a body whose form is wrong."""
-    yield from references_of(RECEPTIONS)(tx, sent, named)
+    """All other errors of a body whose form is wrong. The items of a reception that is posted, or whose order is
+    closed, are not compared with the order again.
+    """
+    yield from REFERENCES(tx, sent, named)
+    yield from goes_with(sent.get("packaging"), sent.get("status"), FINAL)
+    current = None if "id" not in named else RECEPTIONS.find_columns(tx, named["id"])
     order_id = sent.get("purchase_order_id")
-    order = None if order_id is None else ORDERS.find_columns(tx, order_id)
-    if order is None:
-        return
-    items = orders.receivable(tx, sent["purchase_order_id"])
-    for path, item in objects_in(sent, RECEPTIONS.lines):
-        if item.get("po_item_id") is not None and item["po_item_id"] not in items:
-            yield _not_of_order(path, order["code"])
+    if current is not None:
+        yield from () if order_id is None else other_order(current, sent)
+        order_id = current["purchase_order_id"]
+        order = ORDERS.columns(tx, order_id)
+        if current["status"] not in TRANSITIONS.lines_change_in or order["status"] not in MAY_BE_RECEIVED:
+            return
+    if order_id is not None:
+        errors: list[FieldError] = []
+        find_arrivals(tx, order_id, [_sent_row(item) for item in sent.get(RECEPTIONS.lines) or ()], errors)
+        yield from errors
+
+
+def _sent_row(item: Mapping[str, Any] | None) -> Row:
+    """An item in stored form. What is malformed is None, such a quantity 0, and such a serial an empty text."""
+    given = item or {}
+    quantity, serials = given.get("quantity_um3pl"), given.get("serial_data") or ()
+    return {
+        "id": None,
+        "po_item_id": given.get("po_item_id"),
+        "quantity_um3pl": 0 if quantity is None else from_decimal(quantity),
+        "lot_number": given.get("lot_number") or None,
+        "serial_data": json.dumps([serial if isinstance(serial, str) else "" for serial in serials]),
+    }
+
+
+def other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
+    """The error of a reception that would be of another order than it was."""
+    if values["purchase_order_id"] == current["purchase_order_id"]:
+        return []
+    return [invalid_field("purchase_order_id", "cannot be changed: create another reception for another order")]
 
 
 def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:
@@ -119,11 +162,13 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
             if arrival.serials:
                 yield invalid_field(path, "is given for an article that is not tracked by serials")
             continue
-        if len(arrival.serials) * SCALE != arrival.quantity:
+        if arrival.quantity and len(arrival.serials) * SCALE != arrival.quantity:
             given, wanted = len(arrival.serials), to_text(arrival.quantity)
             yield invalid_field(path, f"must be one for each unit: {wanted} arrived, {given} given")
         there = lots.serials(tx, item.article_id, arrival.serials)
         for place, serial in enumerate(arrival.serials):
+            if not serial:
+                continue  # its form is wrong, which is told already
             if serial in there:
                 yield invalid_field(f"{path}.{place}", "is in stock already")
             elif (item.article_id, serial) in seen:

@@ -10,7 +10,7 @@ from wmsd.contract.field_errors import refuse_field_errors
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_events import emit_several_created
-from wmsd.warehouse.documents.document_packaging import check_goes_with
+from wmsd.warehouse.documents.document_packaging import goes_with
 from wmsd.warehouse.documents.document_references import Articles, check_document, not_initial
 from wmsd.warehouse.documents.document_reservations import find_stock, places_of
 from wmsd.warehouse.sales_orders.rules import LOADED
@@ -56,9 +56,13 @@ class _New:
     def add(self, body: SalesOrderFields, lines: Lines) -> int:
         """Inserts the order and answers its id. Raises Problem (422) with every error."""
         tx = self.tx
-        check_goes_with(body.packaging, None, LOADED)
         values = ORDERS.replacement(body)
-        errors = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.errors]
+        errors = [
+            *not_initial(ORDERS, body.status),
+            *goes_with(body.packaging, None, LOADED),
+            *check_document(tx, ORDERS, None, values, {}),
+            *lines.errors,
+        ]
         wanted = find_stock(tx, ORDERS, None, lines.rows, errors, body.warehouse_id, self.there)
         refuse_field_errors(errors)
         order_id = ORDERS.insert(tx, values)
