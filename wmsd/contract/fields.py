@@ -62,6 +62,10 @@ class Sealed:
     """Marks a field with a credential: it can be sent, and is never shown again."""
 
 
+class SentBack:
+    """Marks a field that only answers have. It may be sent back, and is ignored."""
+
+
 def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
     def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from wmsd.base.problems import MOST_TOLD, FieldErrors, by_path, invalid
+from wmsd.contract.near_fields import NearFields
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -66,7 +67,7 @@ def validate_model(
     try:
         checked = model.model_validate(values)
     except ValidationError as error:
-        for path, sentences in field_errors(error).items():
+        for path, sentences in field_errors(error, model).items():
             if not any(path == known or path.startswith(known + ".") for known in (text_errors or {})):
                 errors.setdefault(path, []).extend(sentences)
     if errors or checked is None:
@@ -89,13 +90,17 @@ def _well_formed(value: Any, path: str, errors: Container[str]) -> Any:
     return value
 
 
-def field_errors(error: ValidationError) -> FieldErrors:
+def field_errors(error: ValidationError, model: type[BaseModel] | None = None) -> FieldErrors:
+    """`model`: of the values, to name the field that is meant by an unknown one."""
     details = error.errors(include_url=False, include_input=False)
-    return by_path((".".join(map(str, detail["loc"])), _sentence(detail)) for detail in details)
+    near = None if model is None else NearFields(model)
+    return by_path((".".join(map(str, detail["loc"])), _sentence(detail, near)) for detail in details)
 
 
-def _sentence(detail: ErrorDetails) -> str:
+def _sentence(detail: ErrorDetails, near: NearFields | None) -> str:
     known = SENTENCES.get(detail["type"])
     if known is None:
         return detail["msg"]
+    if detail["type"] == "extra_forbidden" and near is not None and (meant := near.of(detail["loc"])):
+        return f"is not a field that can be sent here; did you mean {meant}?"
     return known if isinstance(known, str) else known(detail.get("ctx", {}))

@@ -151,7 +151,7 @@ async def test_what_changes_at_the_moment_itself_is_not_skipped(depot: Depot) ->
             },
         ),
         ("since=0001-01-01T00:00:00%2B14:00", {"since": ["is out of the range of dates"]}),
-        ("partner=1", {"partner": ["is not a field that can be sent here"]}),
+        ("partner=1", {"partner": ["is not a field that can be sent here; did you mean partner_id?"]}),
         ("cursor=x", {"cursor": ["is not a cursor of this list"]}),
     ],
 )

@@ -278,7 +278,11 @@ BAD: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"packaging": [{"quantity": 1}]}, {"packaging.0.packaging_type_code": ["is required"]}),
     (
         {"packaging": [{**EUR_4, "packaging_type_id": 1}]},
-        {"packaging.0.packaging_type_id": ["is not a field that can be sent here"]},
+        {
+            "packaging.0.packaging_type_id": [
+                "is not a field that can be sent here; did you mean packaging_type_code?"
+            ]
+        },
     ),
     ({"colour": "red"}, {"colour": ["is not a field that can be sent here"]}),
 ]
@@ -317,7 +321,10 @@ async def test_plans_that_are_none(planner: Planner, fields: dict[str, Any], err
                 "packaging_returned": ["comes with LIVRAT: send it with that status"],
             },
         ),
-        ({"status": "LIVRAT", "packaging": []}, {"packaging": ["is not a field that can be sent here"]}),
+        (
+            {"status": "LIVRAT", "packaging": []},
+            {"packaging": ["is not a field that can be sent here; did you mean packaging_returned?"]},
+        ),
         (
             {"status": "LIVRAT", "packaging_returned": [{**EUR_3, "quantity": -1}]},
             {"packaging_returned.0.quantity": ["must be greater than 0"]},

@@ -5,13 +5,13 @@ from typing import Final, NamedTuple
 
 from wmsd.base.quantity import SCALE
 from wmsd.contract.field_errors import FieldError, invalid_field
+from wmsd.contract.fields import SentBack
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles_store
 from wmsd.warehouse.counts.count_ledger import Ledger
 from wmsd.warehouse.counts.rules import Row, part_of
 from wmsd.warehouse.counts.schema import MAX_LINES, CountLineFields
 from wmsd.warehouse.documents.document_references import Articles
-from wmsd.warehouse.documents.schema import SentBack
 from wmsd.warehouse.stock.parts import PartKey
 
 ONLY_SHOWN: Final = frozenset(

@@ -14,6 +14,7 @@ from wmsd.contract.fields import (
     Name,
     OptionalLabel,
     OptionalText,
+    SentBack,
     SignedAmount,
     Timestamp,
 )
@@ -24,7 +25,6 @@ from wmsd.warehouse.documents.schema import (
     ExternalRef,
     OfTheRequest,
     OwnCode,
-    SentBack,
     StatusReached,
 )
 

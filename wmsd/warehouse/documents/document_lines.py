@@ -9,12 +9,12 @@ from pydantic import BaseModel
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
-from wmsd.contract.fields import Model
+from wmsd.contract.fields import Model, SentBack
 from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
 from wmsd.db.sql.statements import insert_sql
-from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest, SentBack
+from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest
 
 IDENTIFIES: Final = ("id", "article_code")
 """Of a sent line: which one it is, and the other name of its article."""

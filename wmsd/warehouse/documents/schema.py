@@ -12,10 +12,6 @@ OwnCode = Annotated[Code | None, Field(description="Unique in the company; by de
 ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own number, unique in the company.")]
 
 
-class SentBack:
-    """Marks a field of a line that only answers have. It may be sent back, and is ignored."""
-
-
 class OfTheRequest:
     """Marks a field of a line that tells of the request, and is not stored."""
 

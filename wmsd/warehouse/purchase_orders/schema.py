@@ -15,6 +15,7 @@ from wmsd.contract.fields import (
     OptionalLabel,
     OptionalText,
     Quantity,
+    SentBack,
     validation_error,
 )
 from wmsd.warehouse.documents.schema import (
@@ -22,7 +23,6 @@ from wmsd.warehouse.documents.schema import (
     DocumentShown,
     ExternalRef,
     OwnCode,
-    SentBack,
     StatusReached,
 )
 from wmsd.warehouse.purchase_orders.rules import INITIAL, Status

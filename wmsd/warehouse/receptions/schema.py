@@ -15,6 +15,7 @@ from wmsd.contract.fields import (
     OptionalLabel,
     OptionalText,
     Quantity,
+    SentBack,
     Serials,
 )
 from wmsd.warehouse.documents.document_packaging import WithPackaging
@@ -23,7 +24,6 @@ from wmsd.warehouse.documents.schema import (
     DocumentShown,
     ExternalRef,
     OwnCode,
-    SentBack,
     StatusReached,
 )
 from wmsd.warehouse.receptions.rules import INITIAL, Status

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple, get_args
 
+from wmsd.contract.fields import SentBack
 from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.count_acts import COUNT_ACTS, NOT_ENTERED
 from wmsd.warehouse.counts.kind import COUNTS
 from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
-from wmsd.warehouse.documents.schema import SentBack
 from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.warehouse.receptions.kind import RECEPTIONS
 from wmsd.warehouse.returns.kind import RETURNS
