@@ -117,6 +117,8 @@ def of_unchanged(route: Route) -> dict[str, Schema]:
 
 def of_failure(route: Route, status: int) -> dict[str, Schema]:
     names = list(dict.fromkeys([*_always(route), *(RATE_HEADERS if status == 429 else ())]))
+    if _is_before_the_limit(route.operation, status):
+        names = [name for name in names if name not in RATE_HEADERS]
     if status == 401:
         names.append("WWW-Authenticate")
     if status == 412:
@@ -132,6 +134,14 @@ def of_any() -> dict[str, Schema]:
 
 def _links(declared: Operation) -> list[str]:
     return ["Link"] if declared.answer in ("page", "cursor") else []
+
+
+def _is_before_the_limit(declared: Operation, status: int) -> bool:
+    """Whether such an answer uses up no limit, so that it has nothing to say of one: what fails authentication or
+    access does not, unless that is found out later.
+    """
+    is_admitted_first = declared.signed_in or "company" in declared.takes
+    return is_admitted_first and (status == 401 or (status == 403 and declared.off_because is None))
 
 
 def _always(route: Route) -> list[str]:
