@@ -49,14 +49,17 @@ class Problem(Exception):
         status: int | None = None,
         errors: FieldErrors | None = None,
         details: Mapping[str, object] | None = None,
+        for_readers: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        """`for_readers`: more details, which only callers get who may read the records of the operation."""
         super().__init__(message)
         self.code = code
         self.message = message
         self.status = status or STATUS_OF_CODE[code]
         self.errors = _first_of(errors) if errors else {}
         self.details = details
+        self.for_readers = for_readers
         self.headers = dict(headers or {})
 
     def body(self) -> dict[str, object]:

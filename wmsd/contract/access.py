@@ -130,6 +130,11 @@ def needed_ability(declared: str | None, in_force: Container[str]) -> str | None
     return declared if declared is None or declared in in_force else SUFFICES[declared]
 
 
+def reading(ability: str) -> str:
+    """The ability that reads what one shows or changes."""
+    return f"{ability.partition(':')[0]}:read"
+
+
 def expand(abilities: Iterable[str]) -> frozenset[str]:
     """The abilities that a list of names grants: `*` grants all of them."""
     names = frozenset(abilities)

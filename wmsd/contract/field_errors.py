@@ -29,6 +29,8 @@ class FieldError:
     path: str
     sentence: str
     details: Mapping[str, object] | None = None
+    for_readers: Mapping[str, object] | None = None
+    """Details for callers who may read the records of the operation."""
 
 
 def invalid_field(path: str, sentence: str) -> FieldError:
@@ -41,6 +43,12 @@ def external_ref_taken(noun: str, holder: int) -> FieldError:
     return FieldError("EXTERNAL_REF_TAKEN", "external_ref", f"is taken by another {noun}", {"id": holder})
 
 
+def code_taken(noun: str, holder: int | None) -> FieldError:
+    """The error of a code that the record with the id `holder` has."""
+    sentence = f"is taken by another {noun}"
+    return FieldError("VALIDATION_FAILED", "code", sentence, for_readers={"code_taken_by": holder})
+
+
 def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
     """Raises Problem (422, or 409 for the status of another document) with every error, if there is any."""
     if found := list(field_errors):
@@ -51,4 +59,10 @@ def problem_of(found: Sequence[FieldError]) -> Problem:
     """The answer that tells these errors."""
     errors = by_path((each.path, each.sentence) for each in found)
     first = next(each for code in MESSAGES for each in found if each.code == code)
-    return Problem(first.code, MESSAGES[first.code] or message_of(errors), errors=errors, details=first.details)
+    return Problem(
+        first.code,
+        MESSAGES[first.code] or message_of(errors),
+        errors=errors,
+        details=first.details,
+        for_readers=next((each.for_readers for each in found if each.for_readers), None),
+    )

@@ -7,6 +7,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem, unavailable
 from wmsd.base.repeated_failures import FLAPPING_SECONDS, RepeatedFailures
+from wmsd.contract.access import reading
 from wmsd.db.engine.failures import (
     MAY_HAVE_HAPPENED,
     STORAGE_FAILURES,
@@ -47,6 +48,8 @@ class Refusals:
         """The answer to a call that failed with this error."""
         if isinstance(error, Problem):
             error.__traceback__ = None  # its frames hold the future that holds the error: a cycle
+            if error.for_readers is not None and _may_read(call):
+                error.details = {**(error.details or {}), **error.for_readers}
             return refusal(error)
         if isinstance(error, OutOfTime):
             return refusal(unavailable(TOOK_TOO_LONG, 5))
@@ -68,6 +71,12 @@ class Refusals:
                 return unavailable("The server cannot read its own data now; nothing was changed.", 30)
             self._files.suspect(call.tenant.id, error)
         return problem
+
+
+def _may_read(call: Call) -> bool:
+    """Whether the caller may read what the operation shows or changes."""
+    ability, caller = call.operation.ability, call.caller
+    return ability is not None and caller is not None and reading(ability) in caller.abilities
 
 
 def broken_off(may_have_written: bool) -> Problem:

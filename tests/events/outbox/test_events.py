@@ -48,6 +48,19 @@ async def test_a_walk_goes_on_later_after_the_last_event_that_one_has(shop: Shop
     assert answer.errors == {"after": ["is not the id of an event of the last 90 days"]}
 
 
+async def test_a_walk_goes_on_after_a_test_of_a_webhook(shop: Shop) -> None:
+    """The last id that a receiver has may be that of a test."""
+    hook = {"name": "ERP", "url": "https://hooks.example.com/", "events": ["*"], "secret": "s" * 32}
+    await shop.world.call("POST", "/api/v2/webhooks", hook, status=201)
+    await shop.order()
+    shop.world.clock.advance(1)
+    test = await shop.world.call("POST", "/api/v2/webhooks/1/test")
+    assert await walked(shop, f"&after={test.body['event_id']}") == []
+    shop.world.clock.advance(1)
+    await shop.order()
+    assert await walked(shop, f"&after={test.body['event_id']}") == ["sales_order.created", "stock.updated"]
+
+
 async def test_names_that_are_no_events_are_refused(shop: Shop) -> None:
     answer = await shop.world.call("GET", f"{PATH}?event=order.created", status=422)
     assert "must not name 'order.created', only " in answer.errors["event"][0]

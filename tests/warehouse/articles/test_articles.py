@@ -2,7 +2,7 @@
 
 import json
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 import pytest
 
@@ -189,6 +189,18 @@ async def test_search_matches_beginnings_of_words(world: World, search: str, cod
     answer = await world.send("GET", "/api/articles?search=" + search.replace(" ", "%20").replace("^", "%5E"))
     assert [article["code"] for article in answer.body["data"]] == codes
     assert answer.body["meta"]["total"] == len(codes)
+
+
+@pytest.mark.parametrize("search", ["", "%20", "%09%20"])
+async def test_a_search_for_nothing_is_refused(world: World, search: str) -> None:
+    """It found nothing, where no search at all finds everything."""
+    sentence = "must have a word to look for; leave the search out to list everything"
+    for path in ("/api/articles", "/api/v2/articles"):
+        answer = await world.call("GET", f"{path}?search={search}", status=422)
+        assert answer.errors == {"search": [sentence]}
+    query = f'{{ articles(search: "{unquote(search).strip(chr(9))}") {{ nodes {{ id }} }} }}'
+    (error,) = (await world.send("POST", "/api/graphql", {"query": query})).body["errors"]
+    assert error["extensions"]["errors"] == {"search": [sentence]}
 
 
 async def test_search_follows_a_change(world: World) -> None:

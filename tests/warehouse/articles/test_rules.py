@@ -31,7 +31,7 @@ def test_an_article_may_keep_what_it_has(holders: Holders) -> None:
 def test_every_clash_is_told_at_once() -> None:
     for article_id in (None, 3):
         assert list(reference_errors(article_id, Holders(4, 5, False))) == [
-            FieldError("VALIDATION_FAILED", "code", "is taken by another article"),
+            FieldError("VALIDATION_FAILED", "code", "is taken by another article", None, {"code_taken_by": 4}),
             FieldError("EXTERNAL_REF_TAKEN", "external_ref", "is taken by another article", {"id": 5}),
             FieldError("VALIDATION_FAILED", "client_id", "is not a client of this company"),
         ]

@@ -22,20 +22,21 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
     """List the events of the last 90 days, in the order in which they happened.
 
     Events are listed with a webhook or without. Follow `next_cursor` until it is null, and keep the last
-    `end_cursor`: as `cursor`, it goes on there later. Or begin with `after`, the `id` of the last event that you
-    have. A place whose following events are forgotten already is 422. So is a place in a history that was cut by a
-    restore: then `details` has the `cursor` that goes on where it was cut, and until when events were kept.
+    `end_cursor`: as `cursor`, it goes on there later. Or begin with `after`, the `id` of the last event that
+    you have, which may be that of a test. A place whose following events are forgotten already is 422. So is a
+    place in a history that was cut by a restore: then `details` has the `cursor` that goes on where it was
+    cut, and until when events were kept.
     """
     if query.cursor is not None:
         if store.is_gap_after(tx, position):
             raise invalid({"cursor": [OVERTAKEN]})
     elif query.after is not None:
-        known = store.one(tx, query.after)
+        known = store.place_of(tx, query.after)
         if known is None:
             if (cut := store.cut_of(tx, query.after)) is not None:
                 raise PlaceGone("after", cut, cut.last)
             raise invalid({"after": ["is not the id of an event of the last 90 days"]})
-        position = known.id
+        position = known
     return store.after(tx, query, position)
 
 

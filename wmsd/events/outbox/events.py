@@ -34,6 +34,8 @@ EVENTS: Final[dict[str, str]] = {
     "packaging.movement_recorded": "Returnable packaging came in or went out.",
 }
 
+TEST_EVENT: Final = "webhook.test"
+"""A test of a webhook, which is sent as events are, and is not in their log."""
 TIME_DIGITS: Final = 12
 """Of an event's id, at its beginning."""
 ID = "? || lower(hex(randomblob(10)))"

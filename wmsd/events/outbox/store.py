@@ -12,7 +12,7 @@ from wmsd.db.sql import epochs, retention
 from wmsd.db.sql.epochs import Cut
 from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, conditions, number_that_fits
 from wmsd.db.sql.records import record_sql
-from wmsd.events.outbox.events import TIME_DIGITS
+from wmsd.events.outbox.events import TEST_EVENT, TIME_DIGITS
 from wmsd.events.outbox.schema import Event, EventQuery, LatestEventQuery
 
 KEPT: Final = timedelta(days=90)
@@ -82,6 +82,25 @@ FIRST_SINCE: Final = """
     FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
 """
 """Of all those: a clock that was set back gives later events an earlier time."""
+
+
+OF_TEST: Final = f"""
+    SELECT delivery.created_at FROM webhook_subscriptions AS subscription
+    CROSS JOIN webhook_deliveries AS delivery INDEXED BY webhook_deliveries_by_event
+        ON delivery.subscription_id = subscription.id AND delivery.event = '{TEST_EVENT}'
+    WHERE delivery.test_event ->> 'id' = ?
+"""
+
+
+def place_of(tx: Transaction, event_id: str) -> int | None:
+    """The sequence after which the events follow that came after this one, or after a test of a webhook: the last
+    X-Webhook-Id that a receiver has may be that of a test. None when neither is known.
+    """
+    found = one(tx, event_id)
+    if found is not None:
+        return found.id
+    tested_at = tx.value(OF_TEST, (event_id,))
+    return None if tested_at is None else tx.value(FIRST_SINCE, (tested_at,)) - 1
 
 
 def last_sequence(tx: Transaction) -> int:

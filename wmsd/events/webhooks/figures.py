@@ -9,10 +9,10 @@ from wmsd.contract.fields import Id, Model, Timestamp
 from wmsd.contract.results import Text
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.records import record_sql
+from wmsd.events.outbox.events import TEST_EVENT
 from wmsd.events.webhooks.actions import reading
 from wmsd.events.webhooks.receiver_rules import ADDRESS
 from wmsd.events.webhooks.rules import hour
-from wmsd.events.webhooks.schema import TEST_EVENT
 
 A_DAY: Final = timedelta(days=1)
 MOST_TESTS: Final = 1000

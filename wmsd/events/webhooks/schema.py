@@ -21,7 +21,6 @@ from wmsd.contract.list_queries import ChangesQuery, CursorQuery, PageQuery
 from wmsd.events.outbox.events import EVENTS
 
 EVERY_EVENT: Final = "*"
-TEST_EVENT: Final = "webhook.test"
 LONGEST_URL: Final = 2048
 SHORTEST_SECRET: Final = 16
 RECOMMENDED_SECRET: Final = 32

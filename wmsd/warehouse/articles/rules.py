@@ -6,7 +6,7 @@ from typing import Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import invalid
-from wmsd.contract.field_errors import FieldError, external_ref_taken, invalid_field
+from wmsd.contract.field_errors import FieldError, code_taken, external_ref_taken, invalid_field
 
 MOST_WORDS: Final = 6
 """The most words that a search looks for, because each one costs time. The longest count: they narrow it most."""
@@ -33,7 +33,7 @@ class Holders:
 def reference_errors(article_id: int | None, holders: Holders) -> Iterator[FieldError]:
     """Errors of code, external_ref and client. `article_id` is None for a new article."""
     if holders.of_code not in (None, article_id):
-        yield invalid_field("code", "is taken by another article")
+        yield code_taken("article", holders.of_code)
     if holders.of_external_ref is not None and holders.of_external_ref != article_id:
         yield external_ref_taken("article", holders.of_external_ref)
     if not holders.client_exists:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from wmsd.base.quantity import SCALE
 from wmsd.contract.fields import (
@@ -78,9 +78,17 @@ class Article(ArticleFields, Recorded):
 MAX_SEARCH = 64
 
 
+def _words(value: object) -> object:
+    if isinstance(value, str) and not value.strip():
+        raise validation_error("must have a word to look for; leave the search out to list everything")
+    return value
+
+
 Search = Annotated[
     str,
+    BeforeValidator(_words),
     Field(
+        min_length=1,
         max_length=MAX_SEARCH,
         description=f"Words, or their beginnings, in code, name or barcodes. The {MOST_WORDS} longest count.",
     ),

@@ -6,7 +6,7 @@ It does so also where the form of the body is wrong, so that all errors are told
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from wmsd.contract.field_errors import FieldError, external_ref_taken, invalid_field
+from wmsd.contract.field_errors import FieldError, code_taken, external_ref_taken, invalid_field
 from wmsd.contract.operation import References
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.articles import store as articles
@@ -53,8 +53,9 @@ def check_document(
         if record_id is not None and record_id != current.get(f"{name}_id"):
             yield from check_record(tx, kind, record_id, f"{name}_id")
     code, external_ref = values["code"], values["external_ref"]
-    if code is not None and table.id_of_code(tx, code) not in (None, document_id):
-        yield invalid_field("code", f"is taken by another {table.noun}")
+    of_code = None if code is None else table.id_of_code(tx, code)
+    if of_code not in (None, document_id):
+        yield code_taken(table.noun, of_code)
     holder = None if external_ref is None else table.id_of_external_ref(tx, external_ref)
     if holder is not None and holder != document_id:
         yield external_ref_taken(table.noun, holder)

@@ -7,8 +7,8 @@ from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.epochs import epoch_of_sql
+from wmsd.events.outbox.events import TEST_EVENT
 from wmsd.events.webhooks.rules import WAITS
-from wmsd.events.webhooks.schema import TEST_EVENT
 
 
 def now_in_milliseconds(tx: Transaction) -> int:

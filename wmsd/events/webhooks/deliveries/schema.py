@@ -7,8 +7,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from wmsd.contract.fields import Id, Input, Model, Timestamp, choice_of, not_among, validation_error
 from wmsd.contract.list_queries import CursorQuery, QueryTimestamp, several_of
-from wmsd.events.outbox.events import EVENTS
-from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT, DeliveryStatus
+from wmsd.events.outbox.events import EVENTS, TEST_EVENT
+from wmsd.events.webhooks.schema import DELIVERY_STATUSES, DeliveryStatus
 
 ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)

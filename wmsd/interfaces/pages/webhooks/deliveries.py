@@ -3,11 +3,11 @@
 from typing import Final
 from urllib.parse import urlencode
 
-from wmsd.events.outbox.events import EVENTS
+from wmsd.events.outbox.events import EVENTS, TEST_EVENT
 from wmsd.events.webhooks import actions as webhooks
 from wmsd.events.webhooks.deliveries import actions as log
 from wmsd.events.webhooks.figures import list_webhook_figures
-from wmsd.events.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT
+from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit import references
