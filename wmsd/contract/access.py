@@ -130,7 +130,7 @@ def needed_ability(declared: str | None, in_force: Container[str]) -> str | None
     return declared if declared is None or declared in in_force else SUFFICES[declared]
 
 
-def reading(ability: str) -> str:
+def ability_to_read(ability: str) -> str:
     """The ability that reads what one shows or changes."""
     return f"{ability.partition(':')[0]}:read"
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
+from wmsd.contract.near_paths import NearPaths
 from wmsd.contract.operation import Operation
 
 WORKS_ON_FOR: Final = timedelta(days=365)
@@ -55,6 +56,7 @@ class RouteTable:
         for route in routes:
             self._routes.setdefault(route.path, []).append(route)
         self._patterns = [(path.split("/"), path) for path in self._routes]
+        self._near = NearPaths(lambda: self._routes)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
         """The route, and the parts of the path by name. Raises Problem: 404, or 405 with the allowed methods."""
@@ -63,7 +65,7 @@ class RouteTable:
             parts = _match(pattern, sent)
             if parts is not None:
                 return self._of_method(method, self._routes[known]), parts
-        raise Problem("NOT_FOUND", "There is nothing at this address.")
+        raise Problem("NOT_FOUND", self._near.sentence(path))
 
     @staticmethod
     def _of_method(method: str, routes: list[Route]) -> Route:

@@ -7,7 +7,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem, unavailable
 from wmsd.base.repeated_failures import FLAPPING_SECONDS, RepeatedFailures
-from wmsd.contract.access import reading
+from wmsd.contract.access import ability_to_read
 from wmsd.db.engine.failures import (
     MAY_HAVE_HAPPENED,
     STORAGE_FAILURES,
@@ -76,7 +76,7 @@ class Refusals:
 def _may_read(call: Call) -> bool:
     """Whether the caller may read what the operation shows or changes."""
     ability, caller = call.operation.ability, call.caller
-    return ability is not None and caller is not None and reading(ability) in caller.abilities
+    return ability is not None and caller is not None and ability_to_read(ability) in caller.abilities
 
 
 def broken_off(may_have_written: bool) -> Problem:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem
+from wmsd.contract.near_paths import NOWHERE
 from wmsd.dispatch.call import Reply, refusal
 from wmsd.dispatch.refusals import broken_off
 from wmsd.dispatch.request_measures import OTHER
@@ -14,7 +15,6 @@ from wmsd.interfaces.http.listener import Answering
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.route_table import PlainRoutes
 
-NOWHERE: Final = "There is nothing at this address."
 UNREADABLE: Final = "This is no HTTP request that can be read"
 MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")

@@ -26,6 +26,15 @@ BODY_SECONDS: Final = 20.0
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
 
 
+def is_of_the_api(request: web.BaseRequest) -> bool:
+    return is_path_of_the_api(request.path)
+
+
+def is_path_of_the_api(path: str) -> bool:
+    """Also with slashes too many before it, as from a base address that ends with one."""
+    return f"{path.lstrip('/')}/".startswith(("api/", "openapi.json/"))
+
+
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
     """The caller's address, behind trusted proxies that of X-Forwarded-For. IPv6 is counted by /64 network."""
     address = request.remote or ""

@@ -11,6 +11,7 @@ from wmsd.base.client_addresses import Network, networks
 from wmsd.base.machine.shortages import is_shortage
 from wmsd.base.problems import Problem
 from wmsd.base.strict_json import printable
+from wmsd.contract.near_paths import NOWHERE, NearPaths
 from wmsd.contract.operation import Operation
 from wmsd.contract.route import Route, method_not_allowed
 from wmsd.dispatch import preconditions
@@ -33,7 +34,7 @@ from wmsd.interfaces.http.pieces import answer_in_pieces
 from wmsd.interfaces.http.ready_answers import Answer
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.request_turns import NOBODY, Turns
-from wmsd.interfaces.http.requests import header_value
+from wmsd.interfaces.http.requests import header_value, is_of_the_api, is_path_of_the_api
 from wmsd.interfaces.http.route_table import Handler, PlainRoutes, parts_of
 from wmsd.server.jobs import Jobs
 
@@ -43,6 +44,7 @@ INSTALLATION: Final = web.AppKey("installation", Installation)
 JOBS: Final = web.AppKey("jobs", Jobs)
 FAILED: Final = 500
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
+NEAR_PATHS: Final = web.AppKey("near_paths", NearPaths)
 PLAIN_ROUTES: Final = web.AppKey("plain_routes", PlainRoutes)
 TURNS: Final = web.AppKey("turns", Turns)
 ANY: Final = "/{anything:(?s:.*)}"
@@ -60,6 +62,9 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
     app.on_response_prepare.append(partial(note_begun, installation))
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG], app[TURNS] = installation, jobs, log, Turns()
     plain = app[PLAIN_ROUTES] = PlainRoutes()
+    app[NEAR_PATHS] = NearPaths(
+        lambda: filter(is_path_of_the_api, (each.canonical for each in app.router.resources()))
+    )
     handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
     app[REQUEST_HANDLER] = handler
     app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, plain, handle)
@@ -354,10 +359,16 @@ async def _refuse_method(possible: list[str], in_form: InForm, request: web.Requ
     return response(in_form(request, refusal(method_not_allowed(request.method, possible))))
 
 
-async def _refuse_address(request: web.Request) -> web.Response:
-    if not is_of_the_api(request):
+async def _refuse_address(request: web.Request) -> web.StreamResponse:
+    return address_refused(request)
+
+
+def address_refused(request: web.Request) -> web.StreamResponse:
+    """The answer where there is nothing, with the path of the API that may be meant."""
+    sentence = request.app[NEAR_PATHS].sentence(request.rel_url.raw_path)
+    if sentence == NOWHERE and not is_of_the_api(request):
         raise web.HTTPNotFound
-    return response(refusal(Problem("NOT_FOUND", "There is nothing at this address.")))
+    return _refusal(request, Problem("NOT_FOUND", sentence))
 
 
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:

@@ -17,6 +17,7 @@ from wmsd.interfaces.http.server import (
     OUTSIDE_OF_THE_API,
     REQUEST_LOG,
     add_route,
+    address_refused,
     failure,
     with_head,
 )
@@ -108,4 +109,4 @@ async def _refuse_address(request: web.Request) -> web.StreamResponse:
     """Only who reads pages gets one: not a program, and not a browser that looks for an icon."""
     if reads_pages(request):
         raise not_found("page")
-    raise web.HTTPNotFound
+    return address_refused(request)
