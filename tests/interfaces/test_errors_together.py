@@ -66,6 +66,46 @@ async def test_a_new_document_is_told_all_its_errors(stocked: Stocked, address: 
     assert both.body["code"] == "EXTERNAL_REF_TAKEN"
 
 
+OF_RULES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, str]]] = {
+    "/api/sales-orders": (
+        {},
+        {"quantity": 99},
+        {"{line}.quantity": "is more than there is: 4 available, 99 wanted"},
+    ),
+    "/api/returns": (
+        {"sales_order_id": 1},
+        {"serials": ["S", "S"]},
+        {
+            "sales_order_id": "is CREAT: only what was loaded can come back",
+            "{line}.serials": "is given for an article that is not tracked by serials",
+            "{line}.serials.1": "is given twice",
+        },
+    ),
+}
+"""Fields, a field of a line, and the errors by rules beyond form and reference."""
+
+
+@pytest.mark.parametrize("path", OF_RULES)
+async def test_errors_of_form_hide_none_of_stock_and_shipments(stocked: Stocked, path: str) -> None:
+    fields, wrong, sentences = OF_RULES[path]
+    document: Mapping[str, Any] = DOCUMENTS[path]
+    bad = {**document["lines"][0], **wrong}
+
+    def told(line: str) -> dict[str, list[str]]:
+        return {name.format(line=line): [sentence] for name, sentence in sentences.items()}
+
+    body = {**document, "external_ref": None, **fields}
+    alone = await stocked.call("POST", path, {**body, "lines": [bad]}, status=422)
+    assert alone.errors == told("lines.0")
+    beside = await stocked.call("POST", path, {**body, "notes": 5, "lines": [{"quantity": "x"}, bad]}, status=422)
+    assert beside.body["code"] == "VALIDATION_FAILED"
+    assert {"notes", "lines.0.quantity"} <= set(beside.errors)
+    assert {name: beside.errors[name] for name in told("lines.1")} == told("lines.1")
+    for method in ("PUT", "PATCH"):
+        changed = await stocked.call(method, f"{path}/1", {**body, "notes": 5, "lines": [bad]}, status=422)
+        assert set(changed.errors) >= {"notes", *told("lines.0")}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS)
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 async def test_a_changed_document_is_told_all_its_errors(stocked: Stocked, path: str, method: str) -> None:

@@ -1,5 +1,7 @@
 """A code that is taken: programs that may read its record learn the id."""
 
+from typing import Any
+
 import pytest_asyncio
 
 from tests.interfaces.test_bad_input import Stocked, open_stocked
@@ -16,7 +18,8 @@ async def stocked(world: World) -> Stocked:
 async def test_who_may_read_a_record_learns_which_has_the_code(stocked: Stocked) -> None:
     world = stocked.world
     blind = await world.new_token("admin@example.com", [*ABILITIES.keys() - READ_ABILITIES])
-    for path, body in {"/api/articles": ARTICLE, **DOCUMENTS}.items():
+    bodies: dict[str, dict[str, Any]] = {"/api/articles": ARTICLE, **DOCUMENTS}
+    for path, body in bodies.items():
         (held,) = (await world.call("GET", path)).body["data"]
         taken = {**body, "code": held["code"], "external_ref": None}
         noun = {"/api/v2/counts": "count"}.get(path, path.removeprefix("/api/").rstrip("s").replace("-", " "))

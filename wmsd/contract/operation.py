@@ -27,8 +27,9 @@ NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
 References = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Iterable[FieldError]]
 """Takes the transaction, the body with null in the place of everything malformed (`validation.well_formed`), and
-the parts of the path with the site by name.
+the parts of the path with the site by name; MALFORMED is the name of the paths of all errors of form.
 """
+MALFORMED: Final = "malformed"
 
 
 @dataclass(frozen=True, slots=True)

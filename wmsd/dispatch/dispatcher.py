@@ -18,7 +18,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.contract.context import PROGRAM, Actor, Caller, Company
 from wmsd.contract.list_queries import Query
-from wmsd.contract.operation import CONTEXT
+from wmsd.contract.operation import CONTEXT, MALFORMED
 from wmsd.contract.results import Page
 from wmsd.contract.validation import well_formed
 from wmsd.db.engine.database import Database
@@ -249,7 +249,7 @@ class Dispatcher:
             if find is None or loaded is None or company is None or not may_have_more(problem):
                 raise
             sent = well_formed(settable(call.operation, loaded.document), problem.errors)
-            named = path_inputs(call) | _context(call, caller, company)
+            named = path_inputs(call) | _context(call, caller, company) | {MALFORMED: problem.errors.keys()}
             database, actor = await self._files.get(company.id), PROGRAM if caller is None else caller.actor
             until = time.monotonic() + READ_SECONDS
             found = await database.read(lambda tx: list(find(tx, sent, named)), actor, until)

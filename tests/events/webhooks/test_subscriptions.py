@@ -284,7 +284,7 @@ async def test_errors_of_form_hide_none_of_the_url_and_the_credentials(world: Wo
     of_form = {"name": ["must be a string"], "events": ["must have at least 1 item"]}
     form = {"name": 5, "events": [], "url": "http://hooks.example.com/"}
     of_url = {"url": ["The URL must begin with https://."]}
-    for sent, errors in [
+    cases: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
         ({"auth_type": "bearer"}, {"token": ["is required by auth_type bearer"]}),
         ({"auth_type": "bearer", "token": ""}, {"token": ["must have at least 1 character"]}),
         ({"auth_type": "x"}, {"auth_type": ["must be 'hmac', 'bearer', 'basic' or 'custom'"]}),
@@ -293,7 +293,8 @@ async def test_errors_of_form_hide_none_of_the_url_and_the_credentials(world: Wo
             {"auth_type": "custom", "headers": {"X-A": 5, "Host": "x"}},
             {"headers.X-A": ["must be a string"], "headers.Host": ["This header is set by the delivery itself."]},
         ),
-    ]:
+    ]
+    for sent, errors in cases:
         of_hmac = {"secret": ["is required by auth_type hmac"]} if method == "POST" and "token" in sent else {}
         of_hmac = of_hmac if sent.get("auth_type", "hmac") == "hmac" else {}
         answer = await world.call(method, path, {**form, **sent}, status=422)

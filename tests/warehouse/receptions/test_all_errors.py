@@ -44,7 +44,8 @@ async def errors_of(
 ) -> dict[str, list[str]]:
     answer = await dock.world.call(method, path, body, status=422)
     assert answer.body["code"] == "VALIDATION_FAILED"
-    return answer.errors
+    errors: dict[str, list[str]] = answer.errors
+    return errors
 
 
 async def test_errors_of_form_hide_no_error_of_an_item(dock: Dock) -> None:

@@ -13,7 +13,7 @@ from wmsd.warehouse.documents.document_references import not_initial, sent_statu
 from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
 from wmsd.warehouse.returns.return_posting import post_return
-from wmsd.warehouse.returns.return_validation import DISPOSITION, check_return, find_lines, sent_references
+from wmsd.warehouse.returns.return_validation import DISPOSITION, check_return, find_lines, sent_errors
 from wmsd.warehouse.returns.rules import TRANSITIONS, Effect, Status
 from wmsd.warehouse.returns.schema import Return, ReturnChanges, ReturnFields, ReturnLineFields
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
@@ -27,7 +27,7 @@ writing = partial(
     ability="returns:write",
     answer="record",
     writes=True,
-    references=sent_references,
+    references=sent_errors,
 )
 REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "EXTERNAL_REF_TAKEN")
 CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")

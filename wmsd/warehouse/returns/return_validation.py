@@ -7,9 +7,12 @@ from typing import Any, Final
 
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.contract.field_errors import FieldError, invalid_field
+from wmsd.contract.operation import MALFORMED
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_references import Articles, check_document, references_of
+from wmsd.warehouse.documents.whole_lines import whole_lines
 from wmsd.warehouse.returns import store
+from wmsd.warehouse.returns.rules import TRANSITIONS
 from wmsd.warehouse.returns.schema import ReturnLineFields
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
 from wmsd.warehouse.sales_orders.rules import SHIPPED, TRANSITIONS
@@ -85,7 +88,17 @@ def check_return(
     """Errors of the return as a whole. A new return's id is None."""
     yield from check_document(tx, RETURNS, return_id, values, current)
     yield from _repeated_serials(rows)
-    if values["sales_order_id"] is None:
+    yield from _against_order(tx, return_id, values, current, rows)
+
+
+def _against_order(
+    tx: Transaction,
+    return_id: int | None,
+    values: Mapping[str, Any],
+    current: Mapping[str, Any],
+    rows: Sequence[Row],
+) -> Iterator[FieldError]:
+    if values.get("sales_order_id") is None:
         return
     order = ORDERS.find_columns(tx, values["sales_order_id"])
     if order is None:
@@ -102,19 +115,30 @@ def check_return(
 def _other_partner(
     order: Mapping[str, Any], values: Mapping[str, Any], current: Mapping[str, Any]
 ) -> Iterator[FieldError]:
-    is_asked = any(values[name] != current.get(name) for name in ("partner_id", "sales_order_id"))
-    if is_asked and order["partner_id"] != values["partner_id"]:
+    is_asked = any(values.get(name) != current.get(name) for name in ("partner_id", "sales_order_id"))
+    if is_asked and order["partner_id"] != values.get("partner_id"):
         yield FieldError("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
 
 
-def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Errors of references in a body whose form is wrong."""
-    yield from references_of(RETURNS)(tx, sent, named)
-    if sent.get("sales_order_id") is None or sent.get("partner_id") is None:
+REFERENCES: Final = references_of(RETURNS)
+
+
+def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """All other errors of a body whose form is wrong, and what of its lines cannot come back."""
+    told = list(REFERENCES(tx, sent, named))
+    yield from told
+    return_id = named.get("id")
+    current = None if return_id is None else RETURNS.find_columns(tx, return_id)
+    if return_id is not None and (current is None or current["status"] not in TRANSITIONS.lines_change_in):
         return
-    order = ORDERS.find_columns(tx, sent["sales_order_id"])
-    if order is not None:
-        yield from _other_partner(order, sent, {})
+    before = [] if return_id is None else RETURN_LINES.of(tx, return_id)
+    whole = whole_lines(RETURNS.lines, ReturnLineFields, sent, named[MALFORMED])
+    errors: list[FieldError] = []
+    rows = find_lines(tx, whole.lines, before, errors) if whole.lines else []
+    errors += _repeated_serials(rows)
+    if sent.get("sales_order_id") is not None:
+        errors += _against_order(tx, return_id, {**(current or {}), **sent}, current or {}, rows)
+    yield from whole.errors(errors, told)
 
 
 def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:

@@ -11,7 +11,7 @@ from wmsd.contract.results import Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.documents.document_events import emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
-from wmsd.warehouse.documents.document_references import check_document, references_of, sent_status
+from wmsd.warehouse.documents.document_references import check_document, sent_status
 from wmsd.warehouse.documents.document_reservations import find_stock
 from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
@@ -20,7 +20,7 @@ from wmsd.warehouse.packaging.schema import PackagingLine
 from wmsd.warehouse.sales_orders.create import create_orders
 from wmsd.warehouse.sales_orders.effects import EFFECTS, loaded_goods
 from wmsd.warehouse.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
-from wmsd.warehouse.sales_orders.sales_order_references import find_lines
+from wmsd.warehouse.sales_orders.sales_order_references import find_lines, sent_errors
 from wmsd.warehouse.sales_orders.schema import (
     LoadedGoods,
     SalesOrder,
@@ -43,7 +43,7 @@ writing = partial(
     ability="sales-orders:write",
     answer="record",
     writes=True,
-    references=references_of(ORDERS),
+    references=sent_errors,
 )
 REFUSALS: Final = (
     "INSUFFICIENT_STOCK",

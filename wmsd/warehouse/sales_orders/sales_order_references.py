@@ -1,17 +1,21 @@
 """Looks up what an order's lines refer to, and finds every error in them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.field_errors import FieldError
+from wmsd.contract.operation import MALFORMED
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.directory.store import WAREHOUSES
-from wmsd.warehouse.documents.document_references import Articles, check_record
+from wmsd.warehouse.documents.document_references import Articles, check_record, references_of
+from wmsd.warehouse.documents.document_reservations import find_stock
 from wmsd.warehouse.documents.explicit_lots import check_serials
+from wmsd.warehouse.documents.whole_lines import whole_lines
+from wmsd.warehouse.sales_orders.rules import TRANSITIONS
 from wmsd.warehouse.sales_orders.schema import SalesOrderLineFields
-from wmsd.warehouse.sales_orders.store import ORDER_LINES
+from wmsd.warehouse.sales_orders.store import ORDER_LINES, ORDERS
 
 Row = dict[str, Any]
 """A line as it is stored: id, article_id, quantity, warehouse_id, lot_number, serials (JSON)."""
@@ -51,6 +55,29 @@ def find_lines(
             ORDER_LINES.row(line, kept, article_id=article_id, warehouse_id=line.warehouse_id or warehouse_id)
         )
     return found
+
+
+REFERENCES: Final = references_of(ORDERS)
+
+
+def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """All other errors of a body whose form is wrong, and what its lines lack in stock."""
+    told = list(REFERENCES(tx, sent, named))
+    yield from told
+    order_id = named.get("id")
+    current = None if order_id is None else ORDERS.find_columns(tx, order_id)
+    if order_id is not None and (current is None or current["status"] not in TRANSITIONS.lines_change_in):
+        return
+    warehouse_before = None if current is None else current["warehouse_id"]
+    warehouse_id = sent.get("warehouse_id", warehouse_before)
+    whole = whole_lines(ORDERS.lines, SalesOrderLineFields, sent, named[MALFORMED])
+    if warehouse_id is None or "warehouse_id" in named[MALFORMED] or not whole.lines:
+        return
+    before = [] if order_id is None else ORDER_LINES.of(tx, order_id)
+    found = find_lines(tx, whole.lines, warehouse_id, before, warehouse_before)
+    errors = [*told, *found.errors]
+    find_stock(tx, ORDERS, order_id, found.rows, errors, warehouse_id)
+    yield from whole.errors(errors[len(told) :], told)
 
 
 def _bad_warehouses(

@@ -1,0 +1,40 @@
+"""The lines whose form is right, of a body whose form is wrong: what else is wrong with them is told too."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from wmsd.contract.field_errors import FieldError
+from wmsd.contract.fields import Input
+
+Line = TypeVar("Line", bound=Input)
+
+
+class WholeLines(NamedTuple, Generic[Line]):
+    lines: list[Line]
+    places: list[int]
+    """Of each among all that were sent."""
+    name: str
+    """Of the field with the lines."""
+
+    def errors(self, found: Iterable[FieldError], told: Sequence[FieldError]) -> Iterator[FieldError]:
+        """What was found, at the places where the lines were sent, without what is told at these paths already."""
+        paths = {error.path for error in told}
+        for error in found:
+            moved = replace(error, path=self._as_sent(error.path))
+            if moved.path not in paths:
+                yield moved
+
+    def _as_sent(self, path: str) -> str:
+        name, _, rest = path.partition(".")
+        number, dot, field = rest.partition(".")
+        return f"{name}.{self.places[int(number)]}{dot}{field}" if name == self.name and number else path
+
+
+def whole_lines(
+    name: str, model: type[Line], sent: Mapping[str, Any], malformed: Iterable[str]
+) -> WholeLines[Line]:
+    """`malformed`: the paths of all errors of form."""
+    wrong: Container[str] = {".".join(path.split(".")[:2]) for path in malformed}
+    places = [number for number in range(len(sent.get(name) or ())) if f"{name}.{number}" not in wrong]
+    return WholeLines([model.model_validate(sent[name][place]) for place in places], places, name)
