@@ -9,6 +9,7 @@ from wmsd.interfaces.http.compression import compress
 from wmsd.interfaces.http.cross_origin import allow
 from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.request_log import REQUEST_ID
+from wmsd.interfaces.http.requests import is_of_the_api
 from wmsd.settings.all_settings import Settings
 
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
@@ -45,8 +46,3 @@ def complete_head(settings: Settings, request: web.Request, answer: web.StreamRe
     compress(request, answer)
     if request.secure and settings.server.hsts:
         answer.headers["Strict-Transport-Security"] = HSTS
-
-
-def is_of_the_api(request: web.Request) -> bool:
-    """Whether a program asks, which reads errors as JSON. Everything else is for people."""
-    return f"{request.path}/".startswith(("/api/", "/openapi.json/"))

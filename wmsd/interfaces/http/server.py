@@ -23,7 +23,7 @@ from wmsd.dispatch.request_measures import Counted
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import connections, failure_page, request_history, requests
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.answer_heads import BEGUN, complete_head, is_of_the_api, note_begun
+from wmsd.interfaces.http.answer_heads import BEGUN, complete_head, note_begun
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE
 from wmsd.interfaces.http.cross_origin import options
 from wmsd.interfaces.http.failure_page import reads_pages

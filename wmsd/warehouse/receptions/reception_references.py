@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.quantity import MAXIMUM, SCALE, from_decimal, to_text
@@ -99,8 +100,9 @@ def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str
     if current is not None:
         yield from () if order_id is None else other_order(current, sent)
         order_id = current["purchase_order_id"]
-        order = ORDERS.columns(tx, order_id)
-        if current["status"] not in TRANSITIONS.lines_change_in or order["status"] not in MAY_BE_RECEIVED:
+        status = ORDERS.columns(tx, order_id)["status"]
+        is_open = may_be_received(status, partial(orders.received, tx, order_id))
+        if current["status"] not in TRANSITIONS.lines_change_in or not is_open:
             return
     if order_id is not None:
         errors: list[FieldError] = []

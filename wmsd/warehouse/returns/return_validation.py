@@ -15,7 +15,8 @@ from wmsd.warehouse.returns import store
 from wmsd.warehouse.returns.rules import TRANSITIONS
 from wmsd.warehouse.returns.schema import ReturnLineFields
 from wmsd.warehouse.returns.store import RETURN_LINES, RETURNS
-from wmsd.warehouse.sales_orders.rules import SHIPPED, TRANSITIONS
+from wmsd.warehouse.sales_orders import rules as order_rules
+from wmsd.warehouse.sales_orders.rules import SHIPPED
 from wmsd.warehouse.sales_orders.store import ORDERS
 
 Row = dict[str, Any]
@@ -105,7 +106,7 @@ def _against_order(
         return
     if order["status"] not in SHIPPED:
         sentence = f"is {order['status']}: only what was loaded can come back"
-        yield TRANSITIONS.forbidding("sales_order_id", sentence, order["status"])
+        yield order_rules.TRANSITIONS.forbidding("sales_order_id", sentence, order["status"])
         return
     yield from _other_partner(order, values, current)
     yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
