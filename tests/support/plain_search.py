@@ -8,6 +8,7 @@ from functools import cached_property
 from math import log
 from typing import Any
 
+from wmsd.base.letters import plain
 from wmsd.interfaces.guide.search import Entry
 
 WORD = re.compile(r"\w+(?:[.:/_-]+\w+)*")
@@ -22,15 +23,8 @@ Found = tuple[str, list[str], list[str]]
 
 def compared(text: str) -> str:
     """Without capitals, accents, and an s at the end."""
-    letters = [each for each in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(each)]
-    plain = "".join(letters)
-    return plain[:-1] if len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss") else plain
-
-
-def plain(text: str) -> str:
-    return "".join(
-        each for each in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(each)
-    )
+    word = plain(text)
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def begins(word: str, beginning: str) -> bool:
@@ -93,7 +87,7 @@ class PlainSearch:
     def _looked_for(self, query: str) -> list[tuple[str, list[str]]]:
         """The first words, each with its parts; the parts instead of a word where no word begins as it does."""
         looked_for: list[tuple[str, list[str]]] = []
-        for word in list(dict.fromkeys(WORD.findall(query)))[:WORDS]:
+        for word in list(dict.fromkeys(WORD.findall(unicodedata.normalize("NFC", query))))[:WORDS]:
             parts = [compared(each) for each in dict.fromkeys(PART.findall(word))]
             if len(parts) < 2 or any(begins(known, compared(word)) for known in self.known):
                 looked_for.append((compared(word), parts))

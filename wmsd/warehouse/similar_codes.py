@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from wmsd.base.letters import composed_text
 from wmsd.base.problems import Problem, not_found
 from wmsd.db.engine.transaction import Transaction
 
@@ -40,7 +41,7 @@ def keys_of(code: str) -> list[Key]:
     """What it has in common with codes that may be meant: the nearest first. Digits with a sign between them stay
     apart: `1-15` is not `11-5`, nor `10.5` `105`.
     """
-    folded = code.casefold()
+    folded = composed_text(code).casefold()
     without_signs = "|".join("".join(filter(str.isalnum, part)) for part in BETWEEN_DIGITS.split(folded))
     return [Key("blanks", "".join(folded.split())), *([Key("signs", without_signs)] if without_signs else [])]
 

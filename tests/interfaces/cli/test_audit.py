@@ -26,6 +26,7 @@ def test_the_audit_is_found_by_who_what_and_when(shared: Home) -> None:
     assert shared.ok(*subject, "--since", made["at"], "--json").json == [made, changed]
     assert shared.ok(*subject, "--since", "2020-01-01", "--until", "2020-01-02", "--json").json == []
     assert shared.ok(*subject, "--who", "UNIX USER", "--json").json == [made, changed]
+    assert shared.ok(*subject, "--who", "ųńix user", "--json").json == [made, changed]
     assert shared.ok(*subject, "--who", "nobody", "--json").json == []
     assert 'name: "seen@example.com" -> "=Ana"' in shared.ok(*subject).out
     _, *rows = csv.reader(io.StringIO(shared.ok(*subject, "--csv").out))

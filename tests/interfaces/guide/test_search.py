@@ -40,6 +40,7 @@ def addresses(results: Results) -> list[str]:
         ("wmsd backup create", "/docs/commands#x"),
         ("receptie", "/docs/commands#x"),
         ("RECEPŢIE", "/docs/commands#x"),
+        ("recept\u0327ie", "/docs/commands#x"),
     ],
 )
 def test_the_best_comes_first(query: str, best: str) -> None:

@@ -1,8 +1,9 @@
 """Articles over HTTP: what each request answers, and which events it causes."""
 
 import json
+import unicodedata
 from typing import Any
-from urllib.parse import unquote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import pytest
 
@@ -201,6 +202,39 @@ async def test_a_search_for_nothing_is_refused(world: World, search: str) -> Non
     query = f'{{ articles(search: "{unquote(search).strip(chr(9))}") {{ nodes {{ id }} }} }}'
     (error,) = (await world.send("POST", "/api/graphql", {"query": query})).body["errors"]
     assert error["extensions"]["errors"] == {"search": [sentence]}
+
+
+async def test_search_finds_letters_beyond_ascii_in_either_form_and_by_their_plain_letters(world: World) -> None:
+    stored = ("Crème Brûlée", "Cre\u0300me anglaise", "Nguyễn Đình", "Łódź Ørsted", "Straße", "x\u0301y cup")
+    for place, name in enumerate(stored):
+        article = {"code": f"A-{place}", "name": name, "barcode": f"ŁB-{place}"}
+        await world.call("POST", "/api/articles", article, status=201, events=["article.created"])
+    for search, places in {
+        "crème": [0, 1],
+        "cre\u0300me": [0, 1],
+        "creme": [0, 1],
+        "Crème brûlée": [0],
+        "Nguyễn Đình": [2],
+        unicodedata.normalize("NFD", "Nguyễn Đình"): [2],
+        "nguyen dinh": [2],
+        "lodz orsted": [3],
+        "łódź": [3],
+        unicodedata.normalize("NFD", "ŁÓDŹ"): [3],
+        "strasse": [4],
+        "straße": [4],
+        "STRASSE": [4],
+        "xy": [5],
+        "x\u0301": [5],
+        "lb": [0, 1, 2, 3, 4, 5],
+    }.items():
+        found = await world.call("GET", f"/api/articles?search={quote(search)}")
+        assert [article["code"] for article in found.body["data"]] == [f"A-{place}" for place in places], search
+    await world.call("PATCH", "/api/articles/1", {"name": "Smørrebrød"}, events=["article.updated"])
+    for search, number in {"smorrebrod": 1, "brûlée": 0}.items():
+        found = await world.call("GET", f"/api/articles?search={quote(search)}")
+        assert found.body["meta"]["total"] == number, search
+    found = await world.call("GET", f"/api/articles?barcode={quote('ŁB-3')}")
+    assert [article["code"] for article in found.body["data"]] == ["A-3"]
 
 
 async def test_search_follows_a_change(world: World) -> None:

@@ -7,18 +7,18 @@ search has to be cheap too: what would be done word by word or place by place is
 
 import re
 import sys
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import nsmallest
-from itertools import chain, filterfalse, islice, repeat
+from itertools import chain, islice, repeat
 from math import log
 from operator import add, mul, neg, truediv
 from typing import Final, NamedTuple
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.letters import composed_text, plain
 from wmsd.interfaces.guide.excerpts import WORD, Pieces, Text
 
 LONGEST_QUERY: Final = 200
@@ -113,7 +113,7 @@ class Index:
         for place, found in enumerate(self._entries):
             for word, weight in _weights(found.entry).items():
                 places[word][place] = weight
-            heading = _plain(found.entry.heading)
+            heading = plain(found.entry.heading)
             self._headed[_stem(heading)].append((place, heading))
         self._words = sorted(places)
         self._places: Sequence[Mapping[int, float]] = [places[word] for word in self._words]
@@ -128,14 +128,14 @@ class Index:
 
     def search(self, text: str) -> Results:
         query = " ".join(text[:LONGEST_QUERY].split())
-        typed = map(_read, islice(dict.fromkeys(WORD.findall(query)), MOST_WORDS))
+        typed = map(_read, islice(dict.fromkeys(WORD.findall(composed_text(query))), MOST_WORDS))
         words = [*islice(chain.from_iterable(map(self._looked_for, typed)), MOST_WORDS)]
         asked = [self._begun(each.whole) for each in words]
         if not asked:
             return Results(query, 0, (), False)
         everywhere = set.intersection(*(each.places for each in asked))
         places = everywhere or set.union(*(each.places for each in asked))
-        scores = map(neg, self._scores(places, asked, _plain(query)))
+        scores = map(neg, self._scores(places, asked, plain(query)))
         best = nsmallest(MOST_FOUND, zip(scores, places, strict=True))
         meant = self._meant(words)
         found = [self._entries[place].found(meant) for _, place in best]
@@ -221,15 +221,7 @@ def _of_the_guide(word: str) -> frozenset[str]:
 
 
 def _read(word: str) -> Word:
-    return Word(_stem(_plain(word)), [_stem(_plain(each)) for each in dict.fromkeys(PART.findall(word))])
-
-
-def _plain(text: str) -> str:
-    """Without capitals and accents: `Recepție` is found by `receptie`."""
-    folded = text.casefold()
-    if folded.isascii():
-        return folded
-    return "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFKD", folded)))
+    return Word(_stem(plain(word)), [_stem(plain(each)) for each in dict.fromkeys(PART.findall(word))])
 
 
 def _stem(word: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.letters import plain
 from wmsd.contract.access import has_role
 from wmsd.contract.context import Caller
 from wmsd.contract.operation import operation
@@ -32,8 +33,8 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
     """Get all companies of somebody with what they have to do, the oldest trouble first."""
     overview = await service.overviews.of(caller.company_ids, _allowed(service, caller))
     views = overview.views
-    search = (query.search or "").lower()
-    fits = (each for each in views if search in f"{each.company.code} {each.company.name}".lower())
+    search = plain(query.search or "")
+    fits = (each for each in views if search in plain(f"{each.company.code} {each.company.name}"))
     found = list(fits) if search else views
     days = service.figures.days()
     shown = found[query.offset : query.offset + query.per_page]

@@ -93,7 +93,7 @@ USERS: Final = record_list(
         "last_seen_at": "(SELECT max(seen_at) FROM sessions WHERE user_id = users.id)",
     },
     conditions_of={
-        "search": "instr(lower(email || ' ' || name), lower(:search))",
+        "search": "instr(plain(email || ' ' || name), :search)",
         "active": "(disabled_at IS NULL) = :active",
     },
     hidden={WITHIN: IS_MANAGED},

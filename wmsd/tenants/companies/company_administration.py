@@ -56,7 +56,7 @@ COMPANIES: Final = record_list(
     columns={"operator_code": OPERATOR_CODE, "modules": MODULES_ON},
     conditions_of={
         "operator_code": f"{OPERATOR_CODE} = :operator_code",
-        "search": "instr(lower(code || ' ' || name), lower(:search))",
+        "search": "instr(plain(code || ' ' || name), :search)",
     },
     hidden={WITHIN: f"id IN (SELECT value FROM json_each(:{WITHIN}))"},
     filters=_company_filters,

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, create_model
 
+from wmsd.base.letters import plain
 from wmsd.base.problems import or_not_found
 from wmsd.contract.context import Caller
 from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, SortedBy
@@ -78,10 +79,10 @@ def record_list(
     record = record_sql(shown, columns)
 
     def by_page(tx: Transaction, caller: Caller, query: PageQuery) -> Page:
-        return listing.page(tx, record, query, filters(tx, query, caller))
+        return listing.page(tx, record, query, _searched(tx, filters(tx, query, caller)))
 
     def by_cursor(tx: Transaction, caller: Caller, query: CursorQuery, position: int) -> CursorPage:
-        return listing.after(tx, record, query, position, filters(tx, query, caller))
+        return listing.after(tx, record, query, position, _searched(tx, filters(tx, query, caller)))
 
     by_page.__annotations__["query"] = create_model(
         f"{shown.__name__}PageQuery",
@@ -97,3 +98,11 @@ def record_list(
     return RecordList(
         noun, table, record, declare_list(answer="page")(by_page), declare_list(answer="cursor")(by_cursor)
     )
+
+
+def _searched(tx: Transaction, values: Mapping[str, object]) -> Mapping[str, object]:
+    """The filters as the conditions of a search need them: `plain` is a function of SQL there."""
+    if "search" not in values:
+        return values
+    tx.define("plain", plain)
+    return {**values, "search": plain(str(values["search"]))}

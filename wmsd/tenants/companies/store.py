@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.letters import plain
 from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Actor, Company, Operator
 from wmsd.db.engine.high_water_mark import HighWaterMark
@@ -207,7 +208,7 @@ def came_from(tx: Transaction, origin: str) -> list[str]:
 
 FIND: Final = """
     SELECT id, at, actor, address, action, subject, details FROM audit
-    WHERE (:who IS NULL OR instr(lower(actor), lower(:who)))
+    WHERE (:who IS NULL OR instr(plain(actor), :who))
         AND (:what IS NULL OR substr(action, 1, length(:what)) = :what)
         AND (:subject IS NULL OR subject = :subject OR substr(subject, 1, length(:subject) + 1) = :subject || ' ')
         AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
@@ -219,7 +220,9 @@ FIND: Final = """
 
 def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:
     """The last entries that fit, the oldest of them first. A filter that is None lets all through."""
-    rows = tx.records(FIND, {"after": 0, **filters})
+    tx.define("plain", plain)
+    who = filters.get("who")
+    rows = tx.records(FIND, {"after": 0, **filters, "who": who and plain(str(who))})
     return [{**row, "details": json.loads(row["details"]) if row["details"] else None} for row in reversed(rows)]
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import Final, Protocol
 
+from wmsd.base.letters import plain
 from wmsd.base.problems import FieldErrors, invalid
 from wmsd.contract.context import Company
 
@@ -37,10 +38,10 @@ def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
     companies that have some.
     """
     whole = {company.code for company in known}
-    names = {company.name.casefold() for company in known}
+    names = {plain(company.name) for company in known}
     codes: list[str] = []
     for text in typed:
-        is_one = text in whole or text.casefold() in names
+        is_one = text in whole or plain(text) in names
         codes += [text] if is_one else [part for part in SEPARATORS.split(text) if part] or [text]
     return codes
 
@@ -89,8 +90,8 @@ def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
     """The code of the one that is called so; or else the nearest code."""
     if len(typed) > LONGEST_LOOKED_AT:
         return None, None
-    looked_at, meant = known[:MOST_LOOKED_AT], typed.casefold()
-    named = next((each.code for each in looked_at if each.name.casefold() == meant), None)
-    codes = {each.code.casefold(): each.code for each in looked_at}
+    looked_at, meant = known[:MOST_LOOKED_AT], plain(typed)
+    named = next((each.code for each in looked_at if plain(each.name) == meant), None)
+    codes = {plain(each.code): each.code for each in looked_at}
     near = [] if named else difflib.get_close_matches(meant, codes, n=1)
     return named, codes[near[0]] if near else None

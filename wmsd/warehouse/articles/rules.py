@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.letters import UNDECOMPOSED, composed_text
 from wmsd.base.problems import invalid
 from wmsd.contract.field_errors import FieldError, code_taken, external_ref_taken, invalid_field
 
@@ -13,10 +14,15 @@ MOST_WORDS: Final = 6
 SHORTEST_BEGINNING: Final = 2
 """The shortest word that is searched as a prefix. A shorter one must match a whole word."""
 
+WORD: Final = re.compile(r"\w[\w\u0300-\u036f]*")
+"""Some letters have accents that are characters of their own in every form of Unicode."""
+
 
 def search_words(text: str) -> list[str]:
-    """The distinct words of a search, the longest first, at most `MOST_WORDS`."""
-    words: list[str] = re.findall(r"\w+", text.replace("_", " "))
+    """The distinct words of a search, the longest first, at most `MOST_WORDS`. Letters that the index has as plain
+    ones are plain; accents do not count there.
+    """
+    words: list[str] = WORD.findall(composed_text(text).translate(UNDECOMPOSED).replace("_", " "))
     different = {word.casefold(): word for word in words}.values()
     return sorted(different, key=len, reverse=True)[:MOST_WORDS]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.letters import UNDECOMPOSED
 from wmsd.base.problems import or_not_found
 from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, IdsQuery, PageQuery
@@ -85,7 +86,7 @@ def _phrase(barcode: str) -> str | None:
     """An FTS5 query for the words of a barcode; None when the index may see none in it, or not the whole of it."""
     if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
         return None
-    doubled = barcode.replace('"', '""')
+    doubled = barcode.translate(UNDECOMPOSED).replace('"', '""')
     return f'barcodes : "{doubled}"'
 
 

@@ -7,9 +7,10 @@ more, of which a line end is one.
 """
 
 import json
-import unicodedata
 from collections.abc import Iterable
 from typing import Final
+
+from wmsd.base.letters import plain
 
 END: Final = "\n"
 SHORTEST_PART: Final = 3
@@ -23,10 +24,6 @@ LONG: Final = 8
 be in the list of each three characters, and most of them stand in very many numbers.
 """
 ENDING: Final = 6
-LETTERS: Final = str.maketrans(
-    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i", "ħ": "h"}
-)
-"""Letters that have no decomposition in Unicode."""
 SEPARATORS: Final = str.maketrans(dict.fromkeys(each for each in map(chr, range(128)) if not each.isalnum()))
 
 
@@ -34,9 +31,7 @@ def fold(text: str) -> str:
     """The letters and digits of a text, without case and accents."""
     if text.isascii():
         return text.lower().translate(SEPARATORS)
-    letters = unicodedata.normalize("NFKD", text).casefold()  # which leaves some letters composed
-    plain = unicodedata.normalize("NFKD", letters).translate(LETTERS)
-    return "".join(each for each in plain if each.isalnum())
+    return "".join(filter(str.isalnum, plain(text)))
 
 
 def folded_fields(values: Iterable[object]) -> list[str]:

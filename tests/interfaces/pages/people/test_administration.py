@@ -2,6 +2,8 @@
 list of the administration.
 """
 
+from urllib.parse import urlencode
+
 import pytest
 
 from tests.interfaces.pages.administering import audit, errors, signed_in_as
@@ -41,6 +43,22 @@ async def test_a_company_is_made_with_all_modules_and_changed(admin: Visitor) ->
         "Name: Nova → Nova Logistics Modules: api, articles, inbound, outbound, returns, stock, webhooks → "
         f"api, articles, inbound, outbound, returns, webhooks Requests a minute: {NOTHING} → 90",
     ]
+
+
+@pytest.mark.parametrize("search", ["łódź ø", "Ło\u0301dz\u0301 O", "LODZ o"])
+async def test_companies_and_users_are_found_by_letters_beyond_ascii(admin: Visitor, search: str) -> None:
+    await sent(admin, "/admin/companies/new", code="LODZ1", name="Łódź Øst")
+    await sent(
+        admin, "/admin/users/new", email="l@example.com", name="Łódź Øst", role="member", company_codes="ACME"
+    )
+    for path, name in (
+        ("/admin/companies", "LODZ1"),
+        ("/admin/users", "l@example.com"),
+        ("/today", "Company LODZ1"),
+    ):
+        found = await admin.get(f"{path}?{urlencode({'search': search})}")
+        assert [cells[0].replace("Łódź Øst", "Company LODZ1") for cells in rows(found)] == [name], path
+        assert rows(await admin.get(f"{path}?search=lodz+x")) in ([], [["Nothing"]]), path
 
 
 @pytest.mark.parametrize(

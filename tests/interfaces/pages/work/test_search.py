@@ -1,7 +1,8 @@
 """The search box above every page of a company, and what fields of forms list as somebody types."""
 
 import json
-from urllib.parse import urlencode
+import unicodedata
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -115,6 +116,24 @@ async def test_a_field_lists_what_somebody_may_mean(visitor: Visitor) -> None:
     assert await choices(visitor, "articles", "alp") == [{**alpha, "available": "22"}]
     assert [each["code"] for each in await choices(visitor, "partners", "first")] == ["P1"]
     assert await choices(visitor, "articles", "") == []
+
+
+@pytest.mark.parametrize("is_indexed", [False, True], ids=["new", "indexed"])
+@pytest.mark.parametrize("name", ["Nguyễn Łódź", unicodedata.normalize("NFD", "Nguyễn Łódź")], ids=["NFC", "NFD"])
+async def test_letters_beyond_ascii_are_found_in_each_form(visitor: Visitor, name: str, is_indexed: bool) -> None:
+    world = visitor.world
+    await world.import_csv("articles", f"code,name\nCRE,{name}\n")
+    await world.import_csv("partners", f"code,name,type\nCRE,{name},CLIENT\n")
+    database = await world.database()
+    while is_indexed and await database.write(index_changes, is_quiet=True):
+        pass
+    for typed in ("Nguyễn", unicodedata.normalize("NFD", "Nguyễn"), "nguyen", "łódź", "lodz", "nguyễn łódź"):
+        assert [row[0] for row in rows(await look_up(visitor, quote(typed)))] == ["CRE", "CRE"], typed
+        for kind in ("articles", "partners"):
+            assert [each["code"] for each in await choices(visitor, kind, typed)] == ["CRE"], typed
+        for list_of in ("partners?name=", "articles?search="):
+            found = await visitor.get(f"/companies/1/{list_of}{quote(typed)}")
+            assert [row[0] for row in rows(found)] == ["CRE"], (list_of, typed)
 
 
 async def test_what_is_switched_off_is_no_choice(visitor: Visitor) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from wmsd.base.letters import plain
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.admin_menu import SETTINGS
 from wmsd.interfaces.pages.kit.responses import page_of
@@ -31,7 +32,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _fits(setting: Mapping[str, Any], given: Mapping[str, str]) -> bool:
-    search = given.get("search", "")[:LONGEST_SEARCH].lower()
-    return search in f"{setting['name']} {setting['says']}".lower() and (
+    search = plain(given.get("search", "")[:LONGEST_SEARCH])
+    return search in plain(f"{setting['name']} {setting['says']}") and (
         given.get("source", setting["source"]) == setting["source"]
     )
