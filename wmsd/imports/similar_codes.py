@@ -9,6 +9,7 @@ from typing import Final
 
 from wmsd.contract.bulk_imports import Alike, Row, chunks
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.code_forms import BEYOND_ASCII
 from wmsd.db.sql.staged_rows import make_tables
 
 MOST_TOLD: Final = 20
@@ -23,7 +24,6 @@ TABLES: Final = (
 INDEX: Final = "CREATE INDEX {schema}.staged_codes_by_look ON staged_codes (look)"
 ADD: Final = "INSERT INTO staged_codes (line, code, look) VALUES (?, ?, ?)"
 ADD_KNOWN: Final = "INSERT INTO staged_known (code, look) VALUES (?, ?)"
-BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
 LOOK: Final = "CASE WHEN code GLOB '*[^0-9]*' THEN lower(code) ELSE ltrim(code, '0') END"
 """As `_look`, of a code in ASCII."""
 KNOWN_BEYOND_ASCII: Final = f"SELECT code FROM {{table}} WHERE {BEYOND_ASCII}"

@@ -7,6 +7,7 @@ from wmsd.base.problems import FieldErrors, Problem, invalid, not_found, refuse_
 from wmsd.contract.access import MODULES
 from wmsd.contract.context import Company, Operator
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.code_forms import form_errors
 from wmsd.db.sql.statements import insert_row
 from wmsd.tenants.companies import store
 from wmsd.tenants.companies.schema import NewCompany, NewOperator
@@ -18,6 +19,8 @@ TAKEN: Final = "is taken by another company"
 def create_operator(tx: Transaction, new: NewOperator) -> int:
     if operator_of_code(tx, new.code) is not None:
         raise invalid({"code": ["is taken by another operator"]})
+    if errors := form_errors(tx, "operators", "operator", new.code):
+        raise invalid({"code": errors})
     store.write_audit(tx, "operator.create", new.code)
     return insert_row(tx, "operators", new.model_dump())
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from wmsd.base.problems import or_not_found
-from wmsd.contract.field_errors import FieldError, refuse_field_errors
+from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.contract.list_queries import IdsQuery
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.code_forms import form_errors
 from wmsd.db.sql.statements import column_values
 from wmsd.events.outbox.events import record_event
 from wmsd.warehouse.articles import store
@@ -26,12 +28,15 @@ from wmsd.warehouse.articles.schema import (
 from wmsd.warehouse.articles.tracking_rules import Obstacles
 from wmsd.warehouse.directory import store as directory
 
+NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+
 
 def _sent_reference_errors(
     tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]
 ) -> Iterator[FieldError]:
     article_id = store.id_of_code(tx, named["code"]) if "code" in named else named.get("id")
-    return _reference_errors(tx, article_id, sent)
+    current = None if article_id is None else store.columns(tx, article_id)
+    return _reference_errors(tx, article_id, sent, current or NOTHING)
 
 
 reading = partial(operation, tag="Articles", returns=Article, module="articles", ability="articles:read")
@@ -146,18 +151,22 @@ def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Rec
     current = or_not_found(store.columns(tx, article_id), "article")
     values = {**current, **given}
     if values != current:
-        refuse_field_errors(_reference_errors(tx, article_id, values))
+        refuse_field_errors(_reference_errors(tx, article_id, values, current))
         tx.service(Obstacles).check(tx, article_id, current["track_serial"], values["track_serial"])
         store.update(tx, article_id, values)
         record_event(tx, "article.updated", article_id, store.one(tx, article_id).json)
     return store.one(tx, article_id)
 
 
-def _reference_errors(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> Iterator[FieldError]:
+def _reference_errors(
+    tx: Transaction, article_id: int | None, values: Mapping[str, Any], current: Mapping[str, Any] = NOTHING
+) -> Iterator[FieldError]:
     code, external_ref, client_id = (values.get(name) for name in ("code", "external_ref", "client_id"))
     holders = Holders(
         of_code=store.id_of_code(tx, code) if code else None,
         of_external_ref=store.id_of_external_ref(tx, external_ref) if external_ref else None,
         client_exists=client_id is None or directory.exists(tx, directory.CLIENTS, client_id),
     )
-    return reference_errors(article_id, holders)
+    yield from reference_errors(article_id, holders)
+    for sentence in form_errors(tx, "articles", "article", code, current.get("code")):
+        yield invalid_field("code", sentence)

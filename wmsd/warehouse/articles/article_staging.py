@@ -15,6 +15,7 @@ from wmsd.contract.bulk_imports import Progress
 from wmsd.contract.csv_cells import is_nullable
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import updated_at_sql
+from wmsd.db.sql.code_forms import BEYOND_ASCII, HAS_OTHER_FORM, define_forms, differs_by_form
 from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.articles import store
 from wmsd.warehouse.articles.schema import ArticleFields
@@ -222,6 +223,16 @@ OF_TAKEN_EXTERNAL_REF: Final = """
     ORDER BY line
 """
 """An external_ref is not taken if the row of the article that has it gives that article another one."""
+OF_OTHER_FORM: Final = f"""
+    SELECT line FROM staged_articles AS staged WHERE article_id IS NULL AND {BEYOND_ASCII} AND (
+        EXISTS (SELECT 1 FROM articles WHERE {HAS_OTHER_FORM.format(table="articles", staged="staged")})
+        OR EXISTS (
+            SELECT 1 FROM staged_articles AS first
+            WHERE {HAS_OTHER_FORM.format(table="first", staged="staged")} AND first.line < staged.line
+        )
+    )
+    ORDER BY line
+"""
 TRACKED_OTHERWISE: Final = """
     SELECT line, article_id, wanted, track_serial FROM (
         SELECT line, article_id, track_serial AS wanted, (
@@ -241,6 +252,8 @@ def refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
     """Lines whose references forbid them, each with why. One after the other: a file may have millions of them."""
     yield from _lines(tx, NAMELESS, errors={"name": ["is required"]})
     yield from _lines(tx, OF_NO_CLIENT, errors={"client_code": ["is not a client of this company"]})
+    define_forms(tx)
+    yield from _lines(tx, OF_OTHER_FORM, errors={"code": [differs_by_form("article")]})
     yield from _lines(tx, OF_TAKEN_EXTERNAL_REF, errors={"external_ref": ["is taken by another article"]})
 
 

@@ -2,6 +2,7 @@
 them.
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 from wmsd.base.problems import invalid, or_not_found
@@ -10,6 +11,7 @@ from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
+from wmsd.db.sql.code_forms import form_errors
 from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.schema import (
@@ -68,7 +70,7 @@ def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record
 
 def create_record(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
     columns = column_values(body.model_dump())
-    _check_code(tx, kind, str(columns["code"]), None)
+    _check_code(tx, kind, str(columns["code"]), None, {})
     return kind.one(tx, insert_in_order(tx, kind.table, columns))
 
 
@@ -77,12 +79,16 @@ def change_record(tx: Transaction, kind: DirectoryKind, record_id: int, body: In
     current = or_not_found(store.columns(tx, kind, record_id), kind.noun)
     columns = {**current, **column_values(body.given())}
     if columns != current:
-        _check_code(tx, kind, str(columns["code"]), record_id)
+        _check_code(tx, kind, str(columns["code"]), record_id, current)
         update_in_order(tx, kind.table, record_id, columns)
     return kind.one(tx, record_id)
 
 
-def _check_code(tx: Transaction, kind: DirectoryKind, code: str, record_id: int | None) -> None:
-    """Raises Problem (422) when another record of the kind has the code."""
+def _check_code(
+    tx: Transaction, kind: DirectoryKind, code: str, record_id: int | None, current: Mapping[str, object]
+) -> None:
+    """Raises Problem (422) when another record of the kind has the code, also in another Unicode form."""
     if store.id_of_code(tx, kind, code) not in (None, record_id):
         raise invalid({"code": [f"is taken by another {kind.noun}"]})
+    if errors := form_errors(tx, kind.table, kind.noun, code, current.get("code")):
+        raise invalid({"code": errors})

@@ -10,6 +10,7 @@ from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
+from wmsd.db.sql.code_forms import form_errors
 from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
 from wmsd.warehouse.directory.store import DirectoryKind
@@ -33,6 +34,8 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
         except ValidationError as error:
             errors = field_errors(error)
         errors |= codes.given_twice(row)
+        if current is None and (sentences := form_errors(tx, kind.table, kind.noun, code)):
+            errors |= {"code": sentences}
         if errors:
             outcome.refuse(row.line, errors)
         elif current is None:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from wmsd.contract.field_errors import FieldError, code_taken, external_ref_taken, invalid_field
 from wmsd.contract.operation import References
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.code_forms import form_errors
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.articles.store import Reference
 from wmsd.warehouse.directory import store as directory
@@ -56,6 +57,8 @@ def check_document(
     of_code = None if code is None else table.id_of_code(tx, code)
     if of_code not in (None, document_id):
         yield code_taken(table.noun, of_code)
+    for sentence in form_errors(tx, table.name, table.noun, code, current.get("code")):
+        yield invalid_field("code", sentence)
     holder = None if external_ref is None else table.id_of_external_ref(tx, external_ref)
     if holder is not None and holder != document_id:
         yield external_ref_taken(table.noun, holder)

@@ -1,6 +1,7 @@
 """Imports packaging types and movements."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -9,10 +10,13 @@ from wmsd.contract.bulk_imports import FirstSeen, Outcome, Row
 from wmsd.contract.validation import field_errors
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
+from wmsd.db.sql.code_forms import form_errors
 from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
 from wmsd.warehouse.packaging.schema import PackagingMovementFields, PackagingTypeFields
+
+MOVEMENTS: Final = "packaging_movements"
 
 
 def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
@@ -26,6 +30,8 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
             outcome.refuse(row.line, errors | field_errors(error))
             continue
         current = directory.by_code(tx, store.TYPES, fields.code)
+        if current is None and (sentences := form_errors(tx, store.TYPES.table, store.TYPES.noun, fields.code)):
+            errors |= {"code": sentences}
         if errors:
             outcome.refuse(row.line, errors)
         elif current is None:
@@ -47,6 +53,8 @@ def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Ou
             fields = check_movement(tx, row.values)
             recorded = store.content_of_code(tx, fields.code) if fields.code is not None else None
             errors |= _differing(recorded, fields)
+            if recorded is None and (sentences := form_errors(tx, MOVEMENTS, "movement", fields.code)):
+                errors |= {"code": sentences}
             if not errors and recorded is None:
                 record_by_hand(tx, fields)
         except Problem as problem:

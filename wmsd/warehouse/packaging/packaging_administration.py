@@ -6,6 +6,7 @@ from wmsd.base.problems import refuse_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql.code_forms import form_errors
 from wmsd.warehouse.directory.directory_administration import change_record, create_record
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.actions import record_by_hand, unknown_codes
@@ -65,6 +66,8 @@ def record_packaging_movement(tx: Transaction, body: PackagingMovementFields) ->
     errors = unknown_codes(tx, body.model_dump())
     if body.code is not None and store.content_of_code(tx, body.code) is not None:
         errors["code"] = ["is taken by another movement"]
+    elif sentences := form_errors(tx, "packaging_movements", "movement", body.code):
+        errors["code"] = sentences
     refuse_errors(errors)
     movement_id = record_by_hand(tx, body)
     return Record(movement_id, store.recorded_data(tx, movement_id))

@@ -1,0 +1,38 @@
+"""Codes that differ from others only by their Unicode form: nobody can tell `é` from an `e` and an accent.
+
+Codes are compared exactly, so both could be there, and programs would find now the one and now the other. A new
+code is looked up in both forms; a code in ASCII has only one, and is not looked up.
+"""
+
+from typing import Final
+
+from wmsd.base.letters import composed_text, decomposed_text
+from wmsd.db.engine.transaction import Transaction
+
+OTHER_FORM: Final = "SELECT 1 FROM {table} WHERE code IN (:composed, :decomposed) AND code <> :code"
+BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
+HAS_OTHER_FORM: Final = (
+    "{table}.code IN (composed({staged}.code), decomposed({staged}.code)) AND {table}.code <> {staged}.code"
+)
+"""Whether the row of a table has the code of a staged row in another form. See `define_forms`."""
+
+
+def form_errors(tx: Transaction, table: str, noun: str, code: object, current: object = None) -> list[str]:
+    """The error of a new code that another record of the table has in another form. `current` is the code that the
+    record has now: neither the same nor another form of it is looked up.
+    """
+    if not isinstance(code, str) or code.isascii() or composed_text(code) == composed_text(str(current)):
+        return []
+    forms = {"composed": composed_text(code), "decomposed": decomposed_text(code), "code": code}
+    is_there = tx.value(OTHER_FORM.format(table=table), forms) is not None
+    return [differs_by_form(noun)] if is_there else []
+
+
+def differs_by_form(noun: str) -> str:
+    return f"differs from the code of another {noun} only by its Unicode form"
+
+
+def define_forms(tx: Transaction) -> None:
+    """Has SQL use `composed` and `decomposed`."""
+    tx.define("composed", composed_text)
+    tx.define("decomposed", decomposed_text)
