@@ -2,6 +2,7 @@
 
 import re
 import time
+import unicodedata
 from datetime import datetime
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -97,6 +98,21 @@ def test_somebody_who_is_invited_may_read_and_not_change(page: Page, stranger: P
     assert refused is not None
     assert refused.status == 403
     expect(stranger.locator("main")).to_contain_text("lack the ability articles:write")
+
+
+def test_an_address_and_a_password_beyond_ascii_sign_in(page: Page, stranger: Page) -> None:
+    page.goto("/admin/users/new")
+    page.fill("#email", "josé@müller.example")
+    page.fill("#name", "José")
+    page.fill("#company_codes", "DEMO")
+    page.click("main .button.main")
+    stranger.goto(page.inner_text("#link"))
+    for field in ("#password", "#again"):
+        stranger.fill(field, "crème brûlée à midi vingt")
+    stranger.click("text=Set the password")
+    expect(stranger.locator(".note.good")).to_have_text("Your password is set. Sign in with it.")
+    sign_in(stranger, "josé@müller.example", unicodedata.normalize("NFD", "crème brûlée à midi vingt"))
+    expect(stranger.locator("h1")).to_have_text("Today")
 
 
 def test_a_set_ticks_its_abilities_at_once_and_enter_picks_none(page: Page) -> None:

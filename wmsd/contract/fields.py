@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from wmsd.base import quantity, time_zones, timestamps
+from wmsd.base import email_addresses, quantity, time_zones, timestamps
 from wmsd.base.problems import FieldErrors
 from wmsd.base.strict_json import MOST_FIELDS
 
@@ -202,17 +202,29 @@ def _no_date() -> str:
 
 Date = Annotated[str, BeforeValidator(_date), Dates, WithJsonSchema({"type": "string", "format": "date"})]
 
-_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
-
 
 def _email(value: str) -> str:
-    if not _EMAIL.fullmatch(value):
-        raise validation_error("must be an e-mail address")
+    if not email_addresses.ADDRESS.fullmatch(value):
+        raise validation_error(email_addresses.INVALID)
     return value
 
 
-Email = Annotated[str, Field(min_length=3, max_length=254), AfterValidator(_no_control), AfterValidator(_email)]
+def _mailbox(value: str) -> str:
+    try:
+        return email_addresses.check_mailbox(value)
+    except ValueError as error:
+        raise validation_error(str(error)) from None
+
+
+Email = Annotated[
+    str,
+    Field(min_length=3, max_length=email_addresses.LONGEST),
+    AfterValidator(_no_control),
+    AfterValidator(_email),
+]
 OptionalEmail = Annotated[Email | None, EmptyIsNull]
+Mailbox = Annotated[Email, AfterValidator(_mailbox)]
+"""The e-mail address of a user, in the one form of its mailbox."""
 
 
 class Model(BaseModel):

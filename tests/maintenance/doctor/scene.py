@@ -12,6 +12,7 @@ from wmsd.data_folder import clock_watch
 from wmsd.data_folder.folder import DataFolder
 from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.file_systems import FileSystem
+from wmsd.maintenance.doctor.mailboxes import read_emails
 from wmsd.maintenance.doctor.situation import Situation
 
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -35,6 +36,7 @@ def situation(data: Path, settings: dict[str, dict[str, Any]] | None = None, **c
         "codes": codes,
         "marks": examination.marks,
         "clock": examination.read_platform(clock_watch.known),
+        "emails": examination.read_platform(read_emails) or (),
         "file_system_of": lambda path: GOOD_DISK,
         "temporary": data.parent,
     }

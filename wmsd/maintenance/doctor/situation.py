@@ -37,6 +37,8 @@ class Situation:
     clock: Known | None = None
     wrong_clock: WrongClock | None = None
     """What shows that the clock is wrong."""
+    emails: Sequence[str] = ()
+    """Those of the users, as they are stored."""
     recovery: Recovery | None = None
     """The list of the day after; None where `platform.db` cannot be read, or is of an older version."""
     server: Serving | None = None

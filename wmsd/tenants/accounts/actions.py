@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
+from wmsd.base.email_addresses import mailbox_of
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found, or_not_found, refuse_errors
 from wmsd.contract.access import ABILITIES, EVERYTHING, Whitelist
 from wmsd.contract.context import Caller, FromAddress, FromBrowser
@@ -104,8 +105,9 @@ async def _known(service: SignInService, email: str, password: str, address: str
     """The user with this password. Raises Problem (401, and 503 for too many at once)."""
 
     def look_up(tx: Transaction) -> tuple[User | None, Origin]:
-        is_known = store.has_signed_in_from(tx, email, address)
-        return store.user_by_email(tx, email), Origin(email, address, is_known)
+        user = store.user_by_email(tx, email)
+        account = mailbox_of(email) if user is None else user.email
+        return user, Origin(account, address, store.has_signed_in_from(tx, account, address))
 
     user, origin = await service.platform.read(look_up)
     known = user if user is not None and not user.disabled else None
@@ -194,11 +196,10 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
     if new.role != "member" and new.abilities:
         errors["abilities"] = ["must not be given: an admin has all of them"]
     refuse_errors(errors)
-    email = new.email.lower()  # as it is stored, so that the audit of a user finds its beginning
-    companies.write_audit(tx, f"user.create {new.role}", email)
+    companies.write_audit(tx, f"user.create {new.role}", new.email)
     return store.insert_user(
         tx,
-        email=email,
+        email=new.email,
         name=new.name,
         role=new.role,
         password_hash=password_hash,
@@ -207,8 +208,10 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
     )
 
 
-def taken_email(tx: Transaction, email: str) -> FieldErrors:
-    return {"email": ["is taken by another user"]} if store.user_by_email(tx, email) is not None else {}
+def taken_email(tx: Transaction, email: str, of: int | None = None) -> FieldErrors:
+    """The error of an e-mail address whose mailbox a user has, other than the one with the id `of`."""
+    is_taken = any(user.id != of for user in store.users_with_mailbox(tx, email))
+    return {"email": ["is taken by another user"]} if is_taken else {}
 
 
 def create_token(

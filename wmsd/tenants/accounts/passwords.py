@@ -49,6 +49,7 @@ class Origin:
     """The account and the address of a sign-in. An e-mail address that no user has is treated the same."""
 
     email: str
+    """That of the user as it is stored; of nobody, in the form of its mailbox."""
     address: str
     is_known: bool
     """Whether this user has signed in from this address before: then failures from other addresses do not delay
@@ -58,9 +59,8 @@ class Origin:
     @property
     def keys(self) -> tuple[Key, ...]:
         """The keys that its failures are counted under. Under the last, only one guess is checked at a time."""
-        account = self.email.lower()
-        own: Key = (account, self.address)
-        return (own,) if self.is_known else (own, (account, None))
+        own: Key = (self.email, self.address)
+        return (own,) if self.is_known else (own, (self.email, None))
 
 
 class Passwords:

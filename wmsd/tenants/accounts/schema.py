@@ -7,10 +7,10 @@ from pydantic import Field
 
 from wmsd.contract.access import ABILITIES, EVERYTHING, ROLES, Role
 from wmsd.contract.fields import (
-    Email,
     EmptyIsNull,
     Id,
     Input,
+    Mailbox,
     Model,
     Name,
     Recorded,
@@ -187,7 +187,7 @@ class UserSettingsPatch(UserSettings, partial=True):
 
 
 class UserEmail(Input):
-    email: Email
+    email: Mailbox
 
 
 class NewUser(UserSettings, UserEmail):
@@ -274,7 +274,7 @@ class DemoPeople(Model):
 
 class FirstAdmin(UsedLink):
     name: Name
-    email: Email
+    email: Mailbox
     password: Password
     again: Password
 

@@ -1,9 +1,10 @@
 """The SQL of users, tokens and keys."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from wmsd.base.email_addresses import forms_of_mailbox
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import insert_row, update_row
@@ -21,8 +22,14 @@ USERS: Final = f"SELECT {USER_COLUMNS} FROM users ORDER BY email"
 
 
 def user_by_email(tx: Transaction, email: str) -> User | None:
-    row = tx.record(USER_BY_EMAIL, (email.lower(),))
-    return None if row is None else _user(row)
+    """The user with this mailbox. Where two have it, the one whose address is written so."""
+    return next(users_with_mailbox(tx, email), None)
+
+
+def users_with_mailbox(tx: Transaction, email: str) -> Iterator[User]:
+    """Of versions before 1.2 there may be several."""
+    rows = (tx.record(USER_BY_EMAIL, (form,)) for form in forms_of_mailbox(email))
+    return (_user(row) for row in rows if row is not None)
 
 
 def user_by_id(tx: Transaction, user_id: int) -> User | None:
@@ -96,7 +103,7 @@ def insert_user(
     company_ids: Iterable[int],
 ) -> int:
     columns = {
-        "email": email.lower(),
+        "email": email,
         "name": name,
         "role": role,
         "password_hash": password_hash,
@@ -170,10 +177,10 @@ KEEP_RECENT_SIGN_INS: Final = """
 
 
 def has_signed_in_from(tx: Transaction, email: str, address: str) -> bool:
-    """Whether an active user with this e-mail address signed in from this address. Only the most recent
+    """Whether an active user whose e-mail address is stored so signed in from this address. Only the most recent
     MOST_ADDRESSES are kept.
     """
-    return tx.value(HAS_SIGNED_IN_FROM, (email.lower(), address)) is not None
+    return tx.value(HAS_SIGNED_IN_FROM, (email, address)) is not None
 
 
 def note_sign_in(tx: Transaction, user_id: int, address: str) -> None:

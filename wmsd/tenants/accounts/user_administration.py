@@ -71,7 +71,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
     except Problem as problem:
         raise invalid({**problem.errors, **errors}) from None
     refuse_errors(errors)
-    return invitations.offer(tx, caller, user_id, body.email.lower())
+    return invitations.offer(tx, caller, user_id, body.email)
 
 
 @for_company_admins(answer="object", returns=Invitation, writes=True)
@@ -196,9 +196,9 @@ def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail)
 
     Its password, sessions and tokens stay. A link that was sent to the address of before ends.
     """
-    user, email = _managed(tx, caller, id), body.email.lower()
+    user, email = _managed(tx, caller, id), body.email
     if email != user.email:
-        refuse_errors(taken_email(tx, email))
+        refuse_errors(taken_email(tx, email, id))
         store.update_user(tx, id, {"email": email})
         invitations.end(tx, id)
         companies.write_audit(tx, "user.change", user.email, {"email": {"before": user.email, "after": email}})

@@ -5,11 +5,13 @@ from datetime import timedelta
 from typing import Final
 
 from wmsd.base import timestamps
+from wmsd.base.email_addresses import readable_address
 from wmsd.base.strict_json import dumps
 from wmsd.contract.context import Caller
 from wmsd.contract.list_queries import Query
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts.schema import TokenFilters, TokenRecord, UserFilters, UserRecord
+from wmsd.tenants.accounts.store import user_by_email
 from wmsd.tenants.companies.record_lists import NOW, for_company_admins, for_everybody, record_list
 
 WITHIN: Final = "within"
@@ -66,11 +68,15 @@ def moment_in(tx: Transaction, days: int) -> str:
 
 
 def _user_filters(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
+    tx.define("readable", readable_address)
     return query.filters() | managed_by(caller)
 
 
 def _token_filters(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
     values = query.filters() | own_tokens(caller) | {NOW: tx.timestamp}
+    if "user" in values:
+        user = user_by_email(tx, str(values["user"]))
+        values["user"] = "" if user is None else user.email
     days = values.get("expires_within")
     return values if days is None else values | {"expires_within": moment_in(tx, int(str(days)))}
 
@@ -93,7 +99,7 @@ USERS: Final = record_list(
         "last_seen_at": "(SELECT max(seen_at) FROM sessions WHERE user_id = users.id)",
     },
     conditions_of={
-        "search": "instr(plain(email || ' ' || name), :search)",
+        "search": "instr(plain(email || ' ' || readable(email) || ' ' || name), :search)",
         "active": "(disabled_at IS NULL) = :active",
     },
     hidden={WITHIN: IS_MANAGED},
@@ -136,7 +142,7 @@ TOKENS: Final = record_list(
         "active": IS_ACTIVE,
     },
     conditions_of={
-        "user": f"{EMAIL} = lower(:user)",
+        "user": f"{EMAIL} = :user",
         "active": f"({IS_ACTIVE}) = :active",
         "expires_within": IS_ENDING,
     },

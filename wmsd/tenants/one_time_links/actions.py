@@ -106,6 +106,6 @@ async def make_first_admin(service: SignInService, body: FirstAdmin, call: FromB
         _check_first_admin(tx, body.code)  # somebody else may have been quicker
         user_id = create_user(tx, new, password_hash)
         FIRST_ADMIN.end(tx)
-        return sessions.sign_in(tx, user_id, body.email.lower(), call)
+        return sessions.sign_in(tx, user_id, body.email, call)
 
-    return {"secret": await service.platform.write(make, Actor(body.email.lower(), address=call.address))}
+    return {"secret": await service.platform.write(make, Actor(body.email, address=call.address))}

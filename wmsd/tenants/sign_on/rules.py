@@ -1,16 +1,13 @@
 """Who comes in through a provider, and with which rights. Pure: claims and users come in, a decision comes out."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.email_addresses import check_mailbox
 from wmsd.contract.access import Role
 from wmsd.tenants.accounts.rules import User, abilities_of_new_user
 from wmsd.tenants.sign_on.providers import Provider, Rule
 
-EMAIL: Final = re.compile(r"[\x21-\x3f\x41-\x7e]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*", re.ASCII)
-"""ASCII only: other letters may look like those of another address, or become them in lower case."""
-LONGEST_EMAIL: Final = 254
 LONGEST_NAME: Final = 255
 SHOWN: Final = 100
 """Characters of a claim that a sentence shows."""
@@ -106,12 +103,23 @@ def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, s
     value = claim_value(claims, provider.email_claim)
     if not isinstance(value, str) or not value:
         return None, f"{provider.called} says no e-mail address (claim {provider.email_claim})"
-    if len(value) > LONGEST_EMAIL or not EMAIL.fullmatch(value):
-        return None, "its e-mail address is none of plain letters, digits and signs"
+    email = _mailbox(value)
+    if email is None:
+        return None, "its e-mail address is not one that users can have here"
     speaks_of_it = provider.email_claim == "email"
     if not provider.trust_email and not (speaks_of_it and _is_verified(claims.get("email_verified"))):
         return None, f"{provider.called} does not say that the address {value} is verified"
-    return value.lower(), None
+    return email, None
+
+
+def _mailbox(value: str) -> str | None:
+    """None also where letters beyond ASCII become those of another address, such as the sign for Kelvin a `k`."""
+    try:
+        email = check_mailbox(value)
+    except ValueError:
+        return None
+    becomes_another = email.partition("@")[0].isascii() and not value.partition("@")[0].isascii()
+    return None if becomes_another else email
 
 
 def _is_verified(told: object) -> bool:

@@ -16,6 +16,7 @@ from wmsd.maintenance.backups.newest_backup import newest_with
 from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.findings import diagnose
 from wmsd.maintenance.doctor.fixes import mend, mend_of
+from wmsd.maintenance.doctor.mailboxes import read_emails
 from wmsd.maintenance.doctor.search_index import damaged_indexes, empty_damaged_index
 from wmsd.maintenance.doctor.situation import Situation
 from wmsd.maintenance.keys.key_protection import read_known_keys
@@ -40,6 +41,7 @@ def diagnose_installation(
         keys=examination.read_platform(read_known_keys),
         clock=examination.read_platform(clock_watch.known),
         wrong_clock=examination.read_platform(lambda tx: clock_verdict.stored(tx, now)),
+        emails=examination.read_platform(read_emails) or (),
         recovery=examination.read_platform(recovery),
         server=folder.server() if examination.is_beside_a_server else None,
         config_file=command_line.config_file,

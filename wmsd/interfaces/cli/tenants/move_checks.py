@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from wmsd.base.email_addresses import mailbox_of
 from wmsd.base.plurals import count_of
 from wmsd.interfaces.cli.tenants.other_installation import OverHttp
 from wmsd.maintenance.company_moves.move_checks import LISTED, Site, Standing, User
@@ -109,11 +110,11 @@ def _counts(home: Standing, there: Mapping[str, int | None]) -> Tick:
 
 
 def _users(home: list[User], there: list[User], code: str, data: str) -> Iterator[Tick]:
-    known = {each.email: each for each in there}
+    known = {mailbox_of(each.email): each for each in there}
     for user in home:
         if not user.has_company:
             continue
-        other = known.get(user.email)
+        other = known.get(mailbox_of(user.email))
         if other is not None and other.may_use:
             yield Tick(True, f"{user.email} may use it there.")
         elif other is not None:

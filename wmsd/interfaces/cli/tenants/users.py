@@ -96,7 +96,7 @@ def create_user(
     if link and not as_json:
         click.echo(link["link"])
     else:
-        say({"id": made["id"], "email": new.email.lower(), "role": role, **link}, as_json)
+        say({"id": made["id"], "email": new.email, "role": role, **link}, as_json)
 
 
 def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from wmsd.warehouse.directory import actions as directory
 START: Final = "/start"
 FIELDS: Final = (
     ("name", "Your name", "text", "name"),
-    ("email", "E-mail address", "email", "username"),
+    ("email", "E-mail address", "text", "username"),
     ("password", "Password, at least %(shortest)s characters", "password", "new-password"),
     ("again", "The password again", "password", "new-password"),
 )

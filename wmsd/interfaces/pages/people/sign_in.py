@@ -19,10 +19,12 @@ from wmsd.tenants.one_time_links.actions import is_first_admin_wanted
 from wmsd.tenants.sign_on.actions import list_providers
 
 FIELDS = (
-    ("email", "E-mail address", "email", "username"),
+    ("email", "E-mail address", "text", "username"),
     ("password", "Password", "password", "current-password"),
 )
-"""Their names, what they are called, their types, and what browsers fill them with."""
+"""Their names, what they are called, their types, and what browsers fill them with. A field of the type `email`
+sends no letters beyond ASCII before the @.
+"""
 STAY = "stay"
 """A box: the browser is to keep the session when somebody closes it."""
 GO_ON: Final = "go_on"
