@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from wmsd.base.letters import UNDECOMPOSED, composed_text, decomposed_text, plain
+from wmsd.base.letters import UNDECOMPOSED, composed_text, decomposed_text, plain, prepared_password
 from wmsd.db.migrations import COMPANY
 
 
@@ -29,7 +29,7 @@ def test_the_index_of_articles_has_the_same_plain_letters() -> None:
         assert script.count(f", '{chr(letter)}', '{plain_letters}')") == 3, chr(letter)
 
 
-@pytest.mark.parametrize("change", [composed_text, decomposed_text, plain])
+@pytest.mark.parametrize("change", [composed_text, decomposed_text, plain, prepared_password])
 def test_a_text_that_would_take_long_keeps_its_form(change: Callable[[str], str]) -> None:
     text = "a" + "\u0301" * 500_000 + "\u0323" * 500_000
     assert change(text) == text

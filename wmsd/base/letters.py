@@ -45,3 +45,12 @@ def plain(text: str) -> str:
     folded = unicodedata.normalize("NFKD", text).casefold()  # which leaves some letters composed
     letters = unicodedata.normalize("NFKD", folded).translate(UNDECOMPOSED)
     return "".join(filterfalse(unicodedata.combining, letters))
+
+
+def prepared_password(text: str) -> str:
+    """A password as it is hashed and compared, whichever keyboard typed it (OpaqueString of RFC 8265): its letters
+    are composed, and each blank is that of ASCII.
+    """
+    if text.isascii():
+        return text
+    return composed_text("".join(" " if unicodedata.category(each) == "Zs" else each for each in text))

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import threading
+import unicodedata
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -109,6 +110,43 @@ async def test_of_two_hundred_guesses_at_once_one_is_looked_at(sign_ins: SignInW
     sign_ins.hasher.open.set()
     assert (await first).status == 401
     assert sign_ins.hasher.given == ["wrong"]
+
+
+COMPOSED = "Crème brûlée à midi"
+DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
+NO_BREAK = COMPOSED.replace(" ", "\u00a0")
+FORMS = (COMPOSED, DECOMPOSED, NO_BREAK)
+
+
+@pytest.mark.parametrize("chosen", FORMS)
+async def test_a_password_is_right_in_each_of_its_forms(sign_ins: SignInWorld, chosen: str) -> None:
+    """Keyboards differ in them (RFC 8265)."""
+    installation = sign_ins.world.installation
+    new = await installation.passwords.hash(chosen)
+    await installation.platform.write(lambda tx: actions.set_password(tx, OWNER, new))
+    for typed in FORMS:
+        assert (await sign_ins.sign_in(password=typed)).status == 200, typed
+    assert (await sign_ins.sign_in(password=COMPOSED.replace("è", "e"))).status == 401
+    assert (await sign_ins.sign_in(password=COMPOSED.upper())).status == 401
+
+
+async def test_a_password_that_was_hashed_as_it_was_typed_stays_right_so(sign_ins: SignInWorld) -> None:
+    old = sign_ins.hasher.hash(DECOMPOSED)
+    await sign_ins.world.installation.platform.write(lambda tx: actions.set_password(tx, OWNER, old))
+    assert (await sign_ins.sign_in(password=DECOMPOSED)).status == 200
+    assert sign_ins.hasher.given == [COMPOSED, DECOMPOSED]
+    assert (await sign_ins.sign_in(password=COMPOSED)).status == 401
+
+
+@EITHER
+async def test_a_wrong_guess_costs_the_same_for_an_account_that_there_is(
+    sign_ins: SignInWorld, email: str
+) -> None:
+    assert (await sign_ins.sign_in(email, "wrong")).status == 401
+    assert (await sign_ins.sign_in(email, COMPOSED)).status == 401
+    assert sign_ins.hasher.given == ["wrong", COMPOSED]
+    assert (await sign_ins.sign_in(email, DECOMPOSED)).status == 401
+    assert sign_ins.hasher.given[2:] == [COMPOSED, DECOMPOSED]
 
 
 async def test_passwords_are_checked_when_nobody_else_wants_the_processor(sign_ins: SignInWorld) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.world import PASSWORD
-from wmsd.tenants.accounts.password_strength import password_errors
+from wmsd.tenants.accounts.password_strength import chosen_password_errors, password_errors
 
 EASY = {"password": ["is too easy to guess: choose four words that do not belong together"]}
 LENGTH = {"password": ["must have from 10 to 1024 characters"]}
@@ -16,6 +16,16 @@ def errors(password: str, name: str = "Ana Maria Ionescu") -> object:
 @pytest.mark.parametrize("password", ["", "short", "x" * 9, "x" * 1025])
 def test_the_length(password: str) -> None:
     assert errors(password) == LENGTH
+
+
+def test_the_length_and_the_repetition_of_a_password_are_of_its_letters() -> None:
+    """An accent may be typed as a character of its own."""
+    assert errors("e\u0301" * 9) == LENGTH
+    chosen, again = "Crème brûlée à midi 7", "Cre\u0300me bru\u0302le\u0301e a\u0300 midi 7"
+    assert chosen_password_errors(chosen, again, "ana@example.com", "Ana") == {}
+    assert chosen_password_errors(chosen, again[:-1], "ana@example.com", "Ana") == {
+        "again": ["is not the same as the password"]
+    }
 
 
 @pytest.mark.parametrize(

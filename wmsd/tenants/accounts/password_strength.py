@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterable, Sequence, Set
 
+from wmsd.base.letters import prepared_password
 from wmsd.base.problems import FieldErrors
 
 SHORTEST = 10
@@ -25,6 +26,7 @@ _one_at_a_time = threading.Lock()  # zxcvbn keeps the user's words in a global
 
 def password_errors(password: str, email: str, name: str) -> FieldErrors:
     """Errors of a password that this user chooses. Takes up to 2 s: not for the event loop."""
+    password = prepared_password(password)
     if not SHORTEST <= len(password) <= LONGEST:
         return {"password": [f"must have from {SHORTEST} to {LONGEST} characters"]}
     if _is_easy(password, email, name):
@@ -36,7 +38,8 @@ def chosen_password_errors(password: str, again: str, email: str, name: str) -> 
     """As `password_errors`, for one that was typed twice."""
     if errors := password_errors(password, email, name):
         return errors
-    return {} if password == again else {"again": ["is not the same as the password"]}
+    is_same = prepared_password(password) == prepared_password(again)
+    return {} if is_same else {"again": ["is not the same as the password"]}
 
 
 def _is_easy(password: str, email: str, name: str) -> bool:

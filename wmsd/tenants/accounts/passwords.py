@@ -19,6 +19,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from wmsd.base.clock import Clock
 from wmsd.base.dataclass import dataclass
+from wmsd.base.letters import prepared_password
 from wmsd.base.problems import Problem, unavailable
 from wmsd.tenants.accounts.sign_in_pauses import Key, Pauses
 
@@ -75,7 +76,8 @@ class Passwords:
         self._under_way: dict[Key, asyncio.Task[bool]] = {}
 
     async def hash(self, password: str) -> str:
-        return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(password))))
+        prepared = prepared_password(password)
+        return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(prepared))))
 
     async def check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
         """Whether the password is right. It takes the same time for an unknown user (`password_hash` None).
@@ -119,11 +121,15 @@ class Passwords:
     def _verify(self, password_hash: str | None, password: str) -> bool:
         if self._nobody is None:
             self._nobody = self._hasher.hash("nobody has this password")
+        # before 1.2 passwords were hashed as they were typed
+        typed = dict.fromkeys((prepared_password(password), password))
+        return any(self._is_right(password_hash or self._nobody, each) for each in typed) and bool(password_hash)
+
+    def _is_right(self, password_hash: str, password: str) -> bool:
         try:
-            self._hasher.verify(password_hash or self._nobody, password)
+            return self._hasher.verify(password_hash, password)
         except (VerificationError, InvalidHashError):
             return False
-        return bool(password_hash)
 
 
 def too_soon(why: str, seconds: int) -> Problem:

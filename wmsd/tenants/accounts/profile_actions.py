@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from wmsd.base import timestamps
+from wmsd.base.letters import prepared_password
 from wmsd.base.problems import FieldErrors, Problem, not_found, refuse_errors
 from wmsd.contract.access import ABILITIES
 from wmsd.contract.context import Actor, Caller, Company, FromAddress
@@ -202,7 +203,7 @@ async def change_password(
         service.failed.note(PASSWORD, user.email, call.address)
     errors: FieldErrors = {} if is_right else {"current": ["is not your password"]}
     errors |= await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name)
-    if is_right and body.password == body.current:
+    if is_right and prepared_password(body.password) == prepared_password(body.current):
         errors["password"] = ["is the one that you have: choose another"]
     refuse_errors(errors)
     password_hash = await service.passwords.hash(body.password)
