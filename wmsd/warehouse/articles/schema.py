@@ -86,12 +86,12 @@ def _words(value: object) -> object:
 
 Search = Annotated[
     str,
-    BeforeValidator(_words),
     Field(
         min_length=1,
         max_length=MAX_SEARCH,
         description=f"Words, or their beginnings, in code, name or barcodes. The {MOST_WORDS} longest count.",
     ),
+    BeforeValidator(_words),
 ]
 
 
