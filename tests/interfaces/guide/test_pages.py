@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.visitor import Visitor, with_secret
 from tests.support.messages import GUIDE
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.base.problems import STATUS_OF_CODE
@@ -80,7 +80,7 @@ async def test_the_beginning_has_a_door_for_each_reader(world: World) -> None:
 
 
 async def test_who_is_signed_in_is_led_back_to_the_pages(world: World) -> None:
-    stranger, signed_in = Visitor(world), Visitor(world, {"wmsd": "whatever it is"})
+    stranger, signed_in = Visitor(world), with_secret(world, "whatever it is")
     for path in ("/docs", "/docs/stock", "/docs/search?q=stock", "/docs/nothing"):
         assert 'href="/sign-in"' in (await stranger.get(path)).text
         assert 'href="/sign-in"' not in (await signed_in.get(path)).text

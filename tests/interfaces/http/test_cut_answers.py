@@ -25,6 +25,7 @@ from wmsd.base import timestamps
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.dispatch.limits.work_admission import BOUNDS
 from wmsd.imports.uploads import About, Uploads
+from wmsd.interfaces.pages.kit.browser import cookie_name
 from wmsd.settings.sections.sessions import Sessions
 from wmsd.tenants.keys.bearers import secret_hash
 
@@ -70,6 +71,7 @@ class Scene:
     home: Home
     server: Server
     upload: str
+    cookie: str
     held: dict[str, HeldAnswer] = field(default_factory=dict)
 
     @property
@@ -80,18 +82,21 @@ class Scene:
     def file(self) -> Path:
         return self.home.data / "companies" / "1.db"
 
+    def cookie_of(self, person: int) -> str:
+        return f"{self.cookie}={secret_of(person)}"
+
     def request(self, asked: Asked) -> bytes:
         method, content = ("GET", b"") if asked.body is None else ("POST", json.dumps(asked.body).encode())
         lines = [f"{method} {asked.path.format(upload=self.upload)} HTTP/{asked.version}", "Host: x"]
         if asked.person is not None:
-            lines.append(f"Cookie: {cookie_of(asked.person)}")
+            lines.append(f"Cookie: {self.cookie_of(asked.person)}")
         if content:
             lines += [f"Authorization: Bearer {self.server.token}", "X-Company-Id: 1"]
             lines += ["Content-Type: application/json", f"Content-Length: {len(content)}"]
         return "\r\n".join([*lines, "", ""]).encode() + content
 
     def page(self, path: str, person: int, form: dict[str, str] | None = None) -> tuple[int, str]:
-        headers = {"Cookie": cookie_of(person), "Sec-Fetch-Site": "same-origin"}
+        headers = {"Cookie": self.cookie_of(person), "Sec-Fetch-Site": "same-origin"}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONGEST)) as connection:
             if form is None:
                 connection.request("GET", path, headers=headers)
@@ -111,10 +116,6 @@ class Scene:
 
 def secret_of(person: int) -> str:
     return f"secret-of-person-{person}-0000000000000000"
-
-
-def cookie_of(person: int) -> str:
-    return f"wmsd={secret_of(person)}"
 
 
 def email_of(person: int) -> str:
@@ -265,8 +266,10 @@ def half_way(template: tuple[Home, str], folder: Path, name: str) -> Iterator[Sc
     home = Home(template[0].program, folder).begin_as(template[0])
     if WAYS[name].does is Scene.until_refused:
         age(home)
+    with platform_of(home) as platform:
+        (installation,) = platform.execute("SELECT id FROM installation").fetchone()
     with home.serving() as server, ExitStack() as stack:
-        scene = Scene(home, server, template[1])
+        scene = Scene(home, server, template[1], cookie_name(installation))
         for answer, asked in ANSWERS.items():
             scene.held[answer] = stack.enter_context(connected(scene.port))
             scene.held[answer].begin(scene.request(asked))

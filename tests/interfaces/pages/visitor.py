@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 
 from tests.support.world import World
+from wmsd.interfaces.pages.kit.browser import SIGN_ON, cookie_name
 
 
 @dataclass
@@ -31,11 +32,31 @@ class Seen:
         return found[1]
 
 
+def cookie_of(world: World) -> str:
+    """The name of the cookie with the session."""
+    return cookie_name(world.installation.files.installation)
+
+
+def sign_on_cookie_of(world: World) -> str:
+    """The name of the cookie with what is kept of a sign-on."""
+    return cookie_of(world) + SIGN_ON
+
+
+def with_secret(world: World, secret: str) -> "Visitor":
+    """Somebody whose browser sends this secret of a session."""
+    return Visitor(world, {cookie_of(world): secret})
+
+
 @dataclass
 class Visitor:
     world: World
     cookies: dict[str, str] = field(default_factory=dict)
     agent: str = "Tests/1.0"
+
+    @property
+    def secret(self) -> str | None:
+        """Of the session."""
+        return self.cookies.get(cookie_of(self.world))
 
     async def get(self, path: str, headers: dict[str, str] | None = None) -> Seen:
         return await self.send("GET", path, None, headers)

@@ -158,7 +158,7 @@ class TestAsThePerson:
     async def test_the_door_refuses_a_session_what_is_about_a_token(
         self, visitor: Visitor, operation: Operation
     ) -> None:
-        call = Call(operation, "POST", "/", "127.0.0.1", "r", session=visitor.cookies["wmsd"])
+        call = Call(operation, "POST", "/", "127.0.0.1", "r", session=visitor.secret)
         reply = await visitor.world.installation.dispatcher.dispatch(call)
         assert (reply.status, json.loads(reply.body)["code"]) == (403, "FORBIDDEN")
         assert (await visitor.world.send("GET", "/api/user")).status == 200, "no token was revoked"

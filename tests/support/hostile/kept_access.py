@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 
-from tests.support.hostile.persons import Account
+from tests.support.hostile.persons import Account, token_of_forms
 from tests.support.hostile.scene import Tenant
-from wmsd.interfaces.pages.kit.browser import COOKIE, FORM_TOKEN, form_token
+from wmsd.interfaces.pages.kit.browser import FORM_TOKEN
 
 ADDRESS: Final = "127.0.3.1"
 EMAIL: Final = "bob@example.com"
@@ -75,7 +75,7 @@ class KeptAccess:
                 "/api/articles",
                 {"Authorization": f"Bearer {self._token}", "X-Company-Id": str(company)},
             ),
-            ("a kept session", f"/companies/{company}/articles", _cookie(self._session)),
+            ("a kept session", f"/companies/{company}/articles", {"Cookie": self._session}),
         )
         found = []
         for what, path, headers in ways:
@@ -97,16 +97,12 @@ class KeptAccess:
         fields, own = {"email": email, "password": password}, {"Sec-Fetch-Site": "same-origin"}
         async with client.post("/sign-in", data=fields, headers=own, allow_redirects=False) as answer:
             assert answer.status == 303, await answer.text()
-            return answer.cookies[COOKIE].value
+            return answer.headers["Set-Cookie"].partition(";")[0]
 
     async def _post(
-        self, client: aiohttp.ClientSession, path: str, fields: Mapping[str, str], secret: str = ""
+        self, client: aiohttp.ClientSession, path: str, fields: Mapping[str, str], cookie: str = ""
     ) -> tuple[int, str]:
-        own = {**fields, FORM_TOKEN: form_token(secret)} if secret else fields
-        headers = {**(_cookie(secret) if secret else {}), "Sec-Fetch-Site": "same-origin"}
+        own = {**fields, FORM_TOKEN: token_of_forms(cookie)} if cookie else fields
+        headers = {**({"Cookie": cookie} if cookie else {}), "Sec-Fetch-Site": "same-origin"}
         async with client.post(path, data=own, headers=headers, allow_redirects=False) as answer:
             return answer.status, await answer.text()
-
-
-def _cookie(secret: str) -> dict[str, str]:
-    return {"Cookie": f"{COOKIE}={secret}"}

@@ -33,14 +33,14 @@ class Account:
 
 @dataclass
 class Person:
-    """`sessions` are the secrets of those that were begun, each with the address it was begun from."""
+    """`sessions` are the cookies of those that were begun, each with the address it was begun from."""
 
     account: Account
     sessions: list[tuple[str, str]] = field(default_factory=list)
     _next: Iterator[int] = field(default_factory=itertools.count)
 
     def session(self) -> tuple[str, str]:
-        """The address and the secret of one after the other."""
+        """The address and the cookie of one after the other."""
         return self.sessions[next(self._next) % len(self.sessions)]
 
     @property
@@ -63,24 +63,24 @@ async def sign_in(scene: Scene, person: Person) -> None:
                 writer.write(request("POST", "/sign-in", body, headers))
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 scene.answers["sign-in, pages", head[9:12]] += 1
-                _, found, rest = head.partition(f"{COOKIE}=")
+                _, found, rest = head.partition(f"Set-Cookie: {COOKIE}")
                 if found:
-                    person.sessions.append((address, rest.partition(";")[0]))
+                    person.sessions.append((address, COOKIE + rest.partition(";")[0]))
 
 
-def cookie(secret: str) -> dict[str, str]:
-    return {"Cookie": f"{COOKIE}={secret}"}
+def token_of_forms(cookie: str) -> str:
+    return form_token(cookie.partition("=")[2])
 
 
 async def _get(scene: Scene, person: Person, attack: str, path: str, is_read: bool = True) -> None:
-    address, secret = person.session()
-    await scene.ask(attack, address, "GET", path, headers=cookie(secret), is_read=is_read)
+    address, cookie = person.session()
+    await scene.ask(attack, address, "GET", path, headers={"Cookie": cookie}, is_read=is_read)
 
 
 async def _post(scene: Scene, person: Person, attack: str, path: str, fields: Mapping[str, str]) -> None:
-    address, secret = person.session()
-    body = urlencode({**fields, FORM_TOKEN: form_token(secret)}).encode()
-    headers = {**cookie(secret), "Content-Type": FORM, "Sec-Fetch-Site": "same-origin"}
+    address, cookie = person.session()
+    body = urlencode({**fields, FORM_TOKEN: token_of_forms(cookie)}).encode()
+    headers = {"Cookie": cookie, "Content-Type": FORM, "Sec-Fetch-Site": "same-origin"}
     await scene.ask(attack, address, "POST", path, body, headers)
 
 
@@ -90,9 +90,9 @@ async def download(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
 
 
 async def download_unread(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
-    address, secret = person.session()
+    address, cookie = person.session()
     async with scene.connected(address) as (_, writer):
-        writer.write(request("GET", f"{person.place}/articles.csv", headers=cookie(secret)))
+        writer.write(request("GET", f"{person.place}/articles.csv", headers={"Cookie": cookie}))
         await writer.drain()
         scene.answers["downloads, unread", "sent"] += 1
         await scene.pause(120)
@@ -106,9 +106,9 @@ async def look(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
 
 async def watch(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
     """The stream of events, for a while."""
-    address, secret = person.session()
+    address, cookie = person.session()
     async with scene.connected(address) as (reader, writer):
-        writer.write(request("GET", "/live", headers={**cookie(secret), "Accept": "text/event-stream"}))
+        writer.write(request("GET", "/live", headers={"Cookie": cookie, "Accept": "text/event-stream"}))
         await writer.drain()
         head = await reader.readuntil(b"\r\n\r\n")
         scene.answers["streams", head[9:12].decode()] += 1
@@ -130,15 +130,15 @@ async def make_articles(scene: Scene, person: Person, rounds: Iterator[int]) -> 
 
 
 async def import_wrong_rows(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
-    address, secret = person.session()
+    address, cookie = person.session()
     parts = [
-        _part(FORM_TOKEN, form_token(secret).encode()),
+        _part(FORM_TOKEN, token_of_forms(cookie).encode()),
         _part("kind", b"articles"),
         _part("file", WRONG_ROWS, "wrong.csv"),
         f"--{BOUNDARY}--\r\n".encode(),
     ]
     headers = {
-        **cookie(secret),
+        "Cookie": cookie,
         "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
         "Sec-Fetch-Site": "same-origin",
     }

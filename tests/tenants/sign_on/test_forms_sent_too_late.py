@@ -6,7 +6,7 @@ import pytest
 
 from tests.interfaces.pages.people.test_forms_sent_too_late import NIGHT, carried
 from tests.interfaces.pages.records.test_act import form_of
-from tests.interfaces.pages.visitor import Seen
+from tests.interfaces.pages.visitor import Seen, cookie_of
 from tests.support.world import PASSWORD
 from tests.tenants.sign_on.providers import ANA, Scene
 
@@ -82,4 +82,4 @@ async def test_the_browser_keeps_the_session_if_it_is_asked_to(scene: Scene, sta
     done = await scene.provider.sign_on(scene.visitor, f"/account{'&stay=on' if stays else ''}")
     assert "url=/account" in done.text
     kept = done.headers["Set-Cookie"]
-    assert (kept.startswith("wmsd="), "Max-Age" in kept) == (True, stays)
+    assert (kept.startswith(f"{cookie_of(scene.world)}="), "Max-Age" in kept) == (True, stays)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.visitor import Visitor, sign_on_cookie_of
 from tests.tenants.sign_on.providers import Provider, Scene, nobody_came_in, open_scene, unsigned
 
 
@@ -26,7 +26,7 @@ async def test_a_state_of_another_browser_is_not_good(scene: Scene) -> None:
     assert (await scene.provider.come_back(victim)).status == 401
     await scene.provider.begin(victim)
     assert (await scene.provider.come_back(victim, state=attackers["state"])).status == 401
-    assert "wmsd" not in victim.cookies
+    assert victim.secret is None
     assert "/token" not in scene.provider.asked
 
 
@@ -42,10 +42,10 @@ async def test_a_sign_on_takes_at_most_ten_minutes(scene: Scene) -> None:
 @pytest.mark.parametrize("kept", ["", "x", "ș", "gAAAAA" + "A" * 200, "x" * 5000])
 async def test_what_the_browser_keeps_cannot_be_made_up(scene: Scene, kept: str) -> None:
     await scene.provider.begin(scene.visitor)
-    scene.visitor.cookies["wmsd-sign-on"] = kept
+    scene.visitor.cookies[sign_on_cookie_of(scene.world)] = kept
     seen = await scene.provider.come_back(scene.visitor)
     assert seen.status in (401, 422)
-    assert "wmsd" not in scene.visitor.cookies
+    assert scene.visitor.secret is None
 
 
 async def test_an_answer_of_one_provider_is_not_taken_for_that_of_another(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ async def test_another_site_begins_no_sign_on(scene: Scene) -> None:
 
 async def test_there_is_no_other_provider(scene: Scene) -> None:
     assert (await scene.visitor.get("/sign-in/other")).status == 404
-    scene.visitor.cookies["wmsd-sign-on"] = "x"
+    scene.visitor.cookies[sign_on_cookie_of(scene.world)] = "x"
     assert (await scene.visitor.get("/sign-in/other/back?state=x&code=y")).status == 404
     assert (await scene.visitor.get("/sign-in/Company")).status == 404
 

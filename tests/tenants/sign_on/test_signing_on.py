@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.visitor import Visitor, cookie_of, sign_on_cookie_of
 from tests.support.world import PASSWORD, World
 from tests.tenants.sign_on.providers import ANA, SUBJECT, Provider, Scene, open_scene, public
 from wmsd.tenants.accounts import actions as accounts
@@ -33,12 +33,12 @@ async def test_who_is_known_by_the_e_mail_address_comes_in(scene: Scene) -> None
     assert begun.goes_to.startswith(f"{scene.provider.issuer}/authorize?tenant=1&response_type=code&")
     assert scene.provider.begun["redirect_uri"] == f"{scene.world.base_url}/sign-in/company/back"
     assert scene.provider.begun["code_challenge_method"] == "S256"
-    assert set(scene.visitor.cookies) == {"wmsd-sign-on"}
+    assert set(scene.visitor.cookies) == {sign_on_cookie_of(scene.world)}
     done = await scene.provider.come_back(scene.visitor)
     assert (done.status, done.heading) == (200, "You are signed in")
     assert '<meta http-equiv="refresh" content="0; url=/account">' in done.text
     assert done.headers["Referrer-Policy"] == "no-referrer"
-    assert set(scene.visitor.cookies) == {"wmsd"}
+    assert set(scene.visitor.cookies) == {cookie_of(scene.world)}
     assert await is_in(scene.visitor)
     assert (await scene.audit())[-2:] == [
         ("user.link company", "ana@example.com"),
@@ -70,7 +70,7 @@ async def test_another_account_with_the_same_address_is_not_let_in(scene: Scene)
     seen = await scene.provider.sign_on(other)
     assert seen.status == 403
     assert "another account there is linked with the user ana@example.com" in seen.text
-    assert "wmsd" not in other.cookies
+    assert other.secret is None
     assert await scene.world.installation.platform.write(lambda tx: unlink_user(tx, "ana@example.com")) == 1
     assert not await is_in(scene.visitor)
     assert (await scene.provider.sign_on(other)).status == 200
@@ -141,7 +141,7 @@ async def test_what_the_id_token_lacks_is_asked_for(scene: Scene) -> None:
 async def test_userinfo_about_another_subject_is_not_believed(scene: Scene) -> None:
     scene.provider.claims, scene.provider.more = {}, {**ANA, "sub": "subject-2"}
     assert (await scene.provider.sign_on(scene.visitor)).status == 503
-    assert "wmsd" not in scene.visitor.cookies
+    assert scene.visitor.secret is None
 
 
 async def test_the_secret_can_stand_in_the_form_and_in_a_file(tmp_path: Path) -> None:

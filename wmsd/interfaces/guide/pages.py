@@ -17,8 +17,6 @@ from wmsd.interfaces.guide.contents import FIRST, HOME, READERS, Reader, address
 from wmsd.interfaces.guide.settings_page import SETTINGS
 from wmsd.interfaces.guide.source import Source, file_source
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.server import trusted_proxies
-from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.page_client import PageClient
 from wmsd.interfaces.pages.kit.prepared_pages import PreparedPages
 from wmsd.interfaces.pages.kit.rendering import render_page, render_text
@@ -102,7 +100,6 @@ def _found(index: "Index", frame: Mapping[str, Any]) -> str:
 
 class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
-        self._trusted = trusted_proxies(installation)
         self._door = PageClient(installation)
         self._folder = installation.folder
         self._sources = sources(others)
@@ -135,7 +132,7 @@ class Guide:
             index, frame = await self._index.get(), {**await self._frame(request), "query": query}
             return partial(_found, index, frame)
 
-        address = browsers.read(request, self._trusted).address
+        address = self._door.browser(request).address
         return await self._found.answer((query, str(self._is_signed_in(request)), of), address, prepared)
 
     def _new_index(self) -> "Index":
@@ -150,7 +147,7 @@ class Guide:
 
     def _is_signed_in(self, request: web.Request) -> bool:
         """Whether the browser says so. Nothing but a link depends on it."""
-        return browsers.read(request, self._trusted).secret is not None
+        return self._door.browser(request).secret is not None
 
     async def _frame(self, request: web.Request) -> Mapping[str, Any]:
         """That of a page which is none of the guide's own. Every search has it, so it is made once."""

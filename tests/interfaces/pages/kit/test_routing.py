@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.pages.records.test_browse import EMAIL, signed_in, text_of
-from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.interfaces.pages.visitor import Seen, Visitor, with_secret
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.interfaces.http.aiohttp_web import web
@@ -86,10 +86,7 @@ async def test_who_is_signed_in_is_not_counted_by_address(narrow: World) -> None
 
 
 async def test_a_session_that_is_none_gets_nobody_past_the_limit(narrow: World) -> None:
-    found = [
-        (await Visitor(narrow, cookies={"wmsd": f"guessed-{number}"}).get("/sign-in")).status
-        for number in range(9)
-    ]
+    found = [(await with_secret(narrow, f"guessed-{number}").get("/sign-in")).status for number in range(9)]
     assert found[-1] == 429
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.interfaces.pages.people.test_second_factor import code_now, press, secret_in
 from tests.interfaces.pages.records.test_act import form_of
 from tests.interfaces.pages.records.test_browse import EMAIL, SCRIPT, signed_in
-from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.interfaces.pages.visitor import Seen, Visitor, with_secret
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
 from wmsd.interfaces.pages.kit.browser import LARGEST_FORM, MOST_WITH_ROWS
@@ -156,7 +156,7 @@ async def test_somebody_else_does_not_get_it(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("secret", [None, "stolen"])
 async def test_of_a_stranger_nothing_is_read(visitor: Visitor, secret: str | None) -> None:
-    stranger = Visitor(visitor.world, {} if secret is None else {"wmsd": secret})
+    stranger = Visitor(visitor.world) if secret is None else with_secret(visitor.world, secret)
     seen = await stranger.post(NEW_ORDER, {**TYPED, "notes": "x" * 2 * LARGEST_FORM})
     assert (seen.status, seen.goes_to) == (303, "/sign-in?next=/today")
     large = {"form.notes": "x" * 2 * LARGEST_FORM, "next": NEW_ORDER, "email": EMAIL, "password": PASSWORD}

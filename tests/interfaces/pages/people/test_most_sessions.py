@@ -7,7 +7,7 @@ import pytest
 from tests.interfaces.pages.administering import audit
 from tests.interfaces.pages.people.test_second_factor import code_now, enrolled, first_step, second_step
 from tests.interfaces.pages.people.test_signing_in import EMAIL, is_in, signed_in
-from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.interfaces.pages.visitor import Seen, Visitor, with_secret
 from tests.interfaces.pages.work.test_live import again
 from tests.support.world import World
 from tests.tenants.sign_on.providers import open_scene
@@ -63,7 +63,7 @@ async def test_who_is_signed_out_for_another_reason_is_told_nothing_of_places(wo
     visitor = await signed_in(world)
     world.clock.advance(13 * 3600)
     assert TOO_MANY_PLACES not in (await told(visitor)).text
-    assert TOO_MANY_PLACES not in (await told(Visitor(world, {"wmsd": "stolen"}))).text
+    assert TOO_MANY_PLACES not in (await told(with_secret(world, "stolen"))).text
 
 
 async def test_after_the_second_step(world: World) -> None:

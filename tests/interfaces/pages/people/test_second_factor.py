@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.pages.administering import audit
-from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.interfaces.pages.visitor import Seen, Visitor, cookie_of, sign_on_cookie_of
 from tests.support.drawn_barcodes import barcodes_in
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.tenants.accounts import totp
@@ -123,7 +123,7 @@ async def test_the_first_step_opens_nothing(visitor: Visitor) -> None:
     world = visitor.world
     secret, _ = await enrolled(visitor)
     browser, pending = await first_step(world)
-    for name in ("wmsd", "wmsd-sign-on"):
+    for name in (cookie_of(world), sign_on_cookie_of(world)):
         assert (await Visitor(world, {name: pending}).get("/today")).status == 303
     assert (await second_step(browser, "guess", code_now(world, secret))).status == 401
     assert (await second_step(browser, pending, "")).status == 422

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.pages.records.test_browse import text_of
-from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.visitor import Visitor, cookie_of, with_secret
 from tests.support.world import PASSWORD, World, open_world
 from wmsd.base.machine.disk import Disk
+from wmsd.data_folder.folder import DataFolder
 from wmsd.tenants.accounts import actions as accounts
 
 EMAIL = "ana@example.com"
@@ -161,13 +162,27 @@ async def test_signing_out_ends_the_session(visitor: Visitor) -> None:
 
 async def test_a_new_sign_in_is_a_new_session(visitor: Visitor) -> None:
     """A session that somebody has planted in a browser is not taken over."""
-    visitor.cookies["wmsd"] = "planted"
+    visitor.cookies[cookie_of(visitor.world)] = "planted"
     await visitor.sign_in(EMAIL, PASSWORD)
-    first = visitor.cookies["wmsd"]
-    assert first != "planted"
+    first = visitor.secret or ""
+    assert first not in ("", "planted")
     await visitor.sign_in(EMAIL, PASSWORD)
-    assert visitor.cookies["wmsd"] != first
-    assert not await is_in(Visitor(visitor.world, {"wmsd": first}))
+    assert visitor.secret not in (None, first)
+    assert not await is_in(with_secret(visitor.world, first))
+
+
+async def test_two_installations_of_one_host_do_not_sign_each_other_out(visitor: Visitor, tmp_path: Path) -> None:
+    """A browser sends the cookies of a host to all its ports."""
+    DataFolder(tmp_path / "other").make()
+    async with open_world(tmp_path / "other") as world:
+        await world.new_user(EMAIL, "platform-admin")
+        other = Visitor(world, visitor.cookies)
+        await visitor.sign_in(EMAIL, PASSWORD)
+        assert not await is_in(other)
+        await other.sign_in(EMAIL, PASSWORD)
+        assert await is_in(visitor)
+        await other.post("/sign-out", {"form_token": (await other.get("/account")).form_token})
+        assert (await is_in(visitor), await is_in(other)) == (True, False)
 
 
 async def test_sessions_are_listed_and_ended(visitor: Visitor) -> None:
@@ -226,15 +241,15 @@ async def test_a_new_password_and_a_disabled_user_end_every_session(visitor: Vis
 
 async def test_a_session_is_no_token_and_a_token_no_session(visitor: Visitor) -> None:
     await visitor.sign_in(EMAIL, PASSWORD)
-    secret, world = visitor.cookies["wmsd"], visitor.world
-    for headers in ({"Cookie": f"wmsd={secret}"}, {"Authorization": f"Bearer {secret}"}):
+    secret, world = visitor.secret or "", visitor.world
+    for headers in ({"Cookie": f"{cookie_of(world)}={secret}"}, {"Authorization": f"Bearer {secret}"}):
         assert (await world.send("GET", "/api/user", token="", headers=headers)).status == 401
-    assert not await is_in(Visitor(world, {"wmsd": world.token}))
+    assert not await is_in(with_secret(world, world.token))
 
 
 async def test_the_secret_is_kept_nowhere(visitor: Visitor) -> None:
     await visitor.sign_in(EMAIL, PASSWORD)
-    secret = visitor.cookies["wmsd"].encode()
+    secret = (visitor.secret or "").encode()
     for path in visitor.world.installation.folder.path.rglob("platform.db*"):
         assert secret not in path.read_bytes()
 

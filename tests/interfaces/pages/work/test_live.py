@@ -13,7 +13,7 @@ import pytest
 from aiohttp import ClientError, ClientResponse
 
 from tests.interfaces.pages.records.test_browse import EMAIL, signed_in
-from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.visitor import Visitor, cookie_of, with_secret
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, open_world
 from wmsd.db.engine.database import Database
@@ -90,7 +90,7 @@ async def _touch(database: Database) -> None:
 
 async def test_who_is_not_signed_in_is_told_to_stop(shop: Shop) -> None:
     assert (await Visitor(shop.world).get("/live")).status == 204
-    assert (await Visitor(shop.world, {"wmsd": "stolen"}).get("/live")).status == 204
+    assert (await with_secret(shop.world, "stolen").get("/live")).status == 204
 
 
 async def test_the_stream_ends_with_the_session(shop: Shop) -> None:
@@ -134,7 +134,7 @@ async def again(visitor: Visitor, email: str = EMAIL) -> Visitor:
         assert user is not None
         return sessions.begin(tx, user.id, "127.0.0.1", "another", None)
 
-    return Visitor(world, {"wmsd": await world.installation.platform.write(begin)})
+    return with_secret(world, await world.installation.platform.write(begin))
 
 
 @pytest.mark.parametrize("how", ["signed out elsewhere", "signed in at too many places", "shut out"])
@@ -197,6 +197,6 @@ async def test_one_person_cannot_take_the_places_of_others(
 
 async def refusal_of(held: AsyncExitStack, visitor: Visitor) -> tuple[int, str] | None:
     """The status of a stream that is refused, and when to try again. Any other stays open."""
-    address, cookie = f"{visitor.world.base_url}/live", {"Cookie": f"wmsd={visitor.cookies['wmsd']}"}
+    address, cookie = f"{visitor.world.base_url}/live", {"Cookie": f"{cookie_of(visitor.world)}={visitor.secret}"}
     response = await held.enter_async_context(visitor.world.session.get(address, headers=cookie))
     return None if response.status == 200 else (response.status, response.headers["Retry-After"])

@@ -18,8 +18,10 @@ from wmsd.base.problems import Problem
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
 
-COOKIE: Final = "wmsd"
-COOKIE_OVER_TLS: Final = "__Host-wmsd"
+COOKIE: Final = "wmsd-"
+"""Begins the name of a session's cookie. A part of the installation's id follows."""
+ID_LENGTH: Final = 8
+OVER_TLS: Final = "__Host-"
 SIGN_ON: Final = "-sign-on"
 """What follows the cookie's name for a sign-on that is under way."""
 BY_ITSELF: Final = "X-By-Itself"
@@ -55,6 +57,8 @@ class Browser:
     origin: str
     """The scheme and the host that it has reached, as `https://wms.example.com`."""
     address: str
+    cookie: str
+    """The name of the cookie that has its session."""
     secret: str | None
     """Of its session, as it says."""
     asks_by_itself: bool = False
@@ -89,26 +93,31 @@ def form_token(secret: str) -> str:
     return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
 
 
-def read(request: web.Request, trusted: Sequence[Network]) -> Browser:
+def cookie_name(installation: str) -> str:
+    """The cookie of the installation with this id: browsers send a host's cookies to each of its ports."""
+    return COOKIE + installation[:ID_LENGTH]
+
+
+def read(request: web.Request, trusted: Sequence[Network], cookie: str) -> Browser:
     origin = requests.origin(request, trusted)
-    name = COOKIE_OVER_TLS if origin.startswith("https:") else COOKIE
+    name = OVER_TLS + cookie if origin.startswith("https:") else cookie
     secret = request.cookies.get(name)
     if secret is not None and not 0 < len(secret) <= LONGEST_SECRET:
         secret = None
     address = requests.client_address(request, trusted)
-    return Browser(request, origin, address, secret, asks_by_itself=BY_ITSELF in request.headers)
+    return Browser(request, origin, address, name, secret, asks_by_itself=BY_ITSELF in request.headers)
 
 
 def give(answer: web.Response, browser: Browser, secret: str, seconds: int | None = None) -> web.Response:
     """The answer, which gives the browser the session with this secret. The service decides when it ends; the
     browser forgets it after so many seconds, or else when somebody closes it.
     """
-    return _with_cookie(answer, browser, _cookie(browser), secret, seconds, "Strict")
+    return _with_cookie(answer, browser, browser.cookie, secret, seconds, "Strict")
 
 
 def take(answer: web.Response, browser: Browser) -> web.Response:
     """The answer, which takes the session away."""
-    return _with_cookie(answer, browser, _cookie(browser), "", 0, "Strict")
+    return _with_cookie(answer, browser, browser.cookie, "", 0, "Strict")
 
 
 def _with_cookie(
@@ -120,18 +129,14 @@ def _with_cookie(
     return answer
 
 
-def _cookie(browser: Browser) -> str:
-    return COOKIE_OVER_TLS if browser.has_tls else COOKIE
-
-
 def sign_on_of(browser: Browser) -> str | None:
     """What the browser keeps of a sign-on."""
-    return browser.request.cookies.get(_cookie(browser) + SIGN_ON)
+    return browser.request.cookies.get(browser.cookie + SIGN_ON)
 
 
 def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> web.Response:
     """The answer, which has the browser keep it for so many seconds; 0: no longer."""
-    return _with_cookie(answer, browser, _cookie(browser) + SIGN_ON, kept, seconds, "Lax")
+    return _with_cookie(answer, browser, browser.cookie + SIGN_ON, kept, seconds, "Lax")
 
 
 def begins_elsewhere(browser: Browser) -> bool:

@@ -129,6 +129,7 @@ class PageClient:
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)
+        self._cookie = browsers.cookie_name(installation.files.installation)
         self._sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
         """Of forms that were sent, each with the token of its session."""
         self.arriving: Counter[str] = Counter()
@@ -162,7 +163,7 @@ class PageClient:
         return answer
 
     def browser(self, request: web.Request) -> Browser:
-        return browsers.read(request, self._trusted)
+        return browsers.read(request, self._trusted, self._cookie)
 
     async def sent_form(self, request: web.Request, bounds: Bounds = PLAIN) -> tuple[Browser, dict[str, str]]:
         """The browser of somebody who need not be signed in, and the form that it sends. Raises Problem."""
