@@ -2,6 +2,7 @@
 
 import stat
 import subprocess
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,17 @@ def test_bash_completes_commands(home: Home) -> None:
         assert f"plain,{expected}" in home.run_fresh(env=env).out
 
 
-def test_links_have_the_address_in_the_lan(home: Home) -> None:
-    with home.serving("--listen", "0.0.0.0:0") as server:
-        assert not server.address.startswith(("http://127.", "http://0."))
+@pytest.mark.parametrize(
+    ("listen", "answering"),
+    [("0.0.0.0:0", ["127.0.0.1"]), ("[::]:0", ["127.0.0.1", "[::1]"]), ("[0::0]:0", ["127.0.0.1", "[::1]"])],
+)
+def test_links_have_the_address_in_the_lan(home: Home, listen: str, answering: list[str]) -> None:
+    with home.serving("--listen", listen) as server:
+        assert not server.address.startswith(("http://127.", "http://0.", "http://[::"))
         assert server.get("/api/health", token="", company=None)[0] == 200
+        port = server.address.rpartition(":")[2]
+        for host in answering:
+            with urllib.request.urlopen(f"http://{host}:{port}/api/health") as answer:
+                assert answer.status == 200
         assert server.greeting[-1] == f"Guide:        {server.address}/docs"
         assert server.stop() == 0

@@ -37,14 +37,17 @@ def machine_names() -> MachineNames:
     return MachineNames(tuple(_names()), tuple(private))
 
 
-def lan_address() -> IPv4Address | None:
-    """The address by which a LAN is likely to reach this machine: that of the way out, or else a private one."""
+def lan_address(has_ipv6: bool = False) -> Address | None:
+    """The address by which a LAN is likely to reach this machine: that of the way out, or else a private one. With
+    `has_ipv6`, and without an IPv4 address, one of IPv6.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out, suppress(OSError):
         way_out.connect(ELSEWHERE)  # it sends nothing
         found = IPv4Address(way_out.getsockname()[0])
         if not found.is_loopback:
             return found
-    return next((each for each in _ipv4() if each.is_private and not each.is_loopback), None)
+    others = [*(each for each in _ipv4() if each.is_private), *(_ipv6() if has_ipv6 else ())]
+    return next((each for each in others if not each.is_loopback), None)
 
 
 def _names() -> Iterator[str]:

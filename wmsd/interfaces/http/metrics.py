@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from wmsd.base.machine.secret_files import read_scrape_token
 from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.failures import STORAGE_FAILURES
+from wmsd.host.listen_sockets import place_of
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
@@ -88,8 +89,7 @@ async def listening_for_scrapes(settings: Metrics, figures: LiveFigures) -> Asyn
         return
     app = web.Application()
     app.router.add_get(PATH, partial(_named, Scraping(settings, figures).answer))
-    host, _, port = settings.listen.rpartition(":")
-    async with open_listener(app, host.strip("[]"), int(port), bounds=BOUNDS) as (at, number):
+    async with open_listener(app, *place_of(settings.listen), bounds=BOUNDS) as (at, number):
         yield f"http://{f'[{at}]' if ':' in at else at}:{number}{PATH}"
 
 

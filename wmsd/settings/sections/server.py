@@ -25,7 +25,7 @@ class Server(Section):
     listen: Annotated[
         str,
         AfterValidator(check_listen),
-        Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN."),
+        Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN, [::]:8480 also over IPv6."),
     ] = "127.0.0.1:8480"
     data: Annotated[
         str, Field(min_length=1, description="The folder that holds everything. Back it up."), OfPath

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+from wmsd.host.listen_sockets import EVERY_IPV4, EVERY_IPV6, place_of
 from wmsd.host.tls.machine_names import lan_address
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.interfaces.cli.kit.exposure_warnings import is_loopback
@@ -9,11 +10,12 @@ from wmsd.interfaces.cli.kit.exposure_warnings import is_loopback
 
 def address_for_people(address: str, listen: str) -> str:
     """The address for people: that in the LAN, when the server listens in every network."""
-    if listen.rpartition(":")[0].strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104  (compared, not bound)
+    host, _ = place_of(listen)
+    if host not in (EVERY_IPV4, EVERY_IPV6):
         return address
-    lan = lan_address()
-    port = address.rpartition(":")[2]
-    return address if lan is None else f"{address.partition('://')[0]}://{lan}:{port}"
+    lan = lan_address(has_ipv6=host == EVERY_IPV6)
+    scheme, port = address.partition("://")[0], address.rpartition(":")[2]
+    return address if lan is None else f"{scheme}://{f'[{lan}]' if ':' in str(lan) else lan}:{port}"
 
 
 def address_of_links(command_line: CommandLine) -> str:
