@@ -19,6 +19,7 @@ from wmsd.interfaces.guide.source import Source
 from wmsd.interfaces.http import metrics
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.command_hints import COMPLETE
+from wmsd.interfaces.http.malformed_requests import PAGE_OF_LARGE_HEAD
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import LateRoutes, create_app
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
@@ -92,6 +93,7 @@ def service(
         installation.dispatcher.add_service(each)
     app = create_app(installation, jobs, SERVED)
     app[COMPLETE] = started.complete
+    app[PAGE_OF_LARGE_HEAD] = _page_of_large_head
     figures = app[LIVE_FIGURES] = LiveFigures(installation, jobs)
     app.cleanup_ctx.append(partial(_beating, figures))
     metrics.add_to(app, installation, figures)
@@ -120,6 +122,12 @@ def _add_for_browsers(
     from wmsd.interfaces import browser_service  # imported here, because a start does not need it
 
     browser_service.add_to(app, installation, today, changes, imports, rooms, commands, closed_last)
+
+
+def _page_of_large_head(languages: str, request_id: str) -> web.Response:
+    from wmsd.interfaces.pages.kit.refusal_page import page_of_large_head  # imported with the pages
+
+    return page_of_large_head(languages, request_id)
 
 
 async def _ended(changes: LiveChanges, app: web.Application) -> None:

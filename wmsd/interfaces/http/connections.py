@@ -19,6 +19,7 @@ from wmsd.base.client_addresses import Network, counted_as, is_in
 from wmsd.base.dataclass import dataclass
 from wmsd.base.plurals import count_of
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.request_head import RequestHead
 
 LOG = logging.getLogger("wmsd.connections")
 HEAD_SECONDS: Final = 10.0
@@ -32,6 +33,9 @@ TELL_SECONDS: Final = 60.0
 MOST_NAMED: Final = 1000
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 TIMED_OUT: Final = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+HEAD_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class Connection(asyncio.Protocol):
         """Since when it waits for its client; None while a request is processed."""
         self.head_since: float | None = None
         """Since when the head of a request is arriving."""
+        self.head = RequestHead()
+        """The last that began to arrive."""
         self.read_until: float | None = None
         """When the client must have read its answer; None while nothing waits to be read."""
         self.body: asyncio.Timeout | None = None
@@ -103,7 +109,10 @@ class Connection(asyncio.Protocol):
         if self.waiting_since is not None and self.head_since is None:
             self.head_since = self._connections.time()
         self._is_silent = False
-        self._inner.data_received(data)
+        if self.waiting_since is not None and self.head.is_too_large_with(data):
+            self._refuse_head()
+        else:
+            self._inner.data_received(data)
 
     def eof_received(self) -> bool | None:
         """A client may close its side after its request, and wait for the answer (RFC 9293, section 3.6). One that
@@ -145,9 +154,13 @@ class Connection(asyncio.Protocol):
         self.waiting_since = self.head_since = None
         self._connections.is_at_work_for(self)
 
-    def end(self, company: int | None = None) -> None:
-        """Notes that it waits for its client, after an answer of this company."""
+    def end(self, company: int | None = None, request_is_whole: bool = False) -> None:
+        """Notes that it waits for its client, after an answer of this company. `request_is_whole`: what comes next
+        is a head.
+        """
         self.waiting_since, self.company = self._connections.time(), company
+        if request_is_whole:
+            self.head = RequestHead()
         self._connections.waits_for(self)
 
     def ask_for_body(self) -> None:
@@ -184,6 +197,12 @@ class Connection(asyncio.Protocol):
         if self.head_since is not None and now > self.head_since + HEAD_SECONDS:
             return True
         return now > self.waiting_since + READING_SECONDS and self.unread > 0
+
+    def _refuse_head(self) -> None:
+        assert self._transport is not None
+        if not self._transport.is_closing():
+            self._transport.write(HEAD_TOO_LARGE)
+            self._transport.close()
 
     def cut(self) -> None:
         self.is_cut = True
@@ -340,7 +359,7 @@ def reset_when_closed(request: web.Request, is_on: bool) -> None:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", is_on, 0))
 
 
-def of(request: web.Request) -> Connection | None:
+def of(request: web.BaseRequest) -> Connection | None:
     """The connection of a request. None under a server that does not use `Connection`, as in tests."""
     transport = request.transport
     protocol = None if transport is None else transport.get_protocol()

@@ -23,11 +23,15 @@ def reads_pages(request: web.BaseRequest) -> bool:
 
 
 def made(
-    problem: Problem, request_id: str, language: str = "en", told: Callable[[str], str] = lambda text: text
+    problem: Problem,
+    request_id: str,
+    language: str = "en",
+    told: Callable[[str], str] = lambda text: text,
+    heading: str = HEADING,
 ) -> web.Response:
     """The page. `told` translates its sentences."""
     message, next_ = ("", NEXT) if problem.status == 500 else (problem.message, REQUEST)
-    heading, message, next_ = (escape(told(each)) for each in (HEADING, message, next_))
+    heading, message, next_ = (escape(told(each)) for each in (heading, message, next_))
     text = f"""<!doctype html>
 <html lang="{escape(language)}">
 <meta charset="utf-8">

@@ -17,6 +17,7 @@ from wmsd.host.listen_sockets import listeners
 from wmsd.interfaces.http.accept_queue import Opening
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.connections import Bounds, Connection, Connections
+from wmsd.interfaces.http.request_head import LARGEST_HEADER, MOST_HEADERS
 
 NewConnection = Callable[[], Connection]
 LOG = logging.getLogger("wmsd.serve")
@@ -95,6 +96,8 @@ async def open_listener(
             keepalive_timeout=KEEP_ALIVE_SECONDS,
             lingering_time=LINGERING_SECONDS,
             auto_decompress=False,
+            max_field_size=LARGEST_HEADER,
+            max_headers=MOST_HEADERS,
         )
         protocol = partial(connections.protocol, handler)
         opened = await asyncio.to_thread(listeners, host, port)

@@ -1,6 +1,8 @@
 """Answers what is no HTTP: a head that is too long or broken never becomes a request, and meets no route."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from wmsd.base.machine.shortages import is_shortage
@@ -10,8 +12,10 @@ from wmsd.dispatch.call import Reply, refusal
 from wmsd.dispatch.refusals import broken_off
 from wmsd.dispatch.request_measures import OTHER
 from wmsd.installation.open_installation import Installation
+from wmsd.interfaces.http import connections
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.listener import Answering
+from wmsd.interfaces.http.request_head import LARGEST_HEADER, MOST_HEADERS
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.route_table import PlainRoutes
 
@@ -19,18 +23,35 @@ UNREADABLE: Final = "This is no HTTP request that can be read"
 MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 """The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
+TOO_LARGE_STATUS: Final = 431
 ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+TOO_LARGE: Final = re.compile(rf"Got more than {LARGEST_HEADER} bytes|Too many headers")
+"""The beginnings of the parser's sentences about a head that is too large."""
+HEAD_TOO_LARGE: Final = (
+    f"The head of this request is too large: a header may have {LARGEST_HEADER} bytes, and there may be "
+    f"{MOST_HEADERS} headers."
+)
+PageOfLargeHead = Callable[[str, str], web.Response]
+PAGE_OF_LARGE_HEAD: Final = web.AppKey[PageOfLargeHead]("page_of_large_head")
+"""Makes the page for a browser, from its Accept-Language and the id of the request."""
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class RequestHandler(web.RequestHandler):
     """aiohttp's handler of a connection. The answers that it makes by itself have the form of all others."""
 
-    __slots__ = ("_installation", "_log")
+    __slots__ = ("_app", "_installation", "_log")
 
-    def __init__(self, installation: Installation, log: RequestLog, server: web.Server, **options: Any) -> None:
+    def __init__(
+        self,
+        installation: Installation,
+        log: RequestLog,
+        server: web.Server,
+        app: web.Application | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(server, **options)
-        self._installation, self._log = installation, log
+        self._installation, self._log, self._app = installation, log, app
 
     def handle_error(
         self,
@@ -41,12 +62,26 @@ class RequestHandler(web.RequestHandler):
     ) -> web.StreamResponse:
         """Raises ConnectionError when an answer has begun already."""
         super().handle_error(request, status, exc, message)
-        told = refusal(self._problem(request, status, exc, message or ""))
-        answer = _told(self._installation, self._log, request, told, reason_of(message or ""))
+        problem = self._problem(request, status, exc, message or "")
+        answer = _told(
+            self._installation,
+            self._log,
+            request,
+            refusal(problem),
+            reason_of(message or ""),
+            self._page_of_large_head(request) if problem.status == TOO_LARGE_STATUS else None,
+        )
         answer.force_close()
         if exc is not None:
             exc.__traceback__ = None  # it holds the frame that holds the error, until a collection
         return answer
+
+    def _page_of_large_head(self, request: web.BaseRequest) -> Callable[[str], web.Response] | None:
+        """Makes the page from the id of the request, where a browser is to have one. The parser keeps nothing."""
+        connection = connections.of(request)
+        if self._app is None or connection is None or not connection.head.reads_pages:
+            return None
+        return partial(self._app[PAGE_OF_LARGE_HEAD], connection.head.languages)
 
     def _problem(
         self, request: web.BaseRequest, status: int, error: BaseException | None, message: str
@@ -58,6 +93,8 @@ class RequestHandler(web.RequestHandler):
         if PARSER_FAILED.match(message):
             self._log.shortages.failed("requests are broken off", MemoryError("the parser found no memory"))
             return broken_off(may_have_written=False)  # nothing has seen the request yet
+        if TOO_LARGE.match(message):
+            return Problem("VALIDATION_FAILED", HEAD_TOO_LARGE, status=TOO_LARGE_STATUS)
         return Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason_of(message)}.", status=status)
 
 
@@ -82,12 +119,21 @@ def answering_all(installation: Installation, log: RequestLog, plain: PlainRoute
 
 
 def _told(
-    installation: Installation, log: RequestLog, request: web.BaseRequest, told: Reply, reason: str
+    installation: Installation,
+    log: RequestLog,
+    request: web.BaseRequest,
+    told: Reply,
+    reason: str,
+    page: Callable[[str], web.Response] | None = None,
 ) -> web.Response:
+    """`page` makes the answer of a browser, from the id of the request."""
     request_id = request[REQUEST_ID] = installation.ids.unique()
-    answer = web.Response(status=told.status, body=told.body, headers={**told.headers, **ALWAYS})
-    answer.content_type = "application/json"
-    answer.headers["X-Request-Id"] = request_id
+    if page is None:
+        answer = web.Response(status=told.status, body=told.body, headers=told.headers)
+        answer.content_type = "application/json"
+    else:
+        answer = page(request_id)
+    answer.headers.update({**ALWAYS, "X-Request-Id": request_id})
     installation.measures.surfaces[OTHER].note(told.status, 0.0)
     log.write(request, told.status, 0.0, reason)
     return answer

@@ -65,7 +65,7 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
     app[NEAR_PATHS] = NearPaths(
         lambda: filter(is_path_of_the_api, (each.canonical for each in app.router.resources()))
     )
-    handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
+    handler: MakeHandler = partial(RequestHandler, installation, log, app=app, **log.for_aiohttp())
     app[REQUEST_HANDLER] = handler
     app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, plain, handle)
     app.on_cleanup.append(log.close)
@@ -264,7 +264,7 @@ async def _answer(
         answer = _told_of_failure(request, failure(log, request, error))
     finally:
         if connection is not None:
-            connection.end(_company_of(request))
+            connection.end(_company_of(request), request.content.is_eof())
     status, begun = answer.status, request.get(BEGUN)
     if begun is None:
         complete_head(installation.settings, request, answer)

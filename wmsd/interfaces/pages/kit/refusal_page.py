@@ -44,6 +44,12 @@ ANOTHER_ORIGIN: Final = (
     "Open the page anew, and send the form from there. If that is refused too, an add-on of the browser, or what "
     "stands between it and wmsd, hides where forms come from: tell a site admin."
 )
+COOKIES: Final = "Your browser sends too many cookies"
+COOKIES_OF_THE_HOST: Final = (
+    "A browser sends the cookies of all programs of a host to each of them, and together they are too large for "
+    "wmsd. Delete the cookies of this host in the settings of the browser, and load the page again. If it happens "
+    "again, tell a site admin that the programs of this host need names of their own."
+)
 GUIDE: Final = "/docs"
 Link = tuple[str, str]
 """An address, and its text in the language of the page."""
@@ -99,6 +105,13 @@ async def failed(door: PageClient, request: web.Request, problem: Problem) -> we
         return await refusal_page(door, request, problem)
     except Exception:  # the first failure is in the log
         return failure_page.made(problem, request[REQUEST_ID], language.current.get(), _translated_or_not)
+
+
+def page_of_large_head(languages: str, request_id: str) -> web.Response:
+    """The page for a browser whose head is too large, and was not read. `languages`: its Accept-Language."""
+    language.current.set(language.of_browser(languages))
+    problem = Problem("VALIDATION_FAILED", COOKIES_OF_THE_HOST, status=431)
+    return failure_page.made(problem, request_id, language.current.get(), _translated_or_not, heading=COOKIES)
 
 
 def _translated_or_not(text: str) -> str:

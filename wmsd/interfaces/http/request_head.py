@@ -1,0 +1,56 @@
+"""The head of a request while it arrives: bounds it, and keeps its beginning, by which one that is too large is
+answered.
+
+aiohttp bounds each header and how many there are, which allows a megabyte in all. It holds twice as much, and an
+address may have hundreds of connections. So the whole head has a bound of its own.
+"""
+
+import re
+from typing import Final
+
+LARGEST_HEADER: Final = 16_380
+"""Bytes of a header, such as all cookies of a host: a browser sends those of each port to every other."""
+MOST_HEADERS: Final = 64
+LARGEST_HEAD: Final = 64 * 1024
+BEGINNING: Final = 2048
+"""Bytes that are kept. Browsers send their cookies behind what they accept."""
+END_OF_HEAD: Final = b"\r\n\r\n"
+OF_THE_API: Final = re.compile(rb"[A-Z]+ /(api|openapi\.json)[/? ]")
+READS_PAGES: Final = re.compile(rb"\r\naccept:[^\r]*\btext/html\b", re.IGNORECASE)
+LANGUAGES: Final = re.compile(rb"\r\naccept-language:([^\r]*)\r", re.IGNORECASE)
+
+
+class RequestHead:
+    __slots__ = ("_end", "_length", "beginning")
+
+    def __init__(self) -> None:
+        self.beginning = b""
+        self._length = 0
+        self._end: bytes | None = b""
+        """The last bytes that came; None when the head is whole."""
+
+    def is_too_large_with(self, data: bytes) -> bool:
+        """Whether the head is, after this arrived. What follows its end is not counted."""
+        if self._end is None:
+            return False
+        if not self._length:
+            data = data.lstrip(b"\r\n")  # as parsers skip it
+            self.beginning = data[:BEGINNING]
+        end = data.find(END_OF_HEAD)
+        self._length += len(data) if end < 0 else end
+        if end >= 0 or END_OF_HEAD in self._end + data[:3]:
+            self._end = None
+        else:
+            self._end = (self._end + data[-3:])[-3:]
+        return self._length > LARGEST_HEAD
+
+    @property
+    def reads_pages(self) -> bool:
+        """Whether it is of a person's browser, on its way to a page."""
+        return READS_PAGES.search(self.beginning) is not None and not OF_THE_API.match(self.beginning)
+
+    @property
+    def languages(self) -> str:
+        """What it says in Accept-Language."""
+        found = LANGUAGES.search(self.beginning)
+        return found[1].decode("latin-1").strip() if found else ""
