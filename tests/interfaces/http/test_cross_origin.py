@@ -39,8 +39,20 @@ async def test_a_page_of_an_allowed_origin_may_ask_first(allowing: World, path: 
     assert "POST" in found["Access-Control-Allow-Methods"].split(", ")
     allowed = {name.lower() for name in found["Access-Control-Allow-Headers"].split(", ")}
     assert {"authorization", "content-type", "x-company-id", "idempotency-key", "if-match"} <= allowed
+    assert "*" in allowed, "browsers add headers of libraries, which are ignored here"
     assert found["Access-Control-Max-Age"] == "600"
     assert "Origin" in answer.headers["Vary"].split(", ")
+
+
+@pytest.mark.parametrize(("origin", "last"), [(SHOP, 204), ("https://evil.example.com", 429)])
+async def test_the_requests_of_a_page_are_counted_and_what_it_asks_before_each_is_not(
+    tmp_path: Path, origin: str, last: int
+) -> None:
+    settings = {"server": {"allow_origins": [SHOP]}, "limits": {"open_per_minute": 3}}
+    async with open_world(tmp_path / "data", settings) as world:
+        asks = {**ASKS, "Origin": origin}
+        answers = [await world.send("OPTIONS", "/api/articles", token="", headers=asks) for _ in range(5)]
+        assert answers[-1].status == last
 
 
 async def test_a_page_reads_answers_refusals_and_their_headers(allowing: World) -> None:

@@ -6,17 +6,12 @@ They authenticate by a token. Credentials that a browser adds by itself, such as
 from collections.abc import Sequence
 from typing import Final
 
-from wmsd.dispatch import idempotency
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.openapi.headers import ANSWERED, COST
+from wmsd.interfaces.openapi.headers import ANSWERED, COST, SENT
 
 ANY: Final = "*"
-ALLOWED: Final = ", ".join(
-    [
-        *("Authorization", "Content-Type", "X-Company-Id", "X-Three-Pl-Id"),
-        *(idempotency.HEADER, "If-Match", "If-None-Match"),
-    ]
-)
+ALLOWED: Final = ", ".join(["Authorization", "Content-Type", *SENT, ANY])
+"""Browsers take `*` for any other header, such as those that libraries add. The API ignores them."""
 EXPOSED: Final = ", ".join([*ANSWERED, COST])
 REMEMBERED_SECONDS: Final = 600
 
@@ -32,11 +27,17 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
 def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
     """Answers OPTIONS: what can be done at this address, and by a page of this origin."""
     answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
-    if _allowed(origins, request) is not None and "Access-Control-Request-Method" in request.headers:
+    if is_preflight(origins, request):
         answer.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
         answer.headers["Access-Control-Allow-Headers"] = ALLOWED
         answer.headers["Access-Control-Max-Age"] = str(REMEMBERED_SECONDS)
     return answer
+
+
+def is_preflight(origins: Sequence[str], request: web.Request) -> bool:
+    """Whether a browser asks what a page of an allowed origin may send."""
+    asks = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+    return asks and _allowed(origins, request) is not None
 
 
 def _allowed(origins: Sequence[str], request: web.Request) -> str | None:
