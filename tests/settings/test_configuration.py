@@ -54,6 +54,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "allow_ports": [80, 443],
         "allow_http": False,
         "ca_file": "",
+        "proxy": "",
         "keep_answers": True,
     },
     "backup": {

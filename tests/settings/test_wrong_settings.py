@@ -8,6 +8,7 @@ BARE = ", without quotation marks."
 WHOLE = "limits.data_per_minute must be a whole number without quotation marks, as in data_per_minute = 60."
 LISTEN = 'server.listen must be a text in quotation marks, as in listen = "127.0.0.1:8480".'
 LIST = 'must be a list, such as ["a", "b"].'
+PROXY = "must be http://HOST:PORT, such as http://proxy.example.com:3128, without a password."
 NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
 
 
@@ -66,6 +67,8 @@ NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-899
         ("[webhooks]\nallow_ports = [0]", [f"webhooks.allow_ports holds 0, {NO_PORT}"]),
         ("[webhooks]\nallow_ports = ['65535-65536']", [f"webhooks.allow_ports holds '65535-65536', {NO_PORT}"]),
         ("[webhooks]\nallow_ports = [true]", [f"webhooks.allow_ports holds True, {NO_PORT}"]),
+        ("[webhooks]\nproxy = 'https://proxy.lan:3128'", [f"webhooks.proxy {PROXY}"]),
+        ("[webhooks]\nproxy = 'http://user:secret@proxy.lan:3128'", [f"webhooks.proxy {PROXY}"]),
         ("[webhooks]\nkeep_answers = 'no'", [f"webhooks.keep_answers must be true or false{BARE}"]),
         ("[log]\nformat = 'xml'", ["log.format must be 'human' or 'json'."]),
         (
@@ -138,6 +141,14 @@ def test_a_variable_that_is_like_no_setting_is_told_and_ignored(home: Home) -> N
     run = home.run("config", "check", env={"WMSD_VERSION": "1.2", "WMSD_GIT_SHA": "0123", **ANY_PORT})
     assert run.code == 0
     assert "The environment has WMSD_GIT_SHA, WMSD_VERSION: wmsd has no such setting, and ignores it." in run.err
+
+
+def test_a_proxy_of_the_environment_is_told_and_not_used(home: Home) -> None:
+    environment = {"HTTPS_PROXY": "http://proxy.lan:3128", **ANY_PORT}
+    sentence = "The environment has HTTPS_PROXY: wmsd does not use it. To send webhooks through a proxy, set "
+    assert f"{sentence}webhooks.proxy." in home.run("config", "check", env=environment).err
+    chosen = {**environment, "WMSD_WEBHOOKS_PROXY": "http://proxy.lan:3128"}
+    assert "HTTPS_PROXY" not in home.run("config", "check", env=chosen).err
 
 
 def test_a_token_lasts_no_longer_than_the_most(home: Home) -> None:

@@ -59,7 +59,8 @@ FRAMING: Final = frozenset(
 
 
 class GuardedClient:
-    """Made within a loop, and closed at the end. It follows no redirect, keeps no cookie and asks no proxy.
+    """Made within a loop, and closed at the end. It follows no redirect, keeps no cookie, and asks no proxy unless
+    it is given one.
 
     Idle connections are kept for a moment; each was judged when it was dialled.
     """
@@ -71,8 +72,12 @@ class GuardedClient:
         deadline: float = DEADLINE_SECONDS,
         resolver: DnsResolver | None = None,
         wanted: int | None = None,
+        proxy: str = "",
     ) -> None:
-        """`wanted`: how many bytes of a body, if not WANTED_BYTES."""
+        """`wanted`: how many bytes of a body, if not WANTED_BYTES. `proxy`: the URL of one that everything goes
+        through.
+        """
+        self._proxy = proxy or None
         self._guard = guard
         self._wanted = wanted or WANTED_BYTES
         self._ca_file = ca_file
@@ -168,6 +173,7 @@ class GuardedClient:
             skip_auto_headers=None if USER_AGENT_HEADER in attempt.sent else (USER_AGENT_HEADER,),
             data=body,
             ssl=trust,
+            proxy=self._proxy,
             allow_redirects=False,
         )
 
@@ -183,7 +189,7 @@ class GuardedClient:
 
     def _session(self, *, keeps: bool) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
-            connector=Connector(self._guard, self._resolver, keeps=keeps),
+            connector=Connector(self._guard, self._resolver, keeps=keeps, has_proxy=self._proxy is not None),
             headers=OWN_HEADERS,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),

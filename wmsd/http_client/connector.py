@@ -15,6 +15,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.http_client.deadlines import Countdowns
 from wmsd.http_client.dns_resolver import DnsResolver
 from wmsd.http_client.guard import Guard
+from wmsd.http_client.urls import literal
 
 with left_unread():
     import aiohttp
@@ -33,6 +34,8 @@ END_OF_HEAD: Final = b"\r\n\r\n"
 FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
 STATUS_BYTES: Final = 13
 """How many bytes of a status line have the status."""
+JUDGED_SECONDS: Final = 2.0
+"""The time for the name of a receiver behind a proxy: often no name server here knows it, or answers."""
 LATER_SECONDS: Final = 1.0
 """By which aiohttp closes idle connections later than they are broken off here."""
 
@@ -50,6 +53,10 @@ class Phase(Enum):
     TLS = "the TLS handshake"
     ANSWER = "an answer"
     BODY = "the rest of the answer"
+
+
+class ProxyUnknown(OSError):
+    """Nobody knows the name of the proxy."""
 
 
 class NotAllowed(OSError):
@@ -191,16 +198,21 @@ class Handshake(ssl.SSLObject):
 class Connector(aiohttp.TCPConnector):
     """Has no limit: the sender counts. `ATTEMPT` is who dials."""
 
-    def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool) -> None:
-        """`keeps`: whether connections are used again."""
+    def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool, has_proxy: bool = False) -> None:
+        """`keeps`: whether connections are used again. `has_proxy`: only the proxy is dialled, which may be
+        anywhere.
+        """
+        guarded = _GuardedResolver(guard, resolver)
         super().__init__(
-            resolver=_GuardedResolver(guard, resolver),
+            resolver=_ProxyResolver(resolver) if has_proxy else guarded,
             use_dns_cache=False,
             socket_factory=self._new_socket,
             limit=0,
             **({"keepalive_timeout": KEEP_SECONDS + LATER_SECONDS} if keeps else {"force_close": True}),
         )
         self._guard = guard
+        self._guarded = guarded
+        self._has_proxy = has_proxy
         self._idle = Countdowns(KEEP_SECONDS, Connection.break_off)
         """Connections that wait for a next request. aiohttp keeps as many as there are hosts, and takes leave of
         each: under TLS it would wait half a minute for a receiver that says nothing. So they are broken off here,
@@ -214,6 +226,8 @@ class Connector(aiohttp.TCPConnector):
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's name
     ) -> "aiohttp.connector.Connection":
         attempt = ATTEMPT.get()
+        if self._has_proxy:
+            await self._judge_for_proxy(attempt)
         while True:
             connection = await super().connect(req, traces, timeout)
             if attempt.is_dialled or not _has_spoken(connection):
@@ -222,6 +236,20 @@ class Connector(aiohttp.TCPConnector):
         attempt.wire = self._wire(connection.transport, attempt)
         attempt.phase = Phase.ANSWER
         return connection
+
+    async def _judge_for_proxy(self, attempt: Attempt) -> None:
+        """The proxy looks the name up itself. So it is looked up here only to be judged, where that is known here.
+        Raises what `_GuardedResolver` raises.
+        """
+        if literal(attempt.host) is not None:
+            return  # judged with the URL
+        try:
+            async with asyncio.timeout(JUDGED_SECONDS):
+                await self._guarded.resolve(attempt.host, attempt.port)
+        except (TimeoutError, socket.gaierror):
+            if attempt.scheme != "https":
+                raise  # it is only for networks that are listed, and nobody knows its network
+        attempt.phase = Phase.CONNECTION
 
     def _wire(self, transport: asyncio.Transport | None, attempt: Attempt) -> Connection | None:
         """The connection, on which the attempt begins; None where it is lost already."""
@@ -241,7 +269,7 @@ class Connector(aiohttp.TCPConnector):
         attempt.is_dialled = True
         attempt.phase = Phase.CONNECTION
         objection = self._guard.objection(address[0], attempt.scheme, address[1])
-        if objection:
+        if objection and not self._has_proxy:
             raise NotAllowed(objection)
         return socket.socket(family, kind, protocol)
 
@@ -268,6 +296,26 @@ class _GuardedResolver(AbstractResolver):
             objection = self._guard.objection(address, attempt.scheme, port)
             if objection:
                 raise NotAllowed(f"Of the addresses of {host}, {objection}")
+        return [_result(host, address, port) for address in addresses]
+
+    async def close(self) -> None:
+        pass
+
+
+class _ProxyResolver(AbstractResolver):
+    """Looks up the proxy, which the settings name."""
+
+    def __init__(self, resolver: DnsResolver) -> None:
+        self._resolver = resolver
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Raises ProxyUnknown, and LookupFailed."""
+        try:
+            addresses = await self._resolver.addresses(host)
+        except socket.gaierror as error:
+            raise ProxyUnknown(*error.args) from error
         return [_result(host, address, port) for address in addresses]
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from wmsd.base.aiohttp_without_cas import left_unread
 from wmsd.base.repeated_failures import RepeatedFailures
-from wmsd.http_client.connector import Attempt, NotAllowed, Phase
+from wmsd.http_client.connector import Attempt, NotAllowed, Phase, ProxyUnknown
 from wmsd.http_client.dns_resolver import LookupFailed
 from wmsd.http_client.trusted_authorities import AuthoritiesError
 from wmsd.http_client.urls import literal
@@ -50,6 +50,10 @@ BY_VERIFY_CODE: Final = {
     ),
 }
 """By OpenSSL's X509_V_ERR_… codes."""
+NO_PROXY: Final = "The proxy in {section}.proxy cannot be reached."
+PROXY_REFUSES: Final = (
+    "The proxy in {section}.proxy makes no connection to {host}: it answered with status {status}."
+)
 OLD_TLS: Final = {"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW", "WRONG_SSL_VERSION"}
 NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
 
@@ -79,13 +83,22 @@ def sentence(error: Exception, attempt: Attempt, complaints: RepeatedFailures, s
     if found is None:
         complaints.failed(f"an attempt at {attempt.host} failed within this service", error)
         found = "The attempt failed within this service."
+    elif found is NO_PROXY:
+        complaints.failed(f"nothing goes through the proxy in {section}.proxy", _innermost(error))
     elif found is NOWHERE:
         complaints.failed(f"nothing is sent to {attempt.host} at port {attempt.port}", _innermost(error))
-    return found.format(host=attempt.host, port=attempt.port, section=section)
+    status = getattr(error, "status", "")
+    return found.format(host=attempt.host, port=attempt.port, section=section, status=status)
 
 
 def _known(error: Exception, attempt: Attempt) -> str | None:
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return PROXY_REFUSES
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return NO_PROXY
     for cause in _causes(error):
+        if isinstance(cause, ProxyUnknown):
+            return NO_PROXY
         if isinstance(cause, NotAllowed) and literal(attempt.host) is None:
             return NOWHERE
         if isinstance(cause, NotAllowed | AuthoritiesError):

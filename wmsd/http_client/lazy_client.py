@@ -14,13 +14,19 @@ class LazyClient:
     """`close` closes it, whether it was used or not."""
 
     def __init__(
-        self, guard: Guard, ca_file: str = "", keep_answers: bool = True, wanted: int | None = None
+        self,
+        guard: Guard,
+        ca_file: str = "",
+        keep_answers: bool = True,
+        wanted: int | None = None,
+        proxy: str = "",
     ) -> None:
-        """Without `keep_answers` nobody is given what receivers answer, only their status. `wanted`: as for the
-        client.
+        """Without `keep_answers` nobody is given what receivers answer, only their status. The rest is
+        the client's.
         """
         self._guard = guard
         self._wanted = wanted
+        self._proxy = proxy
         self._ca_file = ca_file
         self._keep_answers = keep_answers
         self._client: GuardedClient | None = None
@@ -38,7 +44,7 @@ class LazyClient:
         if self._client is None:
             from wmsd.http_client.client import GuardedClient
 
-            self._client = GuardedClient(self._guard, self._ca_file, wanted=self._wanted)
+            self._client = GuardedClient(self._guard, self._ca_file, wanted=self._wanted, proxy=self._proxy)
         return self._client
 
     async def close(self) -> None:

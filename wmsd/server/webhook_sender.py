@@ -23,7 +23,7 @@ from wmsd.tenants.companies import store as companies
 
 def new_client(installation: Installation) -> LazyClient:
     given = installation.settings.webhooks
-    return LazyClient(installation.guard, given.ca_file, given.keep_answers)
+    return LazyClient(installation.guard, given.ca_file, given.keep_answers, proxy=given.proxy)
 
 
 def new_sender(installation: Installation, client: LazyClient) -> Sender:

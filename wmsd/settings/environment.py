@@ -20,6 +20,8 @@ URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
 """The same, where the value is a URL such as tcp://10.0.0.7:80."""
 LISTENING: Final = re.compile("(port|host|address|bind)$")
 """What others call the setting `listen`, at the end of a name."""
+PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+"""What other programs take a proxy from."""
 NEAR: Final = 0.7
 """How alike two names of variables are when one is taken for a mistake in the other, of 1."""
 
@@ -45,8 +47,8 @@ def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list
     return Layer("environment", "the environment", values), wrong
 
 
-def unused_variables(environment: Mapping[str, str] | None = None) -> list[str]:
-    """A sentence for the variables that look like settings and are none."""
+def unused_variables(proxy: str, environment: Mapping[str, str] | None = None) -> list[str]:
+    """A sentence for the variables that look like settings and are none. `proxy`: the one that is set."""
     environment = os.environ if environment is None else environment
     unknown = {name: text for name, text in environment.items() if name.startswith(ENVIRONMENT)}
     of_a_cluster = sorted(name for name, text in unknown.items() if _is_of_a_cluster(name, text))
@@ -59,6 +61,11 @@ def unused_variables(environment: Mapping[str, str] | None = None) -> list[str]:
         sentences.append(f"The cluster set {names} for a service of this name. They are no settings of wmsd.")
     if others:
         sentences.append(f"The environment has {', '.join(others)}: wmsd has no such setting, and ignores it.")
+    if not proxy and (found := [name for name in PROXIES if environment.get(name)]):
+        sentences.append(
+            f"The environment has {', '.join(found)}: wmsd does not use it. To send webhooks through a proxy, set "
+            "webhooks.proxy."
+        )
     return sentences
 
 

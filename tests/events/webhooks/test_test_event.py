@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+from pathlib import Path
 
-from tests.events.webhooks.hooks import Hooks
+from tests.events.webhooks.hooks import Hooks, open_hooks
+from tests.support.authority import Authority
+from tests.support.http_proxy import Proxy
 from tests.support.receivers import answer
 from wmsd.events.webhooks.deliveries.due_store import queue_test
 
@@ -40,6 +43,15 @@ async def test_a_test_says_why_it_could_not_be_sent(hooks: Hooks) -> None:
     shown = (await hooks.world.call("POST", "/api/v2/webhooks/1/test")).body
     assert (shown["status"], shown["attempts"][0]["response_status"]) == ("exhausted", None)
     assert "nobody.invalid" in shown["attempts"][0]["error"]
+
+
+async def test_events_go_through_the_proxy_of_the_settings(tmp_path: Path, authority: Authority) -> None:
+    async with Proxy() as proxy, open_hooks(tmp_path / "data", authority, proxy=proxy.url) as hooks:
+        await hooks.subscribe("sales_order.created")
+        await hooks.world.call("POST", "/api/v2/webhooks/1/test")
+        await hooks.shop.order()
+        await hooks.received_count(2)
+        assert {line.split(" ")[1] for line in proxy.asked} == {f"127.0.0.1:{hooks.receiver.port}"}
 
 
 async def test_a_test_takes_the_next_number(hooks: Hooks) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.route_table import Handler
 from wmsd.interfaces.openapi.headers import ANSWERED, COST, SENT
 
 ANY: Final = "*"
@@ -27,14 +28,23 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
 def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
     """Answers OPTIONS: what can be done at this address, and by a page of this origin."""
     answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
-    if is_preflight(origins, request):
+    if _is_preflight(origins, request):
         answer.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
         answer.headers["Access-Control-Allow-Headers"] = ALLOWED
         answer.headers["Access-Control-Max-Age"] = str(REMEMBERED_SECONDS)
     return answer
 
 
-def is_preflight(origins: Sequence[str], request: web.Request) -> bool:
+async def answer_preflight(
+    origins: Sequence[str], methods: Sequence[str], otherwise: Handler, request: web.Request
+) -> web.StreamResponse:
+    """Answers a preflight, and `otherwise` all else, which it counts. A page sends a preflight before each request,
+    which is counted itself.
+    """
+    return options(origins, request, methods) if _is_preflight(origins, request) else await otherwise(request)
+
+
+def _is_preflight(origins: Sequence[str], request: web.Request) -> bool:
     """Whether a browser asks what a page of an allowed origin may send."""
     asks = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
     return asks and _allowed(origins, request) is not None

@@ -25,7 +25,7 @@ from wmsd.interfaces.http import connections, failure_page, request_history, req
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.answer_heads import BEGUN, complete_head, note_begun
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE
-from wmsd.interfaces.http.cross_origin import is_preflight, options
+from wmsd.interfaces.http.cross_origin import answer_preflight, options
 from wmsd.interfaces.http.failure_page import reads_pages
 from wmsd.interfaces.http.listener import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
 from wmsd.interfaces.http.loop_time import LoopTime
@@ -350,18 +350,10 @@ def refuse_other_methods(
 ) -> None:
     """`in_form` gives a refusal the form that clients of this address read."""
     possible = sorted({*with_head(allowed), "OPTIONS"})
-    installation = app[INSTALLATION]
-    refuse = partial(_refuse_method, possible, in_form)
+    installation, refuse = app[INSTALLATION], partial(_refuse_method, possible, in_form)
     counted = partial(_count, installation, trusted_proxies(installation), refuse)
-    add_route(app, "*", path, partial(_answer_preflight, possible, counted))
-
-
-async def _answer_preflight(possible: list[str], otherwise: Handler, request: web.Request) -> web.StreamResponse:
-    """Does not count a preflight: a page sends one before each request, which is counted itself."""
-    origins = request.app[INSTALLATION].settings.server.allow_origins
-    if is_preflight(origins, request):
-        return options(origins, request, possible)
-    return await otherwise(request)
+    origins = installation.settings.server.allow_origins
+    add_route(app, "*", path, partial(answer_preflight, origins, possible, counted))
 
 
 async def _refuse_method(possible: list[str], in_form: InForm, request: web.Request) -> web.Response:

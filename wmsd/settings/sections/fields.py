@@ -12,6 +12,7 @@ from wmsd.http_client import ports
 MEGABYTE: Final = 1_000_000
 ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?", re.ASCII)
 URL: Final = re.compile(r"https?://[^\s#@]{1,2000}", re.ASCII)
+PROXY: Final = re.compile(r"http://([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", re.ASCII)
 TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 
 MAIL_ADDRESS: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}", re.ASCII)
@@ -70,6 +71,12 @@ def check_ports(values: list[int | str]) -> list[int | str]:
 def check_url(value: str) -> str:
     if value and not URL.fullmatch(value):
         raise ValueError("must be a URL such as https://alerts.example.com/wmsd")
+    return value
+
+
+def check_proxy(value: str) -> str:
+    if value and not PROXY.fullmatch(value):
+        raise ValueError("must be http://HOST:PORT, such as http://proxy.example.com:3128, without a password")
     return value
 
 

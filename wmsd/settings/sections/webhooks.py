@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from wmsd.http_client import ports
-from wmsd.settings.sections.fields import AllowHttp, CaFile, Networks, Ports, Section
+from wmsd.settings.sections.fields import AllowHttp, CaFile, Networks, Ports, Section, check_proxy
 
 
 class Webhooks(Section):
@@ -22,6 +22,14 @@ class Webhooks(Section):
     ] = list(ports.WEB)
     allow_http: AllowHttp = False
     ca_file: CaFile = ""
+    proxy: Annotated[
+        str,
+        AfterValidator(check_proxy),
+        Field(
+            description="An HTTP proxy for all webhooks, such as http://proxy.example.com:3128; empty: none. "
+            "HTTPS_PROXY of the environment is not used."
+        ),
+    ] = ""
     keep_answers: Annotated[
         bool,
         Field(description="Keep the first 2 kB of each receiver's answer in the delivery log."),

@@ -49,7 +49,7 @@ def check(command_line: CommandLine) -> None:
     Give it as the user that runs the server; it may run meanwhile.
     """
     _say_file(command_line)
-    for sentence in unused_variables():
+    for sentence in unused_variables(command_line.settings.webhooks.proxy):
         note(sentence)
     situation = Situation(
         folder=command_line.folder,

@@ -109,7 +109,7 @@ def serve_command(
     log = command_line.settings.log
     complete = command_completer()
     logs.configure(log, complete)
-    for sentence in (*command_line.old_places, *unused_variables()):
+    for sentence in (*command_line.old_places, *unused_variables(command_line.settings.webhooks.proxy)):
         LOG.warning("%s", sentence)
     with logs.start_log(log, complete) as is_started:
         is_to_start_again = _served(command_line, with_demo, create, is_started)
