@@ -38,8 +38,8 @@ def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]
 async def answer_preflight(
     origins: Sequence[str], methods: Sequence[str], otherwise: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """Answers a preflight, and `otherwise` all else, which it counts. A page sends a preflight before each request,
-    which is counted itself.
+    """Answers a preflight, and `otherwise` all else, which it counts. A page sends a preflight before each of its
+    requests, and those are counted.
     """
     return options(origins, request, methods) if _is_preflight(origins, request) else await otherwise(request)
 

@@ -1,8 +1,8 @@
 """The head of a request while it arrives: bounds it, and keeps its beginning, by which one that is too large is
 answered.
 
-aiohttp bounds each header and how many there are, which allows a megabyte in all. It holds twice as much, and an
-address may have hundreds of connections. So the whole head has a bound of its own.
+aiohttp bounds each header and how many there are, which allows a megabyte in all, and an address may have hundreds
+of connections. So the whole head has a bound of its own.
 """
 
 import re
@@ -11,6 +11,7 @@ from typing import Final
 LARGEST_HEADER: Final = 16_380
 """Bytes of a header, such as all cookies of a host: a browser sends those of each port to every other."""
 MOST_HEADERS: Final = 64
+"""No more, since what is sent ahead, while another request is answered, has only these two bounds."""
 LARGEST_HEAD: Final = 64 * 1024
 BEGINNING: Final = 2048
 """Bytes that are kept. Browsers send their cookies behind what they accept."""
