@@ -103,6 +103,15 @@ def test_each_mapping(browser: Browser, address: str, who: str, role: str, is_of
         expect(page.locator(".title")).to_contain_text(f"{who}@example.com, {role}")
 
 
+def test_links_of_other_sites_open_the_page(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        sign_on(page, "ana")
+        expect(page.locator("h1")).to_have_text("Articles")
+        page.goto(f"{address.replace('localhost', '127.0.0.1')}/sign-in")
+        page.evaluate("to => { location = to }", f"{address}/account")
+        expect(page.locator("h1")).to_have_text("Name of ana")
+
+
 def test_nobody_comes_in_whom_no_rule_fits(browser: Browser, address: str) -> None:
     with opened(browser, address) as page:
         sign_on(page, "ion")

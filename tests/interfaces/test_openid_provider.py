@@ -118,7 +118,7 @@ async def test_the_whole_way(tmp_path: Path, algorithm: str) -> None:
     async with opened(tmp_path / "data", algorithm) as world:
         await world.new_user("ana@example.com", "member", ["ACME"])
         visitor, seen = await signed_on(world, "ana")
-        assert (seen.status, seen.heading) == (200, "You are signed in"), seen.text
+        assert (seen.status, seen.goes_to) == (303, "/today"), seen.text
         account = await visitor.get("/account")
         assert (account.status, account.heading) == (200, "ana@example.com")
 
@@ -127,7 +127,7 @@ async def test_new_users_get_what_their_groups_give(tmp_path: Path) -> None:
     """The groups stand in the ID token, and the address is asked for at userinfo."""
     async with opened(tmp_path / "data", "ES256", create_users=True, rules=RULES) as world:
         visitor, seen = await signed_on(world, "ana")
-        assert seen.status == 200, seen.text
+        assert seen.status == 303, seen.text
         user = await world.installation.platform.read(lambda tx: store.user_by_email(tx, "ana@example.com"))
         assert user is not None
         assert (user.name, user.role) == ("Name of ana", "company-admin")

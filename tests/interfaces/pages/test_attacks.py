@@ -99,11 +99,12 @@ async def test_who_is_not_signed_in_is_asked_to_sign_in_everywhere(scene: Scene)
 
 
 async def test_every_page_is_private_and_in_no_frame(scene: Scene) -> None:
-    shown = 0
+    """And none changes anything: a link at another site opens it with the cookie (SameSite=Lax)."""
+    before, shown = await scene.rows(), 0
     for each in scene.addresses("GET"):
         if each.route in HANDED_OVER:
             continue
-        seen = await scene.people["owner"].get(each.path)
+        seen = await scene.people["owner"].get(each.path, {"Sec-Fetch-Site": "cross-site"})
         assert seen.status < 500, each.path
         policy = seen.headers.get("Content-Security-Policy", "")
         assert seen.headers["Cache-Control"] == "no-store", each.path
@@ -114,6 +115,7 @@ async def test_every_page_is_private_and_in_no_frame(scene: Scene) -> None:
             assert "unsafe" not in policy
             shown += 1
     assert shown > 60
+    assert await scene.rows() == before
 
 
 async def test_forms_of_others_are_refused_and_change_nothing(scene: Scene) -> None:

@@ -42,7 +42,7 @@ async def test_a_forged_id_token(scene: Scene, forge: Callable[[Claims], str], s
     nobody_came_in(scene, seen)
     assert says in seen.text
     scene.provider.token = None
-    assert (await scene.provider.sign_on(scene.visitor)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor)).status == 303
 
 
 def _own_key(claims: Claims) -> str:
@@ -97,23 +97,23 @@ async def test_the_times_of_an_id_token(scene: Scene, name: str, seconds: int, s
     """A minute of difference between the clocks is borne."""
     scene.provider.claims[name] = int(scene.world.clock.now().timestamp()) + seconds
     seen = await scene.provider.sign_on(scene.visitor)
-    assert (seen.status, says is None or says in seen.text) == (200 if says is None else 401, True)
+    assert (seen.status, says is None or says in seen.text) == (303 if says is None else 401, True)
 
 
 async def test_several_audiences_are_good_when_we_are_the_party(scene: Scene) -> None:
     scene.provider.claims |= {"aud": ["wmsd at home", "another"], "azp": "wmsd at home"}
-    assert (await scene.provider.sign_on(scene.visitor)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor)).status == 303
 
 
 async def test_new_keys_are_looked_for_at_most_once_a_minute(scene: Scene) -> None:
     provider = scene.provider
-    assert (await provider.sign_on(scene.visitor)).status == 200
+    assert (await provider.sign_on(scene.visitor)).status == 303
     provider.keys = [public("ES256", 2)]
     provider.signs_with, provider.head = ("ES256", 2), {"kid": "ES256-2"}
     scene.visitor = Visitor(scene.world)
     nobody_came_in(scene, await provider.sign_on(scene.visitor))
     scene.world.clock.advance(60)
-    assert (await provider.sign_on(scene.visitor)).status == 200
+    assert (await provider.sign_on(scene.visitor)).status == 303
     assert provider.asked.count("/jwks") == 2
     provider.head = {"kid": "unknown"}
     for _ in range(5):
@@ -122,9 +122,9 @@ async def test_new_keys_are_looked_for_at_most_once_a_minute(scene: Scene) -> No
 
 
 async def test_keys_that_are_no_longer_published_are_not_accepted_after_an_hour(scene: Scene) -> None:
-    assert (await scene.provider.sign_on(scene.visitor)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor)).status == 303
     scene.provider.keys = [public("ES256", 2)]
-    assert (await scene.provider.sign_on(scene.visitor)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor)).status == 303
     scene.world.clock.advance(3600)
     assert (await scene.provider.sign_on(scene.visitor)).status == 401
 

@@ -94,7 +94,7 @@ class Stage:
         """Bob, by single sign-on."""
         bob = Visitor(self.world)
         seen = await self.scene.provider.sign_on(bob)
-        assert seen.status == 200, seen.text
+        assert seen.status == 303, seen.text
         return bob
 
 

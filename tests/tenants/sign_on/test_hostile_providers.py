@@ -80,12 +80,12 @@ async def test_a_slow_provider(scene: Scene, monkeypatch: pytest.MonkeyPatch) ->
     assert scene.provider.asked == [PATHS[0]], "nor is it asked again at once"
     scene.provider.answers.clear()
     scene.world.clock.advance(10)
-    assert (await scene.provider.sign_on(scene.visitor)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor)).status == 303
 
 
 async def test_an_answer_as_large_as_it_may_be(scene: Scene) -> None:
     scene.provider.metadata["padding"] = "x" * (WANTED_BYTES - 2000)
-    assert (await scene.provider.sign_on(scene.visitor)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor)).status == 303
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ async def test_an_answer_that_is_changed_on_its_way(
 
 async def test_a_provider_that_does_not_say_who_it_is_need_not(scene: Scene) -> None:
     scene.provider.metadata = {"authorization_response_iss_parameter_supported": None}
-    assert (await scene.provider.sign_on(scene.visitor, iss=None)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor, iss=None)).status == 303
     assert (await scene.provider.sign_on(scene.visitor, iss="https://evil.example")).status == 401
 
 
@@ -195,4 +195,4 @@ async def test_only_so_many_are_exchanged_at_once(scene: Scene) -> None:
     assert (seen.status, "Too many people sign on at once." in seen.text) == (503, True)
     assert {each.status for each in await asyncio.gather(*under_way)} == {503}
     scene.provider.answers.clear()
-    assert (await scene.provider.sign_on(scene.visitor)).status == 200
+    assert (await scene.provider.sign_on(scene.visitor)).status == 303

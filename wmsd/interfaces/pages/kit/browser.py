@@ -1,9 +1,8 @@
 """What a browser sends: its cookie, and forms that no other site can send for it.
 
-The cookie is not sent with requests that another site begins (SameSite=Strict). A form must also come from a
-page of this very origin, which the browser says itself (Sec-Fetch-Site, or else Origin), and hold the token
-of its session. Only what is kept of a sign-on under way is sent when the provider leads the browser back
-(SameSite=Lax); it opens nothing by itself.
+The cookies are sent with links that another site shows, but not with its forms and pictures (SameSite=Lax): so
+a GET changes nothing. A form must also come from a page of this very origin, which the browser says itself
+(Sec-Fetch-Site, or else Origin), and hold the token of its session.
 """
 
 import hashlib
@@ -112,19 +111,19 @@ def give(answer: web.Response, browser: Browser, secret: str, seconds: int | Non
     """The answer, which gives the browser the session with this secret. The service decides when it ends; the
     browser forgets it after so many seconds, or else when somebody closes it.
     """
-    return _with_cookie(answer, browser, browser.cookie, secret, seconds, "Strict")
+    return _with_cookie(answer, browser, browser.cookie, secret, seconds)
 
 
 def take(answer: web.Response, browser: Browser) -> web.Response:
     """The answer, which takes the session away."""
-    return _with_cookie(answer, browser, browser.cookie, "", 0, "Strict")
+    return _with_cookie(answer, browser, browser.cookie, "", 0)
 
 
 def _with_cookie(
-    answer: web.Response, browser: Browser, name: str, value: str, max_age: int | None, same_site: str
+    answer: web.Response, browser: Browser, name: str, value: str, max_age: int | None
 ) -> web.Response:
     answer.set_cookie(
-        name, value, max_age=max_age, path="/", httponly=True, samesite=same_site, secure=browser.has_tls
+        name, value, max_age=max_age, path="/", httponly=True, samesite="Lax", secure=browser.has_tls
     )
     return answer
 
@@ -136,7 +135,7 @@ def sign_on_of(browser: Browser) -> str | None:
 
 def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> web.Response:
     """The answer, which has the browser keep it for so many seconds; 0: no longer."""
-    return _with_cookie(answer, browser, browser.cookie + SIGN_ON, kept, seconds, "Lax")
+    return _with_cookie(answer, browser, browser.cookie + SIGN_ON, kept, seconds)
 
 
 def begins_elsewhere(browser: Browser) -> bool:

@@ -1,9 +1,4 @@
-"""Signing in through a provider: to it, and back.
-
-The way back is begun by the provider's site. Until a page of this site asks for the next one, the browser keeps
-the cookie of its new session to itself (SameSite=Strict). So the answer is a page that goes on by itself, and no
-redirection.
-"""
+"""Signing in through a provider: to it, and back."""
 
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
@@ -59,8 +54,7 @@ async def end(door: PageClient, request: web.Request) -> web.Response:
         document={"kept": kept, **sent},
     )
     if answer.is_good:
-        done = render_page("signed_on", next_path=own_path(answer.body["next_path"], HOME), carried={})
-        done.headers["Referrer-Policy"] = "no-referrer"  # this address holds what the provider has sent
+        done = go_to(own_path(answer.body["next_path"], HOME))
         browsers.give(done, browser, answer.body["secret"], session_seconds(door, answer.body["stays"]))
     else:
         done = _refused(answer)
