@@ -97,7 +97,11 @@ async def test_the_changes_are_at_the_address_that_the_caller_knows(
 
 async def test_a_trusted_proxy_says_by_which_scheme_it_was_reached(tmp_path: Path) -> None:
     async with open_world(tmp_path / "data", {"server": {"trusted_proxies": ["127.0.0.0/8"]}}) as world:
-        for forwarded, scheme in (("https", "https"), ("http", "http"), ("javascript", "http")):
+        for forwarded, origin in (
+            ("https", "https://wms.example.com"),
+            ("http", "http://wms.example.com"),
+            ("javascript", ""),
+        ):
             headers = {"Host": "wms.example.com", "X-Forwarded-Proto": forwarded}
             answer = await world.call("GET", "/api/v2/meta", headers=headers)
-            assert answer.body["changelog_url"] == f"{scheme}://wms.example.com/docs/changelog"
+            assert answer.body["changelog_url"] == f"{origin}/docs/changelog"

@@ -23,6 +23,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "certificate_key": "",
         "hsts": False,
         "time_zone": "",
+        "public_url": "",
         "trusted_proxies": [],
         "allow_origins": [],
         "connections": 4096,

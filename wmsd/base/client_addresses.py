@@ -20,9 +20,12 @@ def is_address(text: str) -> bool:
 
 
 def is_in(address: str, networks: Sequence[Network]) -> bool:
-    if not networks or not is_address(address):
+    if not networks:
         return False
-    parsed = ipaddress.ip_address(address)
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
     return any(parsed in network for network in networks)
 
 

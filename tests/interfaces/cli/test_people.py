@@ -99,6 +99,16 @@ def test_a_user_is_invited_without_a_password(shared: Home) -> None:
     assert "not both" in shared.misunderstood(*create, "--link", "--password-stdin")
 
 
+def test_links_begin_with_the_public_url(shared: Home) -> None:
+    set_so = {"WMSD_SERVER_PUBLIC_URL": "https://Lager.Müller.example/"}
+    create = ("user", "create", "public@example.com", "--role", "member", "--company", "ACME", "--link")
+    done = shared.ok(*create, env=set_so)
+    assert done.out.startswith("https://lager.xn--mller-kva.example/welcome?code=")
+    assert "on this machine only" not in done.err
+    renewed = shared.ok("user", "reset-password", "public@example.com", env=set_so)
+    assert renewed.out.startswith("https://lager.xn--mller-kva.example/welcome?code=")
+
+
 def test_the_link_opens_at_the_running_server_and_programs_get_it_with_the_user(shared: Home) -> None:
     create = (
         "user",

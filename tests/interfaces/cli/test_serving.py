@@ -34,6 +34,15 @@ def test_it_makes_its_folder_and_greets(home: Home) -> None:
     assert sorted(hashes(home.data)) == ["platform.db"]
 
 
+def test_its_links_begin_with_the_public_url(home: Home) -> None:
+    public = "https://wms.example.com"
+    with home.serving("--demo", env={"WMSD_SERVER_PUBLIC_URL": public}, last_line="As ") as server:
+        assert server.address.startswith("http://127.0.0.1:"), "it says where it listens"
+        assert server.greeting[1] == f"Guide:        {public}/docs"
+        links = [each.split() for each in server.greeting if "?code=" in each]
+        assert [each[2].partition("?")[0] for each in links[:2]] == [f"{public}/first-admin", f"{public}/demo"]
+
+
 def test_the_demo_gives_a_line_that_works(home: Home) -> None:
     with home.serving("--demo") as server:
         assert server.process.stdout is not None

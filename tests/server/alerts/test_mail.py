@@ -11,10 +11,14 @@ import pytest
 
 from tests.support.authority import Authority, found_authority
 from tests.support.mail_relay import PASSWORD, USER, MailRelay, mail_relay
+from wmsd.base.clock import SystemClock
 from wmsd.server.alerts.alert_json import Outcome
 from wmsd.server.alerts.alerts_file import Notice
+from wmsd.server.alerts.channels import channels_of
 from wmsd.server.alerts.mail import ToMail
+from wmsd.settings.all_settings import Settings
 from wmsd.settings.sections.alerts import Alerts
+from wmsd.settings.sections.server import Server
 
 AT = "2026-11-24T12:00:00.000Z"
 TO = ["admin@example.com", "night@example.com"]
@@ -66,6 +70,14 @@ async def test_an_alert_comes_with_its_sentence(tmp_path: Path) -> None:
     text = mail.get_content()
     assert "The file of the company ACME cannot be used or written: Fișierul lipsește." in text
     assert "Run wmsd doctor. If the file is damaged, restore this company from a backup." in text
+
+
+async def test_it_leads_to_the_page_of_health(tmp_path: Path) -> None:
+    with mail_relay() as relay:
+        public = Settings(server=Server(public_url="https://wms.example.com"), alerts=settings(relay))
+        (channel,) = channels_of(public, tmp_path, SystemClock())
+        assert (await channel.send(notice(), 1)).error is None
+    assert "Health: https://wms.example.com/admin/health\r\n" in relay.mail().get_content()
 
 
 async def test_what_a_tenant_has_typed_stands_in_no_header(tmp_path: Path) -> None:

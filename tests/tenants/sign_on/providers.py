@@ -230,6 +230,7 @@ async def open_scene(
     configured: dict[str, Any] | None = None,
     others: tuple[Provider, ...] = (),
     auth_per_minute: int = 10**9,
+    server: dict[str, Any] | None = None,
     **sign_on: Any,
 ) -> AsyncIterator[Scene]:
     """`configured` is of the provider, `sign_on` of the section."""
@@ -244,7 +245,9 @@ async def open_scene(
             **sign_on,
         }
         limits = {"limits": {**UNLIMITED["limits"], "auth_per_minute": auth_per_minute}}
-        world = await stack.enter_async_context(open_world(folder, {**limits, "sign_on": section}))
+        world = await stack.enter_async_context(
+            open_world(folder, {**limits, "sign_on": section, "server": server or {}})
+        )
         moment.append(world.clock.now)
         yield Scene(world, provider, Visitor(world))
 

@@ -52,6 +52,13 @@ async def test_the_cookies_go_where_they_must_and_nowhere_else(scene: Scene) -> 
     assert done.headers["Set-Cookie"].endswith("HttpOnly; Path=/; SameSite=Lax")
 
 
+async def test_the_provider_leads_back_to_the_public_url(tmp_path: Path) -> None:
+    public = {"public_url": "https://wms.example.com"}
+    async with open_scene(tmp_path / "data", server=public) as scene:
+        await scene.provider.begin(scene.visitor)
+        assert scene.provider.begun["redirect_uri"] == "https://wms.example.com/sign-in/company/back"
+
+
 async def test_an_account_is_linked_and_stays_so_when_its_address_changes(scene: Scene) -> None:
     await scene.provider.sign_on(scene.visitor)
     scene.provider.claims = {"email": "other@example.com"}

@@ -1,11 +1,9 @@
 """GraphQL over HTTP (the GraphQL foundation's specification): reads requests and gives refusals their form."""
 
 import json
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from wmsd.base.client_addresses import Network
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.strict_json import dumps, parse_json
 from wmsd.contract.route import Route
@@ -17,6 +15,7 @@ from wmsd.interfaces.graphql.media_type import JSON, RESPONSE, content_type, med
 from wmsd.interfaces.graphql.operation import GraphqlService, run_graphql
 from wmsd.interfaces.http import requests, server
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.reached_origin import Front
 
 PATH: Final = "/api/graphql"
 SCHEMA: Final = f"{PATH}/schema"
@@ -25,7 +24,7 @@ ROUTES: Final = (Route("POST", PATH, run_graphql), Route("GET", PATH, run_graphq
 
 def add_to(app: web.Application, installation: Installation) -> None:
     installation.dispatcher.add_service(GraphqlService(installation.dispatcher))
-    handler = partial(_handle, installation, server.trusted_proxies(installation))
+    handler = partial(_handle, installation, server.front_of(installation))
     for route in ROUTES:
         server.add_route(app, route.method, route.path, handler)
     server.refuse_other_methods(
@@ -36,8 +35,8 @@ def add_to(app: web.Application, installation: Installation) -> None:
     server.refuse_other_methods(app, SCHEMA, ["GET"])
 
 
-async def _handle(installation: Installation, trusted: Sequence[Network], request: web.Request) -> web.Response:
-    call = server.call_of(request, trusted, run_graphql)
+async def _handle(installation: Installation, front: Front, request: web.Request) -> web.Response:
+    call = server.call_of(request, front, run_graphql)
     call.accept = _accept_of(request)
     call.load_body = partial(_read, request, call, installation.dispatcher.bodies)
     reply = await installation.dispatcher.dispatch(call)

@@ -1,7 +1,6 @@
 """Reads an HTTP request: its address, token, query and body. Refuses malformed ones."""
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -20,7 +19,6 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.connections import Stopping, waiting_for_body
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
-HOST: Final = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?", re.ASCII)
 BODY_SECONDS: Final = 20.0
 """The time for a body to arrive. It grows as the body arrives."""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
@@ -37,31 +35,27 @@ def is_path_of_the_api(path: str) -> bool:
 
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
     """The caller's address, behind trusted proxies that of X-Forwarded-For. IPv6 is counted by /64 network."""
-    address = request.remote or ""
+    return way_of(request, trusted)[0]
+
+
+def way_of(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, int]:
+    """The caller's address, as `client_address` has it, and how many trusted proxies the request has passed."""
+    address, passed = request.remote or "", 0
     if trusted:
-        hops = [hop.strip() for hop in ",".join(_every(request, "X-Forwarded-For")).split(",")]
-        while hops and is_in(address, trusted):
-            hop = without_port(hops.pop())
+        hops = [hop.strip() for hop in ",".join(every(request, "X-Forwarded-For")).split(",")]
+        while is_in(address, trusted):
+            passed += 1
+            hop = without_port(hops.pop()) if hops else ""
             if not is_address(hop):
                 break
             address = hop
-    return counted_as(address)
+    return counted_as(address), passed
 
 
-def _every(request: web.BaseRequest, name: str) -> list[str]:
+def every(request: web.BaseRequest, name: str) -> list[str]:
     """The values of a header. A head that could not be read has none, and is no multidict."""
     headers: Mapping[str, str] = request.headers
     return headers.getall(name, []) if isinstance(headers, MultiMapping) else []
-
-
-def origin(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
-    """The scheme and the host that the caller has reached. "" when the request names no host."""
-    scheme = "https" if request.secure else "http"
-    if trusted and is_in(request.remote or "", trusted):
-        forwarded = request.headers.get("X-Forwarded-Proto", "")
-        scheme = forwarded if forwarded in ("http", "https") else scheme
-    host = request.headers.get("Host", "")
-    return f"{scheme}://{host}" if HOST.fullmatch(host) else ""
 
 
 def header_value(headers: CIMultiDictProxy[str], name: str) -> str | None:

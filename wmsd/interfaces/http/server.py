@@ -21,7 +21,7 @@ from wmsd.dispatch.prepared_answers import Prepared
 from wmsd.dispatch.refusals import broken_off
 from wmsd.dispatch.request_measures import Counted
 from wmsd.installation.open_installation import Installation
-from wmsd.interfaces.http import connections, failure_page, request_history, requests
+from wmsd.interfaces.http import connections, failure_page, reached_origin, request_history, requests
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.answer_heads import BEGUN, complete_head, note_begun
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE
@@ -31,6 +31,7 @@ from wmsd.interfaces.http.listener import ANSWERING_ALL, REQUEST_HANDLER, MakeHa
 from wmsd.interfaces.http.loop_time import LoopTime
 from wmsd.interfaces.http.malformed_requests import SAFE_METHODS, RequestHandler, answering_all
 from wmsd.interfaces.http.pieces import answer_in_pieces
+from wmsd.interfaces.http.reached_origin import Front
 from wmsd.interfaces.http.ready_answers import Answer
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.request_turns import NOBODY, Turns
@@ -56,8 +57,8 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
 
     Handlers are wrapped one by one, because aiohttp's middlewares cost more than all that ours does.
     """
-    trusted = trusted_proxies(installation)
-    log = RequestLog(installation, trusted)
+    front = front_of(installation)
+    log = RequestLog(installation, front.proxies)
     app = web.Application()
     app.on_response_prepare.append(partial(note_begun, installation))
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG], app[TURNS] = installation, jobs, log, Turns()
@@ -72,7 +73,7 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
     methods: dict[str, list[str]] = {}
     for route in routes:
         methods.setdefault(route.path, []).append(route.method)
-        add_route(app, route.method, route.path, partial(_handle, installation, trusted, route))
+        add_route(app, route.method, route.path, partial(_handle, installation, front, route))
     for path, allowed in methods.items():
         refuse_other_methods(app, path, allowed)
     return app
@@ -177,13 +178,13 @@ async def _expected(request: web.Request) -> None:
 
 
 async def _handle(
-    installation: Installation, trusted: Sequence[Network], route: Route, request: web.Request
+    installation: Installation, front: Front, route: Route, request: web.Request
 ) -> web.StreamResponse:
     try:
         query = requests.query(request)
     except Problem as problem:
         return response(refusal(problem))
-    call = call_of(request, trusted, route.operation)
+    call = call_of(request, front, route.operation)
     call.route_headers = route.headers
     call.path = {name: printable(value) for name, value in parts_of(request).items()}
     call.query = query
@@ -196,14 +197,15 @@ async def _handle(
     return response(reply)
 
 
-def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:
+def call_of(request: web.Request, front: Front, operation: Operation) -> Call:
     """The call from the head of a request, without its query. It is kept with the request for the log."""
     headers = request.headers
+    address, passed = requests.way_of(request, front.proxies)
     call = request[CALL] = Call(
         operation=operation,
         method="GET" if request.method == "HEAD" else request.method,
         target=request.path,
-        address=requests.client_address(request, trusted),
+        address=address,
         request_id=request[REQUEST_ID],
         token=requests.bearer(header_value(headers, "Authorization")),
         company=header_value(headers, "X-Company-Id"),
@@ -211,13 +213,17 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
         idempotency_key=header_value(headers, "Idempotency-Key"),
         if_match=header_value(headers, "If-Match"),
         if_none_match=header_value(headers, "If-None-Match"),
-        origin=requests.origin(request, trusted),
+        origin=reached_origin.origin(request, front, passed),
     )
     return call
 
 
 def trusted_proxies(installation: Installation) -> list[Network]:
     return networks(installation.settings.server.trusted_proxies)
+
+
+def front_of(installation: Installation) -> Front:
+    return Front(trusted_proxies(installation), installation.settings.server.public_url)
 
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:

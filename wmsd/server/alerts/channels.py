@@ -54,7 +54,7 @@ def channels_of(
     if settings.alerts.command:
         found.append(ToCommand(settings.alerts.command, data, complete=complete))
     if settings.alerts.mail_to:
-        found.append(ToMail(settings.alerts, data, code, complete=complete))
+        found.append(ToMail(settings.alerts, data, code, complete=complete, public_url=settings.server.public_url))
     return found
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # imported when something is sent: a start does not need it
     from aiosmtplib import SMTP
 
 LOG = logging.getLogger("wmsd.alerts")
+HEALTH: Final = "/admin/health"
+"""The page of it."""
 SECONDS: Final = 30.0
 """For all of one attempt."""
 
@@ -44,13 +46,15 @@ class ToMail:
         code: str = "",
         seconds: float = SECONDS,
         complete: Complete = NOTHING_ADDED,
+        public_url: str = "",
     ) -> None:
-        """`code`: what a trial asks the admin to type."""
+        """`code`: what a trial asks the admin to type. `public_url`: where people open the service, if set."""
         self._settings = settings
         self._data = data
         self._code = code
         self._seconds = seconds
         self._complete = complete
+        self._public_url = public_url
         self._resolver = DnsResolver()
         self._guard = Guard(settings.allow_networks, allow_ports=[settings.mail_port], section="alerts")
 
@@ -60,7 +64,7 @@ class ToMail:
         settings = self._settings
         try:
             async with asyncio.timeout(self._seconds):
-                refused = await self._sent(message(notice, self._data, settings, self._code, self._complete))
+                refused = await self._sent(self._message(notice))
         except (MailRefused, SMTPException, OSError, ValueError) as error:  # TimeoutError is an OSError
             return Outcome(mail_failure_sentence(error, settings, self._seconds))
         except asyncio.IncompleteReadError as error:
@@ -70,6 +74,9 @@ class ToMail:
             said = f"{said}, and refused {', '.join(refused)}"
             LOG.warning("an alert was not taken for all: %s", said)
         return Outcome(None, said)
+
+    def _message(self, notice: Notice) -> EmailMessage:
+        return message(notice, self._data, self._settings, self._code, self._complete, self._public_url)
 
     async def _sent(self, mail: EmailMessage) -> list[str]:
         """The addresses that the relay refused, where it took the others."""
@@ -190,7 +197,12 @@ def sender_of(settings: Alerts) -> str:
 
 
 def message(
-    notice: Notice, data: Path, settings: Alerts, code: str = "", complete: Complete = NOTHING_ADDED
+    notice: Notice,
+    data: Path,
+    settings: Alerts,
+    code: str = "",
+    complete: Complete = NOTHING_ADDED,
+    public_url: str = "",
 ) -> EmailMessage:
     """The mail of an alert. What tenants have typed is in its text alone: no header holds anything of it."""
     told = alert_body(notice, data, complete)["data"]
@@ -206,6 +218,8 @@ def message(
     if code:
         typed = complete(f"wmsd alerts confirm {code}")
         lines.append(f"To confirm that this e-mail came, type on the machine of the server: {typed}")
+    if public_url:
+        lines.append(f"Health: {public_url}{HEALTH}")
     lines.append(f"Since: {told['begun_at']}" + (f"\nOver: {told['over_at']}" if is_over else ""))
     lines.append(f"Machine: {host}\nData folder: {told['data_folder']}\nAlert: {told['alert']}")
     mail.set_content("\n\n".join(filter(None, lines)) + "\n", cte="quoted-printable")

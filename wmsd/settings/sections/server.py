@@ -17,6 +17,7 @@ from wmsd.settings.sections.fields import (
     check_origins,
     check_tls,
 )
+from wmsd.settings.sections.public_url import check_public_url
 
 
 class Server(Section):
@@ -68,8 +69,19 @@ class Server(Section):
         AfterValidator(check_time_zone),
         Field(description="Of pages and days, where a company or person has no other; empty: the machine's."),
     ] = ""
+    public_url: Annotated[
+        str,
+        AfterValidator(check_public_url),
+        Field(
+            description="The address that people open, such as https://wms.example.com. Links begin with it, and "
+            "forms are accepted from it only; empty: the address that each request names."
+        ),
+    ] = ""
     trusted_proxies: Annotated[
-        Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")
+        Networks,
+        Field(
+            description="Networks of proxies whose X-Forwarded-For, -Proto, -Host, -Port wmsd believes, as CIDR."
+        ),
     ] = []
     allow_origins: Annotated[
         list[str],

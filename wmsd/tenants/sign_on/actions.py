@@ -56,7 +56,9 @@ async def begin_sign_on(
     """Begin to sign in through a provider."""
     to = service.published(provider)
     if not call.origin:
-        raise forbidden("Your browser does not say by which name it has reached this service.")
+        raise forbidden(
+            "wmsd cannot tell by which address your browser has reached it. A site admin sets server.public_url."
+        )
     try:
         metadata = await to.metadata()
     except NoAnswer as error:

@@ -58,6 +58,7 @@ def texts() -> Iterator[str]:
     yield from (each[1] for each in (*account.FIELDS, *sign_in.FIELDS, *first_run.FIELDS, *invitation.FIELDS))
     yield from (sign_on.NOT_BEGUN, *refusal_page.HEADINGS.values(), refusal_page.OTHER)
     yield from (*refusal_page.NEXT.values(), refusal_page.ANOTHER_SESSION, refusal_page.AFTER_FORM)
+    yield from (refusal_page.ANOTHER_ORIGIN, refusal_page.ONE_ORIGIN, refusal_page.BEHIND_PROXY)
     yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
     yield from (each.title for each in ADMIN_PAGES)
 

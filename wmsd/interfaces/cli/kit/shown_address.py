@@ -19,11 +19,13 @@ def address_for_people(address: str, listen: str) -> str:
 
 
 def address_of_links(command_line: CommandLine) -> str:
-    """Of the running server, or of the one that the settings describe. Says so when none runs."""
+    """As set, or of the running server, or of the one that the settings describe. Says so when none runs."""
     server, settings = command_line.folder.server(), command_line.settings.server
     if server is None:
         note("No server runs now; the link works when it does.")
-    elif server.address:
+    if settings.public_url:
+        return settings.public_url
+    if server is not None and server.address:
         return server.address
     listen = settings.listen if server is None else server.listen
     return address_for_people(f"{'https' if settings.has_tls else 'http'}://{listen}", settings.listen)

@@ -347,7 +347,9 @@ async def _load_demo(installation: Installation) -> "Loaded":
 
 async def _greet(installation: Installation, address: str, loaded: "Loaded | None") -> None:
     """Prints the addresses that the person needs next on standard output; the log is on standard error."""
-    lines = [f"wmsd serves {address}", f"Guide:        {address}/docs"]
+    first = f"wmsd serves {address}"
+    address = installation.settings.server.public_url or address
+    lines = [first, f"Guide:        {address}/docs"]
     code = await installation.platform.write(offer_first_admin)
     if code is not None:
         lines.append(f"First admin:  {address}{FIRST_ADMIN}?code={code}   (works once, for a day)")

@@ -2,20 +2,20 @@
 
 The cookies are sent with links that another site shows, but not with its forms and pictures (SameSite=Lax): so
 a GET changes nothing. A form must also come from a page of this very origin, which the browser says itself
-(Sec-Fetch-Site, or else Origin), and hold the token of its session.
+(Sec-Fetch-Site, or else Origin), and hold the token of its session. With `server.public_url`, the origin is that.
 """
 
 import hashlib
 import hmac
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
-from wmsd.base.client_addresses import Network
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
-from wmsd.interfaces.http import requests
+from wmsd.interfaces.http import reached_origin, requests
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.reached_origin import Front
+from wmsd.interfaces.pages.kit.form_origin import check_form_origin
 
 COOKIE: Final = "wmsd-"
 """Begins the name of a session's cookie. A part of the installation's id follows."""
@@ -62,6 +62,8 @@ class Browser:
     """Of its session, as it says."""
     asks_by_itself: bool = False
     """Whether an open page asks, without its person."""
+    has_fixed_origin: bool = False
+    """Whether `server.public_url` says what the origin is."""
 
     @property
     def has_tls(self) -> bool:
@@ -82,11 +84,6 @@ class FormOfAnotherSession(Problem):
         super().__init__("FORBIDDEN", "This form is of another session. Open the page again.")
 
 
-class FormOfAnotherOrigin(Problem):
-    def __init__(self) -> None:
-        super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
-
-
 def form_token(secret: str) -> str:
     """What a form of this session holds. It tells nothing of the secret."""
     return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
@@ -97,14 +94,15 @@ def cookie_name(installation: str) -> str:
     return COOKIE + installation[:ID_LENGTH]
 
 
-def read(request: web.Request, trusted: Sequence[Network], cookie: str) -> Browser:
-    origin = requests.origin(request, trusted)
+def read(request: web.Request, front: Front, cookie: str) -> Browser:
+    address, passed = requests.way_of(request, front.proxies)
+    origin = reached_origin.origin(request, front, passed)
     name = OVER_TLS + cookie if origin.startswith("https:") else cookie
     secret = request.cookies.get(name)
     if secret is not None and not 0 < len(secret) <= LONGEST_SECRET:
         secret = None
-    address = requests.client_address(request, trusted)
-    return Browser(request, origin, address, name, secret, asks_by_itself=BY_ITSELF in request.headers)
+    by_itself, is_fixed = BY_ITSELF in request.headers, bool(front.public_url)
+    return Browser(request, origin, address, name, secret, asks_by_itself=by_itself, has_fixed_origin=is_fixed)
 
 
 def give(answer: web.Response, browser: Browser, secret: str, seconds: int | None = None) -> web.Response:
@@ -172,11 +170,7 @@ def check_token(browser: Browser, token: str) -> None:
 
 def check_origin(browser: Browser) -> None:
     """Raises Problem (403) unless a page of this origin has sent it."""
-    headers = browser.request.headers
-    site = headers.get("Sec-Fetch-Site")
-    is_own = site == "same-origin" if site is not None else headers.get("Origin") == browser.origin != ""
-    if not is_own:
-        raise FormOfAnotherOrigin
+    check_form_origin(browser.request, browser.origin, browser.has_fixed_origin)
 
 
 def page_of_form(browser: Browser) -> str:

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
-from wmsd.base.client_addresses import Network
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.base.time_zones import time_zone_of
@@ -21,7 +20,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.command_hints import COMPLETE
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
-from wmsd.interfaces.http.server import trusted_proxies
+from wmsd.interfaces.http.server import front_of
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import PLAIN, Bounds, Browser
 from wmsd.interfaces.pages.kit.text import language, zone
@@ -128,7 +127,7 @@ class PageClient:
         """Of sessions."""
         self.abilities: Mapping[str, str] = installation.abilities
         """Those in force, each with what it opens."""
-        self._trusted: Sequence[Network] = trusted_proxies(installation)
+        self._front = front_of(installation)
         self._cookie = browsers.cookie_name(installation.files.installation)
         self._sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
         """Of forms that were sent, each with the token of its session."""
@@ -163,7 +162,7 @@ class PageClient:
         return answer
 
     def browser(self, request: web.Request) -> Browser:
-        return browsers.read(request, self._trusted, self._cookie)
+        return browsers.read(request, self._front, self._cookie)
 
     async def sent_form(self, request: web.Request, bounds: Bounds = PLAIN) -> tuple[Browser, dict[str, str]]:
         """The browser of somebody who need not be signed in, and the form that it sends. Raises Problem."""

@@ -8,7 +8,8 @@ from wmsd.interfaces.http import failure_page
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.browser import FormOfAnotherOrigin, FormOfAnotherSession
+from wmsd.interfaces.pages.kit.browser import FormOfAnotherSession
+from wmsd.interfaces.pages.kit.form_origin import FormOfAnotherOrigin
 from wmsd.interfaces.pages.kit.page_client import HOME, PERSON, SIGN_IN, PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.text import language
@@ -50,7 +51,15 @@ COOKIES_OF_THE_HOST: Final = (
     "wmsd. Delete the cookies of this host in the settings of the browser, and load the page again. If it happens "
     "again, tell a site admin that the programs of this host need names of their own."
 )
+ONE_ORIGIN: Final = (
+    "Forms are accepted from %(origin)s only (server.public_url). Open wmsd there, and send the form again."
+)
+BEHIND_PROXY: Final = (
+    "Your browser has opened %(origin)s, and the form came as if to another address. If that is the address of "
+    'wmsd, a site admin sets server.public_url = "%(origin)s", or has the proxy pass on host, port and scheme.'
+)
 GUIDE: Final = "/docs"
+PROXIES: Final = "/docs/reverse-proxies"
 Link = tuple[str, str]
 """An address, and its text in the language of the page."""
 
@@ -69,11 +78,11 @@ async def refusal_page(door: PageClient, request: web.Request, problem: Problem)
         problem.status,
         heading=_(HEADINGS.get(problem.status, OTHER)),
         message="" if problem.status == 500 else problem.message,
-        what_next=_(_next_of(problem, closed)),
+        what_next=_next_of(problem, closed),
         after_form=_(AFTER_FORM) if form and problem.code == "SERVER_ERROR" else "",
         request_id=request[REQUEST_ID] if is_failure else "",
         lost=form if is_of_another or is_failure else "",
-        links=list(_links(request, person, at, closed, form)),
+        links=list(_links(request, person, at, closed, form, problem)),
         person=person,
         current="",
         **({} if at is None else {"at": at}),
@@ -85,10 +94,12 @@ async def refusal_page(door: PageClient, request: web.Request, problem: Problem)
 def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
     match problem:
         case FormOfAnotherSession():
-            return ANOTHER_SESSION
-        case FormOfAnotherOrigin():
-            return ANOTHER_ORIGIN
-    return NEXT.get(problem.status, "") if closed is None else MODULES
+            return _(ANOTHER_SESSION)
+        case FormOfAnotherOrigin(own="", sent=""):
+            return _(ANOTHER_ORIGIN)
+        case FormOfAnotherOrigin(own=own, sent=sent):
+            return _(ONE_ORIGIN if own else BEHIND_PROXY) % {"origin": own or sent}
+    return _(NEXT.get(problem.status, "") if closed is None else MODULES)
 
 
 def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
@@ -127,8 +138,14 @@ def _links(
     at: Workplace | None,
     closed: CompanyWorkplace | None,
     form: str,
+    problem: Problem,
 ) -> Iterator[Link]:
     """Where to go on, the nearest first."""
+    if isinstance(problem, FormOfAnotherOrigin):
+        if problem.own:
+            yield problem.own, problem.own
+        elif problem.sent:
+            yield PROXIES, _("Behind a proxy")
     if form:
         yield form, _("Back to the form")
     if person is None:

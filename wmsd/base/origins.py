@@ -1,0 +1,22 @@
+"""Origins of addresses, in the one form in which browsers write them: https://wms.example.com:8443."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+HOST: Final = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
+"""A host, and its port."""
+PORTS: Final = {"http": 80, "https": 443}
+"""What browsers leave out of an origin, by its scheme."""
+
+
+@lru_cache(maxsize=64)
+def written_origin(scheme: str, host: str) -> str:
+    """The origin of a host, which may have a port; "" where it can be none."""
+    named = HOST.fullmatch(host)
+    if scheme not in PORTS or named is None:
+        return ""
+    port = int(named[2] or PORTS[scheme])
+    if not 0 < port < 65_536:
+        return ""
+    return f"{scheme}://{named[1].lower()}{'' if port == PORTS[scheme] else f':{port}'}"

@@ -1,0 +1,77 @@
+"""Whether a form was sent from a page of this service. What a wrong proxy does is told, with what to set."""
+
+import logging
+import time
+from functools import lru_cache
+from typing import Final
+
+from wmsd.base.origins import written_origin
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.reached_origin import FORWARDED
+from wmsd.interfaces.http.request_log import REQUEST_ID
+from wmsd.log.sampling import TokenBucket
+
+LOG: Final = logging.getLogger("wmsd.pages")
+TOLD: Final = ("Origin", "Sec-Fetch-Site", "Host", *FORWARDED)
+"""What is logged of a form that is refused."""
+LONGEST_TOLD: Final = 200
+UNSAID: Final = (None, "null")
+"""Origins of browsers that are told not to say where a form comes from."""
+_lines = TokenBucket(1.0, 20, time.monotonic())
+"""Of the log: whoever likes can have forms refused."""
+
+
+class FormOfAnotherOrigin(Problem):
+    def __init__(self, own: str = "", sent: str = "") -> None:
+        """`own`: the only origin that forms are accepted from, where it is set. `sent`: that of the browser, where
+        its page may well be of this service.
+        """
+        super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
+        self.own, self.sent = own, sent
+
+
+def check_form_origin(request: web.Request, own: str, is_fixed: bool) -> None:
+    """Raises Problem (403) unless a page of the origin `own` has sent the form. `is_fixed`: a setting says it."""
+    sent, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
+    if site is None:
+        is_own = sent == own != ""
+    else:
+        is_own = site == "same-origin" and (not is_fixed or sent in UNSAID or sent == own)
+    if is_own:
+        if sent not in UNSAID and sent != own:
+            _tell_difference(str(sent)[:LONGEST_TOLD], own)
+        return
+    _tell_refusal(request, own, is_fixed)
+    scheme, _, host = (sent or "").partition("://")
+    is_origin = site is None and sent == written_origin(scheme, host) != own
+    raise FormOfAnotherOrigin(own if is_fixed else "", sent if is_origin and sent else "")
+
+
+def _tell_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
+    if not _lines.take(time.monotonic()):
+        return
+    LOG.warning(
+        "a form was refused: it is not from %s, %s. The request had %s. See /docs/reverse-proxies.",
+        own or "an address that can be read",
+        "which is server.public_url"
+        if is_fixed
+        else "where the request has come to; server.public_url is not set",
+        ", ".join(f"{name} {_quoted(request.headers.get(name))}" for name in TOLD),
+        extra={"request_id": request.get(REQUEST_ID)},
+    )
+
+
+@lru_cache(maxsize=64)
+def _tell_difference(sent: str, own: str) -> None:
+    """Once for each, as long as it is remembered."""
+    if _lines.take(time.monotonic()):
+        LOG.warning(
+            "forms come from %s, and wmsd takes %s for its address. If people open the first, set it as "
+            "server.public_url: links, single sign-on and cookies go by that. See /docs/reverse-proxies.",
+            *(_quoted(sent), _quoted(own)),
+        )
+
+
+def _quoted(value: str | None) -> str:
+    return "none" if value is None else repr(value[:LONGEST_TOLD])

@@ -1,0 +1,40 @@
+"""`server.public_url`: the address that people open, as browsers write it."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from wmsd.base.origins import PORTS, written_origin
+
+EXAMPLE: Final = "https://wms.example.com"
+
+
+def check_public_url(value: str) -> str:
+    """The origin of a URL that is nothing else; empty for none. Raises ValueError."""
+    if not value:
+        return value
+    parts = urlsplit(value)
+    if parts.scheme not in PORTS:
+        raise ValueError(f"must begin with https:// or http://, such as {EXAMPLE}")
+    if path := parts.path.strip("/"):
+        raise ValueError(
+            f"has the path /{path[:200]}, and a sub-path is not supported: give wmsd a host of its own"
+        )
+    if "@" in parts.netloc or value.rstrip("/") != f"{value[: len(parts.scheme)]}://{parts.netloc}":
+        raise ValueError(f"must be a scheme, a host and perhaps a port, and nothing else, such as {EXAMPLE}")
+    origin = written_origin(parts.scheme, _as_browsers_send(parts.netloc))
+    if not origin:
+        raise ValueError(f"must have the name or the address of a host, and a port up to 65535, such as {EXAMPLE}")
+    return origin
+
+
+def _as_browsers_send(host: str) -> str:
+    """The host, with its letters beyond ASCII in the form of IDNA (UTS #46); "" where that has none."""
+    if host.isascii():
+        return host
+    import idna  # its tables are read only where they are needed
+
+    name, colon, port = host.partition(":")
+    try:
+        return f"{idna.encode(name, uts46=True).decode()}{colon}{port}"
+    except idna.IDNAError:
+        return ""
