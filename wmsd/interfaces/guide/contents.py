@@ -28,7 +28,8 @@ READERS: Final = (
         "For those who run it",
         "Set it up, let people and programs in, keep backups, and find out what is wrong.",
         (
-            *("quick-start", "troubleshooting", "running", "service", "tls", "administration", "people"),
+            *("quick-start", "troubleshooting", "running", "service", "tls", "reverse-proxies"),
+            *("administration", "people"),
             *(
                 "importing",
                 "columns",
