@@ -171,6 +171,17 @@ async def test_searches_are_counted_by_address(tmp_path: Path) -> None:
     assert statuses == [200, 200, 200, 429]
 
 
+async def test_its_commands_begin_with_the_public_url(tmp_path: Path) -> None:
+    public = {"server": {"public_url": "https://wms.example.com"}}
+    async with open_world(tmp_path / "data", public) as world:
+        world.installation.folder.address = "http://127.0.0.1:9101"
+        assert (
+            "https://wms.example.com/api/v2/sales-orders" in (await Visitor(world).get("/docs/sales-orders")).text
+        )
+        lines = (await Visitor(world).get("/docs/reverse-proxies")).text
+        assert lines.count("127.0.0.1:8480") == 5, "a proxy leads to where wmsd listens"
+
+
 async def test_its_commands_have_the_address_of_this_server(world: World) -> None:
     world.installation.folder.address = "https://192.168.1.20:9101"
     visitor = Visitor(world)

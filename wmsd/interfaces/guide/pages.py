@@ -102,6 +102,7 @@ class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._door = PageClient(installation)
         self._folder = installation.folder
+        self._public_url = installation.settings.server.public_url
         self._sources = sources(others)
         self._translated: dict[tuple[str, str], Source] = {
             (name, of): source
@@ -178,7 +179,8 @@ class Guide:
 
         source = self._translated.get((name, of)) or self._sources[name]
         # With the address of this server in its commands, so that they can be typed as they stand.
-        text = source.markdown().replace(EXAMPLE_ADDRESS, self._folder.address or EXAMPLE_ADDRESS)
+        address = self._public_url or self._folder.address or EXAMPLE_ADDRESS
+        text = source.markdown().replace(EXAMPLE_ADDRESS, address)
         document = read_markdown(text)
         headings = document.headings
         if len(headings) > MOST_HEADINGS:
