@@ -127,6 +127,23 @@ async def test_it_makes_one_order_however_often_its_answer_is_lost(
     assert (tmp_path / "place.txt").read_text().strip()
 
 
+@pytest.mark.parametrize("language", RUN)
+async def test_the_page_of_a_proxy_is_told_as_it_is(tmp_path: Path, language: str) -> None:
+    page = b"<html><h1>Too large \xe9</h1></html>"
+    head = b"HTTP/1.1 413 Content Too Large\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
+
+    async def refuse(request: bytes) -> bytes:
+        return head % len(page) + page
+
+    async with breaking_off(refuse, []) as url:
+        code, written, complaints = await run_program(url, "", 0, tmp_path, language, PROGRAMS[language])
+    assert code != 0
+    assert written == ""
+    assert "413" in complaints
+    assert "<h1>Too large" in complaints
+    assert "Traceback" not in complaints
+
+
 @asynccontextmanager
 async def breaking_off(
     answer: Callable[[bytes], Awaitable[bytes]], cuts: Iterable[int | None]
@@ -194,4 +211,4 @@ async def run_program(
         stderr=asyncio.subprocess.PIPE,
     )
     written, complaints = await asyncio.wait_for(running.communicate(), PATIENCE)
-    return running.returncode, written.decode(), complaints.decode()
+    return running.returncode, written.decode(), complaints.decode(errors="replace")
