@@ -38,7 +38,7 @@ LISTING: Final = Listing(
 SWITCH_OFF: Final = """
     UPDATE webhook_subscriptions
     SET active = 0, switched_off_at = :now, switched_off_because = :because, is_switch_off_audited = 0,
-        change_seq = :change_seq, updated_at = :updated_at
+        changed_at = :now, change_seq = :change_seq, updated_at = :updated_at
     WHERE id = :id AND active
 """
 
@@ -95,13 +95,13 @@ NOTE_TOPICS: Final = """
 
 
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
-    subscription_id = insert_in_order(tx, "webhook_subscriptions", values)
+    subscription_id = insert_in_order(tx, "webhook_subscriptions", {**values, "changed_at": tx.timestamp})
     tx.execute(NOTE_TOPICS, (subscription_id,))
     return subscription_id
 
 
 def update(tx: Transaction, subscription_id: int, values: Mapping[str, object]) -> None:
-    update_in_order(tx, "webhook_subscriptions", subscription_id, values)
+    update_in_order(tx, "webhook_subscriptions", subscription_id, {**values, "changed_at": tx.timestamp})
     tx.execute(FORGET_TOPICS, (subscription_id,))
     tx.execute(NOTE_TOPICS, (subscription_id,))
 
@@ -131,7 +131,8 @@ def delete(tx: Transaction, subscription_id: int) -> None:
 ROTATE: Final = """
     UPDATE webhook_subscriptions
     SET credentials = :credentials, has_short_secret = :has_short_secret, previous_secret = :previous_secret,
-        previous_secret_expires_at = :expires_at, change_seq = :change_seq, updated_at = :updated_at
+        previous_secret_expires_at = :expires_at, changed_at = :now, change_seq = :change_seq,
+        updated_at = :updated_at
     WHERE id = :id
 """
 FORGET_PREVIOUS: Final = """
@@ -156,6 +157,7 @@ def rotate(
             "has_short_secret": has_short_secret,
             "previous_secret": previous_secret,
             "expires_at": expires_at,
+            "now": tx.timestamp,
             "id": subscription_id,
             **change_columns(tx),
         },

@@ -3,6 +3,10 @@
 
 ALTER TABLE webhook_subscriptions ADD COLUMN change_seq INTEGER;
 
+-- By the clock, as the moments of attempts are: a place in the order of changes may be ahead of it.
+ALTER TABLE webhook_subscriptions ADD COLUMN changed_at TEXT;
+UPDATE webhook_subscriptions SET changed_at = updated_at;
+
 UPDATE webhook_subscriptions SET change_seq = placed.place
 FROM (
     SELECT id, number + max(millisecond * 1000 + 1 - number) OVER (ORDER BY number) AS place

@@ -154,7 +154,7 @@ FAILED: Final = """
         failing_counted_until = ?
     WHERE id = ?
 """
-CHANGED_SINCE: Final = "SELECT updated_at > ?2 FROM webhook_subscriptions WHERE id = ?1"
+CHANGED_SINCE: Final = "SELECT changed_at > ?2 FROM webhook_subscriptions WHERE id = ?1"
 
 
 def _note_health(tx: Transaction, result: Result, shown: str) -> None:
