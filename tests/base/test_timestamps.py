@@ -43,6 +43,7 @@ RANGE = "is out of the range of dates"
         ("yesterday", FORM),
         ("", FORM),
         ("2026-02-30T00:00Z", FORM),
+        ("2026-W01-1T10:00:00Z", FORM),
         ("9999-12-31T23:59:59-14:00", RANGE),
     ],
 )

@@ -1,7 +1,12 @@
 """Timestamps: ISO 8601 UTC with milliseconds and `Z` (decisions, section 1)."""
 
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from typing import Final
+
+DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+"""Python also reads weeks, such as 2026-W01, and days without hyphens."""
 
 
 @lru_cache(maxsize=16)
@@ -27,10 +32,17 @@ def _of_milliseconds(value: int) -> str:
     return to_text(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value))
 
 
+def day_of(text: str) -> date:
+    """The day of a text such as `2026-11-20`. Raises ValueError."""
+    if DAY.fullmatch(text) is None:
+        raise ValueError("must be a date such as 2026-11-20")
+    return date.fromisoformat(text)
+
+
 def from_text(text: str) -> datetime:
     """The moment of a text with any offset, timezone-aware, in UTC. Raises ValueError with a sentence."""
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat("" if "W" in text else text)
     except ValueError:
         raise ValueError("must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z") from None
     if moment.tzinfo is None:

@@ -6,7 +6,6 @@ its JSON schema and the SQL that renders it. Sentences go on from the field's na
 
 import re
 from collections.abc import Iterable
-from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
@@ -20,7 +19,8 @@ from wmsd.base.strict_json import MOST_FIELDS
 MAX_ID: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly."""
 LONGEST_NAME_SHOWN: Final = 60
-
+FIRST_DAY: Final = "1970-01-01"
+"""An earlier date of a document is a slip, such as a year of two digits. It would head every list of late ones."""
 
 CHOICE: Final = "x-choice"
 """In a JSON schema: the name of a choice of values."""
@@ -191,7 +191,7 @@ Timestamp = Annotated[
 
 def _date(value: object) -> str:
     try:
-        return date.fromisoformat(value).isoformat() if isinstance(value, str) else _no_date()
+        return timestamps.day_of(value).isoformat() if isinstance(value, str) else _no_date()
     except ValueError:
         return _no_date()
 
@@ -200,7 +200,15 @@ def _no_date() -> str:
     raise validation_error("must be a date such as 2026-11-20")
 
 
+def _recent(day: str) -> str:
+    if day < FIRST_DAY:
+        raise validation_error(f"must not be before {FIRST_DAY}")
+    return day
+
+
 Date = Annotated[str, BeforeValidator(_date), Dates, WithJsonSchema({"type": "string", "format": "date"})]
+DueDate = Annotated[Date, AfterValidator(_recent)]
+"""A date that a document waits for. A filter takes any date."""
 
 
 def _email(value: str) -> str:

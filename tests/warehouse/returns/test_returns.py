@@ -146,10 +146,12 @@ async def test_another_partner_cannot_bring_back_what_an_order_shipped(shop: Sho
     assert answer.errors == {"partner_id": ["is not the partner of SO-000001"]}
 
 
-async def test_a_return_stays_a_partners_when_its_order_gets_another(shop: Shop) -> None:
+async def test_a_return_stays_a_partners_where_its_order_got_another(shop: Shop) -> None:
+    """As was possible once."""
     order = await shop.order(status="INCARCAT")
     made = await bring_back(shop, sales_order_id=order.id)
-    await shop.world.send("PATCH", f"/api/sales-orders/{order.id}", {"partner_id": 2})
+    other = "UPDATE sales_orders SET partner_id = 2 WHERE id = ?"
+    await (await shop.world.database()).write(lambda tx: tx.execute(other, (order.id,)))
     decided = {"lines": [{"id": made.body["lines"][0]["id"], "disposition": "RESTOC"}]}
     await shop.world.call("PATCH", f"{PATH}/{made.id}", decided, events=UPDATED)
     await shop.world.call("PATCH", f"{PATH}/{made.id}", {"partner_id": 2}, events=UPDATED)
@@ -194,6 +196,23 @@ async def test_a_free_return_that_is_bound_later_is_held_to_the_order_too(shop: 
     assert list(answer.errors) == ["lines.0.quantity"]
     fitting = bound | {"lines": [{"article_id": 1, "quantity": 3}]}
     await shop.world.call("PATCH", f"{PATH}/{made.id}", fitting, events=UPDATED)
+
+
+async def test_an_order_with_returns_keeps_its_partner_and_client(shop: Shop) -> None:
+    order = await shop.order(status="INCARCAT")
+    made = await bring_back(shop, sales_order_id=order.id)
+    await shop.world.import_csv("clients", "code,name\nC1,Owner\n")
+    path, others = f"/api/sales-orders/{order.id}", {"partner_id": 2, "client_id": 1}
+    for name, other in others.items():
+        for status in ("INCARCAT", "LIVRAT"):
+            sent = {name: other, "status": status}
+            answer = await shop.world.call("PATCH", path, sent, status=409)
+            sentence = f"Return RT-000001 is bound to this sales order, so its {name} cannot be changed."
+            assert (answer.body["message"], answer.body["details"]["allowed"]) == (sentence, ["LIVRAT"])
+    await shop.world.call("PATCH", path, {"partner_id": 1, "notes": "x"}, events=["sales_order.updated"])
+    await shop.world.send("PATCH", f"{PATH}/{made.id}", {"status": "ANULAT"})
+    changed = await shop.world.call("PATCH", path, others, events=["sales_order.updated"])
+    assert {name: changed.body[name] for name in others} == others
 
 
 async def test_what_came_back_is_not_unloaded_again(shop: Shop) -> None:

@@ -9,6 +9,7 @@ from wmsd.contract.fields import (
     Amount,
     Code,
     Date,
+    DueDate,
     Id,
     Input,
     Model,
@@ -48,7 +49,7 @@ class PurchaseOrderFields(Input):
     partner_id: Annotated[Id, Field(description="Who delivers.")]
     warehouse_id: Annotated[Id, Field(description="Where it is expected.")]
     external_ref: ExternalRef = None
-    expected_date: Date | None = None
+    expected_date: DueDate | None = None
     notes: OptionalText = None
     items: Annotated[list[PurchaseOrderItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
 

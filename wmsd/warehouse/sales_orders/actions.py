@@ -1,6 +1,6 @@
 """The use cases of sales orders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from wmsd.contract.field_errors import FieldError, refuse_field_errors
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record, Records
 from wmsd.db.engine.transaction import Transaction
+from wmsd.warehouse.documents.dependents import Dependents
 from wmsd.warehouse.documents.document_events import emit_updated, move_and_emit
 from wmsd.warehouse.documents.document_packaging import check_goes_with, record_packaging
 from wmsd.warehouse.documents.document_references import check_document, sent_status
@@ -59,6 +60,8 @@ CHANGED: Final = (
     "stock.updated",
     "stock.low",
 )
+KEPT_BY_RETURNS: Final = ("partner_id", "client_id")
+"""Fields that stay while a return that is not cancelled is bound to the order."""
 
 
 @operation(tag="Sales orders", answer="records", returns=LoadedGoods, module="stock", ability="stock:read")
@@ -127,6 +130,7 @@ def apply_order_change(
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
     lines_differ = ORDER_LINES.contents(lines.rows) != ORDER_LINES.contents(before)
     differing = ORDERS.differing(current, values, lines_differ)
+    _check_unbound(tx, order_id, current["status"], differing)
     for step in TRANSITIONS.steps(current["status"], status or current["status"], differing):
         match step:
             case Step.MOVE:
@@ -138,6 +142,15 @@ def apply_order_change(
                 errors = [*check_document(tx, ORDERS, order_id, values, current), *lines.errors]
                 _change(tx, order_id, values, lines.rows if lines_differ else None, errors)
     return ORDERS.one(tx, order_id)
+
+
+def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Collection[str]) -> None:
+    """Raises Problem (409) when a bound return forbids the change."""
+    bound = [name for name in KEPT_BY_RETURNS if name in differing]
+    if bound and (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
+        names = " and ".join(bound)
+        sentence = f"Return {code} is bound to this sales order, so its {names} cannot be changed."
+        raise TRANSITIONS.forbidden(sentence, status, refused=("IN_LUCRU",))
 
 
 def _change(

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 from wmsd.contract.fields import (
     Code,
     Date,
+    DueDate,
     Id,
     Input,
     Label,
@@ -69,7 +70,7 @@ class SalesOrderFields(WithPackaging):
     warehouse_id: Annotated[Id, Field(description="Where the goods are taken from, unless a line says otherwise.")]
     client_id: Id | None = None
     external_ref: ExternalRef = None
-    requested_date: Date | None = None
+    requested_date: DueDate | None = None
     notes: OptionalText = None
     customer_reference: Annotated[OptionalLabel, Field(description="The customer's own number of it.")] = None
     ship_to: Annotated[

@@ -216,6 +216,22 @@ async def test_the_whole_page_at_a_past_moment(visitor: Visitor, dock: Dock) -> 
     assert (sum_of(before), sentences(before)) == ("0 = 0 to begin with.", ["Nothing had moved yet."])
 
 
+async def test_to_show_the_same_moment_again_changes_no_figure(visitor: Visitor, dock: Dock) -> None:
+    """The field of the moment knows no seconds."""
+    dock.world.clock.advance(1)
+    await dock.order({"article_id": 1, "quantity": 8}, status="LIVRAT")
+    dock.world.clock.advance(1)
+    seen = await why(visitor)
+    assert 'type="datetime-local" value=""' in seen.text
+    (then, *_) = re.findall(r'<td><a href="\?at=([^"]*)">', seen.text)[::-1]
+    seen = await why(visitor, at=then)
+    fields = dict(re.findall(r'<input[^>]*name="(at|shown)"[^>]*value="([^"]*)"', seen.text))
+    again = await why(visitor, at=f"{fields['at']}&shown={fields['shown']}")
+    assert sum_of(again) == sum_of(seen) == "12 = 20 counted on 20 November, \u2212 8 shipped."
+    for other in ("2026-11-20T12:00&shown=2026-11-20T12:01:00.000Z", "2026-11-20T12:00&shown=soon"):
+        assert sum_of(await why(visitor, at=other)) == sum_of(await why(visitor, at="2026-11-20T12:00"))
+
+
 async def test_a_record_that_nothing_has_moved(visitor: Visitor, dock: Dock) -> None:
     await (await dock.world.database()).write(lambda tx: stock.id_of(tx, LOT, 1))
     seen = await why(visitor, 4)

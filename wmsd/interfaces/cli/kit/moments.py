@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final
 
 import click
@@ -11,7 +11,6 @@ from wmsd.base import timestamps
 
 AGO: Final = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
 UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 FORMS: Final = "30m, 1h or 2d ago, a day (UTC), or a moment such as 2026-11-20T13:25:00Z"
 
 
@@ -19,8 +18,8 @@ def read(text: str, now: datetime) -> datetime:
     """Raises ValueError and OverflowError."""
     if ago := AGO.fullmatch(text):
         return now - timedelta(**{UNITS[ago[2]]: int(ago[1])})
-    if DAY.fullmatch(text):
-        return datetime.combine(date.fromisoformat(text), time(), UTC)
+    if timestamps.DAY.fullmatch(text):
+        return datetime.combine(timestamps.day_of(text), time(), UTC)
     return timestamps.from_text(text)
 
 

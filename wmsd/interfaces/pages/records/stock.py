@@ -31,7 +31,9 @@ CHOSEN: Final = ("kind", "after", "until")
 async def show(at: Workplace, request: web.Request) -> web.Response:
     path = {"id": request.match_info["id"]}
     given = request.query.get("at", "").strip()
-    answer = await at.ask(stock.explain_stock, path=path, query={"at": moments.of_browser(given)} if given else {})
+    shown = request.query.get("shown", "")
+    moment = shown if given and given == moments.for_browser(shown) else moments.of_browser(given)
+    answer = await at.ask(stock.explain_stock, path=path, query={"at": moment} if given else {})
     errors = answer.body.get("errors", {}) if not answer.is_good else {}
     if errors:  # what is wrong is told beside the field, over how it is now
         answer = await at.ask(stock.explain_stock, path=path, is_counted=True)
@@ -48,7 +50,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         done=STOCK.told(request.query.get("done", "")),
         is_now=is_now,
         labels=f"{request.path}/labels",
-        given=given if errors else moments.for_browser(explained["at"]),
+        given=given if errors else "" if is_now else moments.for_browser(explained["at"]),
         errors=errors.get("at", ()),
         minutes={name: moments.minutes(explained[name]) for name in ("created_at", "at", "now")},
         earlier=moments.earlier(explained["at"], explained["created_at"]),
