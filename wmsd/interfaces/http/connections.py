@@ -65,6 +65,8 @@ class Connection(asyncio.Protocol):
         self.is_cut = False
         self.is_finished = False
         """Whether the client sends nothing more, and still gets its answer."""
+        self.may_finish = True
+        """Whether a client that closes its side may wait for the answer. A browser that does has left."""
         self.awaits_continue = False
         """Whether the client waits until it is asked for the body of its request."""
         self._is_silent = True
@@ -119,7 +121,8 @@ class Connection(asyncio.Protocol):
         has left looks the same, so it is treated as one that waits: its connection still counts. aiohttp alone
         would drop the request.
         """
-        has_asked = self.waiting_since is None or (self.head_since is not None and not self._is_silent)
+        is_at_work = self.waiting_since is None and self.may_finish
+        has_asked = is_at_work or (self.head_since is not None and not self._is_silent)
         is_tls = self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
         self.is_finished = has_asked and not is_tls  # asyncio closes both sides of TLS at once
         return self.is_finished or self._inner.eof_received()

@@ -257,6 +257,7 @@ async def _answer(
     connection = connections.of(request)
     if connection is not None:
         connection.begin()
+        connection.may_finish = is_of_the_api(request)
     occupancy = LoopTime(_in_turn(turns, started, installation.dispatcher.costs, handler, request))
     try:
         answer = await occupancy
