@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from wmsd.contract.csv_cells import MEMBERS, NUMBER, is_nullable, reader, unguarded, write_cell
-from wmsd.contract.fields import Amount
+from wmsd.contract.fields import Amount, Label
+
+
+class Labelled(BaseModel):
+    label: Label
+
 
 BEGINNINGS = "=+-@\t\r\uff1d\uff0b\uff0d\uff20"
 UNSEEN = "\0\x01\x0b\x7f\u200b\ufeff"
@@ -63,9 +68,39 @@ def test_the_members_of_a_list_are_no_formulas_either() -> None:
     assert write_cell("sweet;=HYPERLINK(A1)") == "sweet;'=HYPERLINK(A1)"
 
 
-@given(texts)
+READ = {
+    "'400001": "400001",
+    "'00123": "00123",
+    "''00123": "'00123",
+    "'1.5": "1.5",
+    "'1E+12": "1E+12",
+    '="00123"': "00123",
+    '="1E+12"': "1E+12",
+    '="say ""hi"""': 'say "hi"',
+    '="\'00123"': "'00123",
+    "'1;'2": "1;2",
+    "'quoted'": "'quoted'",
+    "'40 A": "'40 A",
+    "24E-1": "24E-1",
+}
+
+
+@pytest.mark.parametrize("cell", READ)
+def test_a_number_that_a_spreadsheet_has_as_a_text_is_that_text(cell: str) -> None:
+    read = reader(Labelled.model_fields["label"])
+    assert read(unguarded(cell)) == READ[cell]
+    assert type(read(unguarded(cell))) is str
+    assert read(unguarded(write_cell(READ[cell]))) == READ[cell]
+
+
+@given(texts | st.from_regex(r"[='\"]{0,3}[0-9.,]{0,3}(E[+-]?[0-9]{0,3})?\"?", fullmatch=True))
 @example("'=")
 @example("'-5")
+@example("1E+12")
+@example("'1E+12")
+@example("'00123")
+@example('="00123"')
+@example("a;1E+12")
 @example("-5;'-5;=5")
 @example("\r\n=1")
 @example("a\t'=1")

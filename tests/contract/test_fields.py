@@ -86,6 +86,17 @@ NO_ID, NO_EMAIL = "refused: must be a positive id", "refused: must be an e-mail 
             for value in ("a\nb", "a\r\nb", "\u2028")
         ),
         *((kind, value, BLANK) for kind in (Code, Name, OptionalLabel) for value in (" a", "a ", "a\u00a0")),
+        *(
+            (kind, value, f"refused: must not contain the invisible character {named}")
+            for kind in (Code, OptionalLabel)
+            for value, named in (("\ufeffA", "U+FEFF"), ("A\u200bB", "U+200B"), ("A\u200d", "U+200D"))
+        ),
+        *(
+            (kind, value, value)
+            for kind in (Code, OptionalLabel)
+            for value in ("\U0001f469\u200d\U0001f467", "\u05d0\u200f")
+        ),
+        (Name, "A\u200bB", "A\u200bB"),
         (Text, " a\n\tb\u2028 ", " a\n\tb\u2028 "),
         *((Text, value, BUT_LINES) for value in ("a\x00", "\x0b", "a\rb", "\x85")),
         *((kind, "", None) for kind in (OptionalLabel, OptionalText, fields.OptionalEmail)),

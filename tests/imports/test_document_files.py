@@ -40,6 +40,7 @@ RETURNS = (
     "RT-1,RMA-1,FINALIZAT,CUST,MAIN,SO-1,Broken,,S,1,RESTOC,,S3\n"
     "RT-2,,CREAT,CUST,MAIN,,,,A,1,,,\n"
 )
+HEADS = "code,status,carrier\nSO-1,LIVRAT,DHL\nSO-9,IN_LUCRU,\n"
 FILES = {"purchase-orders": ORDERS, "receptions": RECEPTIONS, "sales-orders": SALES, "returns": RETURNS}
 
 
@@ -81,6 +82,27 @@ def test_each_kind_is_exported_as_it_came_and_taken_back_unchanged(dock: Tenant)
         assert dock.export(kind) == FILES[kind]
     for kind, documents in (("purchase-orders", 2), ("receptions", 5), ("sales-orders", 2), ("returns", 2)):
         assert dock.take(kind, dock.export(kind)) == (0, 0, documents)
+
+
+def test_a_file_without_lines_changes_documents_and_leaves_their_lines(dock: Tenant) -> None:
+    filled(dock)
+    empty = "code,article_code,quantity,partner_code,warehouse_code,notes\nSO-2,,,,,x\n"
+    assert dock.take("sales-orders", empty) == (0, 1, 0)
+    before = {kind: dock.rows(kind) for kind in FILES}
+    changes = {"sales-orders": "SO-2", "returns": "RT-2", "receptions": "RC-5"}
+    for kind, code in changes.items():
+        file = f"code,status\n{code},ANULAT\n"
+        assert [dock.take(kind, file), dock.take(kind, file)] == [(0, 1, 0), (0, 0, 1)]
+        assert dock.rows(kind) == [
+            {**row, "status": "ANULAT"} if row["code"] == code else row for row in before[kind]
+        ]
+    refused = dock.home.refusals("import", "sales-orders", "-", "--company", dock.code, stdin=HEADS)
+    assert refused[:2] == [
+        "row 2, carrier: This sales order is LIVRAT. Only its tracking_number can be changed now. The cell has "
+        '"DHL".',
+        "row 3, code: is not a sales order of this company; a new one needs partner_code, warehouse_code, "
+        'article_code, quantity. The cell has "SO-9".',
+    ]
 
 
 def test_exports_make_a_new_company_the_same(dock: Tenant, shared: object) -> None:

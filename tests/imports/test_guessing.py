@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from wmsd.base.decimal_marks import MARKS, OTHER, SIGN_OF, Mark, number_readings, read, unambiguous
 from wmsd.imports.csv_rows import Unreadable
+from wmsd.imports.encodings import WrongEncoding
 from wmsd.imports.file_form import Chosen, Guess, guess, lines_of
 from wmsd.imports.file_kinds import KINDS
 
@@ -109,7 +110,9 @@ def test_the_delimiter_is_the_one_of_the_header(rows: list[tuple[str, str]], del
     assert (found.form.delimiter, found.form.encoding) == (delimiter, "utf-8")
 
 
-@pytest.mark.parametrize("first", ["sep=;\r\n", "SEP=;\n", "\ufeffsep=;\r\n", "sep=,\n", "sep=\t\n"])
+@pytest.mark.parametrize(
+    "first", ["sep=;\r\n", "SEP=;\n", "\ufeffsep=;\r\n", "\ufeff\ufeff", "sep=,\n", "sep=\t\n"]
+)
 def test_a_line_that_names_the_delimiter_is_no_row(first: str) -> None:
     file = io.BytesIO((first + "code;name\nA;sep=;\n").encode())
     assert guess(file, KINDS["clients"].columns, Chosen()).form.delimiter == ";"
@@ -216,6 +219,29 @@ def test_of_a_long_cell_the_part_with_the_letter_is_shown() -> None:
     sample = guess(io.BytesIO(content), KINDS["clients"].columns, Chosen()).sample
     assert sample is not None
     assert (len(sample.cell), "Śruba" in sample.cell) == (60, True)
+
+
+OF_DOS = {
+    "cp852": ("Şurub", "şaibă ţeavă", "śruba biała"),
+    "cp850": ("søm", "Größe Müller"),
+    "mac-roman": ("crème brûlée",),
+}
+
+
+@pytest.mark.parametrize("name", OF_DOS["cp852"])
+def test_a_file_of_dos_is_asked_about(name: str) -> None:
+    file = io.BytesIO(f"code;name\nA;{name}\n".encode("cp852"))
+    with pytest.raises(WrongEncoding, match=f'line 2 has letters .*"A;{name}" in CP852, ') as raised:
+        guess(file, KINDS["clients"].columns, Chosen())
+    assert raised.value.others[:3] == ["cp852", "cp850", "mac-roman"]
+
+
+@pytest.mark.parametrize("encoding", OF_DOS)
+def test_an_encoding_of_dos_can_be_chosen(encoding: str) -> None:
+    for name in OF_DOS[encoding]:
+        file = io.BytesIO(f"code;name\nA;{name}\n".encode(encoding))
+        found = guess(file, KINDS["clients"].columns, Chosen(encoding=encoding))
+        assert name in "".join(lines_of(file, found.form.encoding))
 
 
 NO_TEXT = {

@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "row 7: has 3 cells where the header has 2.",
     ]),
     "shortened by a spreadsheet": (
-        'code,name,barcode,barcodes\n"4,00638E+12",A,1E-3,\nB,B,4.00638e+12,"7;2,5E+05"\n1E5,E,4E12,7E3\n',
+        'code,name,barcode,barcodes\n"4,00638E+12",A,1E-03,\nB,B,4.00638e+12,"7;2,5E+05"\n1E5,E,4E12,7E3\n',
         [f"row {where}: {SHORTENED}" for where in ("2, code", "2, barcode", "3, barcode", "3, barcodes")],
     ),
     "texts": (f"code,name,unit\n A,Apple \x07,{'x' * 65}\n{'y' * 65},Bolt,pcs\n", [

@@ -32,7 +32,7 @@ def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tena
     ("code", "other", "shown"),
     [
         ("E\u00a01", "E 1", "E⟨U+00A0⟩1"),
-        ("E1\u200b", "E1", "E1⟨U+200B⟩"),
+        ("\u05d0\u200f1", "\u05d01", "\u05d0⟨U+200F⟩1"),
         ("ș-1", "Ș-1", "ș-1"),
     ],
 )

@@ -43,8 +43,9 @@ CLOCK: Final = re.compile(
 )
 SLASHES: Final = "is not clear with slashes: write it such as 31.12.2026 or 2026-12-31"
 NO_OFFSET: Final = "must say its offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z"
-POWER: Final = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?E[+-][0-9]+", re.ASCII | re.IGNORECASE)
-"""What a spreadsheet makes of a long number: `4,00638E+12`."""
+POWER: Final = r"[+-]?[0-9](?:[.,][0-9]+)?E[+-][0-9]{2,3}"
+SHORTENED: Final = re.compile(POWER, re.ASCII | re.IGNORECASE)
+"""What a spreadsheet makes of a long number: `4,00638E+12`. It never writes `24E-1` or `5E-3`, which are codes."""
 DAMAGED: Final = (
     "is a number that a spreadsheet has shortened, and its last digits are lost. "
     "Format the column as text, enter the value again, and save the file again"
@@ -98,8 +99,14 @@ def _day(found: "re.Match[str]") -> str:
         raise ValueError("must be a date that exists, such as 31.12.2026") from None
 
 
+class AsText(str):
+    """A cell that says that it is a text, such as `'1E+12` and `="1E+12"`: no spreadsheet has changed it."""
+
+    __slots__ = ()
+
+
 def read_name(cell: str) -> str:
     """A code or another text that is compared exactly. Raises ValueError with a sentence."""
-    if POWER.fullmatch(cell.strip()):
+    if not isinstance(cell, AsText) and SHORTENED.fullmatch(cell.strip()):
         raise ValueError(DAMAGED)
     return cell

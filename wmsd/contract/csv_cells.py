@@ -5,6 +5,9 @@ Lists are written with `;` between their members, or as a JSON array when that w
 A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, whoever made the name that contains it. So a cell
 that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same goes for each part after
 a `;` or a tab: where a comma is the decimal mark, spreadsheets split lines at `;`, and LibreOffice offers both.
+
+People write a number that is a text as spreadsheets have it, `'00123` or `="00123"`, and 00123 is read. So a text
+that looks so is written with one more `'`, and `1E+12` too, which a spreadsheet would take for a number.
 """
 
 import json
@@ -19,7 +22,15 @@ from pydantic.fields import FieldInfo
 
 from wmsd.base import decimal_marks
 from wmsd.base.decimal_marks import Mark
-from wmsd.base.spreadsheet_cells import read_date, read_flag, read_moment, read_name
+from wmsd.base.spreadsheet_cells import (
+    POWER,
+    SHORTENED,
+    AsText,
+    read_date,
+    read_flag,
+    read_moment,
+    read_name,
+)
 from wmsd.base.strict_json import dumps
 from wmsd.contract.fields import Dates, Decimals, Moments, Named
 
@@ -30,6 +41,8 @@ FORMULA = re.compile(
 """The beginning of a formula, full-width forms included, or of a text that was guarded against being one. What is
 not seen may stand before it.
 """
+NUMBER_AS_TEXT = re.compile(rf"'+(?:[0-9]+(?:[.,][0-9]+)*|{POWER})", re.ASCII | re.IGNORECASE)
+FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*)"')
 
 ReadCell = Callable[[str], object]
 
@@ -67,8 +80,11 @@ def write_cell(value: object) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """The cell without the `'` that `write_cell` put before formulas."""
-    return ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
+    """The cell without the `'` that `write_cell` put before formulas, or that spreadsheets have before texts."""
+    if (written := FORMULA_OF_TEXT.fullmatch(cell)) is not None:
+        return AsText(written[1].replace('""', '"'))
+    text = ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
+    return text if text == cell else AsText(text)
 
 
 def _without_guards(part: str) -> str:
@@ -77,7 +93,7 @@ def _without_guards(part: str) -> str:
 
 
 def _without_guard(part: str) -> str:
-    return part[1:] if part[:1] == "'" and FORMULA.match(part) else part
+    return part[1:] if part[:1] == "'" and (FORMULA.match(part) or NUMBER_AS_TEXT.fullmatch(part)) else part
 
 
 def _guarded(text: str) -> str:
@@ -90,7 +106,8 @@ def _with_guards(part: str) -> str:
 
 
 def _with_guard(part: str) -> str:
-    return f"'{part}" if _is_formula(part) else part
+    is_changed = _is_formula(part) or NUMBER_AS_TEXT.fullmatch(part) or SHORTENED.fullmatch(part)
+    return f"'{part}" if is_changed else part
 
 
 def _is_formula(text: str) -> bool:
@@ -155,7 +172,7 @@ def _text(cell: str) -> str:
 
 
 def _named(cell: str) -> str:
-    return read_name(_text(cell))
+    return _text(read_name(cell))
 
 
 TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}

@@ -124,6 +124,18 @@ def _no_control_but_lines(value: str) -> str:
     return value
 
 
+_INVISIBLE = re.compile(
+    r"[\u00ad\u180e\u200b\u2060-\u2064\ufeff]|(?<![^\x00-\x7f])[\u200c-\u200f](?![^\x00-\x7f])"
+)
+"""Joiners and marks of direction have a use beside letters of other scripts and in emoji."""
+
+
+def _visible(value: str) -> str:
+    if (found := _INVISIBLE.search(value)) is not None:
+        raise validation_error(f"must not contain the invisible character U+{ord(found[0]):04X}")
+    return value
+
+
 def _trimmed(value: str) -> str:
     if value != value.strip():
         raise validation_error("must not begin or end with a blank")
@@ -131,11 +143,21 @@ def _trimmed(value: str) -> str:
 
 
 Code = Annotated[
-    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed), Named
+    str,
+    Field(min_length=1, max_length=64),
+    AfterValidator(_no_control),
+    AfterValidator(_trimmed),
+    AfterValidator(_visible),
+    Named,
 ]
 Name = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_no_control), AfterValidator(_trimmed)]
 Label = Annotated[
-    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed), Named
+    str,
+    Field(min_length=1, max_length=64),
+    AfterValidator(_no_control),
+    AfterValidator(_trimmed),
+    AfterValidator(_visible),
+    Named,
 ]
 Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_control_but_lines)]
 

@@ -3,7 +3,7 @@
 import csv
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -91,24 +91,33 @@ def column_name(heading: str, columns: Columns) -> str:
     return lowered if name not in columns and (lowered := name.lower()) in columns else name
 
 
-def read_header(columns: Columns, required: Iterable[str], cells_of_it: Sequence[str]) -> Header:
+def read_header(
+    columns: Columns, required: Iterable[str], cells_of_it: Sequence[str], of_lines: Collection[str] = ()
+) -> Header:
+    """`of_lines`: a file that has none of these columns changes what is there, and none is required in it."""
     names = tuple(column_name(heading, columns) for heading in cells_of_it)
     unknown: dict[str, str | None] = {}
     for name in names:
         if name not in columns:
             unknown[name] = _near(name, columns) if len(unknown) < MOST_NAMED else None
     twice = tuple(sorted(name for name, count in Counter(names).items() if count > 1))
-    return Header(names, unknown, twice, tuple(name for name in required if name not in names))
+    needed = required if not of_lines or any(name in of_lines for name in names) else ()
+    return Header(names, unknown, twice, tuple(name for name in needed if name not in names))
 
 
 def read_rows(
-    columns: Columns, required: Iterable[str], texts: Iterable[str], outcome: Outcome, form: Form = PLAIN
+    columns: Columns,
+    required: Iterable[str],
+    texts: Iterable[str],
+    outcome: Outcome,
+    form: Form = PLAIN,
+    of_lines: Collection[str] = (),
 ) -> Iterator[Row]:
     """The rows of a file's lines. Cells that cannot be read are added to the errors of the outcome. Raises
     Unreadable.
     """
     rows = split(texts, form.delimiter)
-    names = _named(columns, required, next(rows, Line(1, [])).cells)
+    names = _named(columns, required, next(rows, Line(1, [])).cells, of_lines)
     readers = [(name, cells.reader(columns[name], form.decimal), columns[name]) for name in names]
     for row in rows:
         values = _values(readers, row, outcome)
@@ -218,8 +227,10 @@ def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=header.count)
 
 
-def _named(columns: Columns, required: Iterable[str], cells_of_it: list[str]) -> tuple[str, ...]:
-    header = read_header(columns, required, cells_of_it)
+def _named(
+    columns: Columns, required: Iterable[str], cells_of_it: list[str], of_lines: Collection[str]
+) -> tuple[str, ...]:
+    header = read_header(columns, required, cells_of_it, of_lines)
     if not any(header.names):
         raise WrongHeader({"": [f"the first line must name the columns: {', '.join(columns)}."]})
     if not header.is_right:

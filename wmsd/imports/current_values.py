@@ -77,6 +77,14 @@ def _packaging_movement(tx: Transaction, row: Values) -> Values | None:
 
 def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None:
     """The document's own fields: which of its lines is meant, a row does not say."""
+    found, of_lines = rows_of_document(kind, tx, row), DocumentRows(kind).line_columns
+    if found is None:
+        return None
+    return {name: value for name, value in next(iter(found), {}).items() if name not in of_lines}
+
+
+def rows_of_document(kind: DocumentKind, tx: Transaction, row: Values) -> list[Values] | None:
+    """The rows of the document that the row is about; None when there is none yet."""
     code, external_ref = row.get("code"), row.get("external_ref")
     if code is not None:
         document_id = kind.table.id_of_code(tx, str(code))
@@ -84,9 +92,7 @@ def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None
         document_id = None if external_ref is None else kind.table.id_of_external_ref(tx, str(external_ref))
     if document_id is None:
         return None
-    rows = DocumentRows(kind)
-    first: Values = next(rows.rows_of(tx, [csv_cells.read_record(kind.table.one(tx, document_id).json)]), {})
-    return {name: value for name, value in first.items() if name not in rows.line_columns}
+    return list(DocumentRows(kind).rows_of(tx, [csv_cells.read_record(kind.table.one(tx, document_id).json)]))
 
 
 CURRENT: Final[Mapping[str, Current]] = {

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import IO, Final, NamedTuple
 
 from wmsd.imports.csv_rows import Line, Unreadable
-from wmsd.imports.one_byte_encodings import Letters, other_readings, telling_letters
+from wmsd.imports.one_byte_encodings import DOS, Letters, other_readings, telling_letters
 
 ENCODINGS: Final[Mapping[str, str]] = {
     "utf-8": "UTF-8",
@@ -16,6 +16,9 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "windows-1250": "Windows-1250",
     "windows-1252": "Windows-1252",
     "iso-8859-2": "ISO 8859-2",
+    "cp852": "CP852",
+    "cp850": "CP850",
+    "mac-roman": "Mac Roman",
 }
 """Those that can be chosen, and their names for people."""
 GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
@@ -87,7 +90,23 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
     if right >= wrong:
         raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
     found = letters.encoding()
+    if letters.fit_none(found):
+        raise _fits_none(file, first_wrong, (*DOS, found))
     return Encoding(found, letters.others(found), letters.are_few(found))
+
+
+def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "WrongEncoding":
+    """Asks for the encoding, with a line as each would read it."""
+    file.seek(0)
+    line = next(islice(file, number - 1, None), b"").strip()
+    begin = max(0, next((place for place, byte in enumerate(line) if byte > 0x7F), 0) - MOST_CHARACTERS // 2)
+    part = line[begin : begin + MOST_CHARACTERS]
+    readings = [f'"{part.decode(each, "replace")}" in {ENCODINGS[each]}' for each in choices]
+    return WrongEncoding(
+        f"line {number} has letters of an encoding that the file does not show: it is {', '.join(readings)}. "
+        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+        list(choices),
+    )
 
 
 class WrongEncoding(Unreadable):

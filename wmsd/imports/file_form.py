@@ -26,6 +26,8 @@ LINES: Final = re.compile(r"[^\r\n]*[\r\n]+")
 MOST_QUESTIONS: Final = 5
 NAMES_DELIMITER: Final = re.compile(r"sep=.(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
 """A first line that spreadsheets read and do not show. The header shows the delimiter anyway."""
+MARK: Final = "\ufeff"
+"""The byte order mark, decoded."""
 __all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of", "rows_of"]
 
 
@@ -124,6 +126,8 @@ def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
             for place, line in enumerate(block):
                 if "\0" in line or len(line) >= LONGEST_LINE:
                     _check(line, done + ends_in("".join(block[:place])) + 1)
+                if not done and not place:  # programs that add to a file may mark its beginning twice
+                    line = line.lstrip(MARK)
                 if done or place or (named := NAMES_DELIMITER.match(line)) is None:
                     yield line
                 elif named.end() < len(line):  # the empty lines after it

@@ -103,6 +103,8 @@ class Kind:
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
     """The names of the options that an import of this kind takes."""
+    of_lines: frozenset[str] = frozenset()
+    """The columns of lines. A file without any changes documents that are there, and their lines stay."""
     table: str | None = None
     """Of records that have the codes of the rows, where two codes must not be mistaken for one."""
     bytes_per_row: int = 1000
@@ -170,7 +172,15 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
 def _document_kind(kind: DocumentKind) -> Kind:
     rows = DocumentRows(kind)
     importing = partial(DocumentImport, kind)
-    return Kind(rows.columns, rows.required, importing, rows.exported, rows.rows_of, bytes_per_row=2900)
+    return Kind(
+        rows.columns,
+        rows.required,
+        importing,
+        rows.exported,
+        rows.rows_of,
+        of_lines=frozenset(rows.line_columns),
+        bytes_per_row=2900,
+    )
 
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -226,7 +236,9 @@ def import_csv(tx: Transaction, kind: Kind, lines: Iterable[str], **options: obj
     Raises ImportRefused with all errors, Unreadable when the file is no CSV.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
-    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, lines, outcome), outcome)
+    importing.gather(
+        tx, HERE, read_rows(kind.columns, kind.required, lines, outcome, of_lines=kind.of_lines), outcome
+    )
     importing.check(tx, outcome)
     _write(tx, importing, outcome, Watch().rows)
     forget_staged_rows(tx)
@@ -252,7 +264,7 @@ def import_beside(
     That step begins with another check, which finds what others have changed since the first.
     """
     outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
-    rows = read_rows(kind.columns, kind.required, texts, outcome, form)
+    rows = read_rows(kind.columns, kind.required, texts, outcome, form, kind.of_lines)
 
     def gather(tx: Transaction) -> int:
         seen = rows if kind.table is None else similar_codes.noted(tx, STAGED, kind.table, rows)

@@ -103,6 +103,19 @@ word before a small letter: `Žďár` and `Škofja` of ISO 8859-2, but not `©Ac
 """
 
 
+DOS: Final = ("cp852", "cp850", "mac-roman")
+"""Encodings of DOS and of old Macs. They are never guessed: whoever knows the file chooses one."""
+USUAL_SIGNS: Final = (
+    b"\x80\x82\x84\x85\x8b\x91\x92\x93\x94\x95\x96\x97\x9b"  # of Windows: quotes, dashes, the euro
+    b"\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb5\xb7\xbb\xbf"
+)
+"""They stand beside letters in common texts."""
+AFTER_SMALL: Final = re.compile(rb"(?<=[a-z])[\x80-\xff]")
+BESIDE_LETTERS: Final = re.compile(
+    rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])|(?<![A-Za-z])[\x80-\xff](?=[A-Za-z]{2})"
+)
+
+
 class Letters:
     """Counts the bytes beyond ASCII of a file, block by block."""
 
@@ -110,11 +123,15 @@ class Letters:
         self._all: Counter[int] = Counter()
         self._lonely: Counter[int] = Counter()
         self._western = 0
+        self._beside: Counter[int] = Counter()
+        self._after_small: Counter[int] = Counter()
 
     def count(self, block: bytes) -> None:
         if not block.isascii():
             self._all.update(block.translate(None, ASCII))
             self._lonely.update(b"".join(LONELY.findall(block)))
+            self._beside.update(b"".join(BESIDE_LETTERS.findall(block)))
+            self._after_small.update(b"".join(AFTER_SMALL.findall(block)))
             self._western += COMMON * sum(map(block.count, OF_THE_WEST))
 
     def encoding(self) -> str:
@@ -129,6 +146,24 @@ class Letters:
         """Whether less than half of the bytes are letters in the encoding."""
         found = ((bytes([byte]).decode(encoding, "replace"), count) for byte, count in self._all.items())
         return 2 * sum(count for each, count in found if each.isupper() or each.islower()) < self._all.total()
+
+    def fit_none(self, encoding: str) -> bool:
+        """Whether most of the bytes are strange in the encoding, as in files of DOS: a sign where a letter stands,
+        or a capital after a small letter.
+        """
+        signs = sum(
+            count
+            for byte, count in self._beside.items()
+            if byte not in USUAL_SIGNS
+            and not bytes([byte]).decode(encoding, "replace").isalpha()
+            and any(bytes([byte]).decode(each).isalpha() for each in DOS)
+        )
+        capitals = sum(
+            count
+            for byte, count in self._after_small.items()
+            if bytes([byte]).decode(encoding, "replace").isupper()
+        )
+        return signs + capitals > 0 and 2 * (signs + capitals) >= self._all.total()
 
     def _possible(self) -> list[str]:
         return [each for each in LANGUAGES if not self._all.keys() & NO_TEXT[each]]

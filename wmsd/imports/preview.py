@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import field, replace
-from itertools import islice
 from typing import IO, Any, Final
 
 from wmsd.base.dataclass import dataclass
@@ -26,6 +25,7 @@ from wmsd.imports.errors import (
 )
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of, rows_of
 from wmsd.imports.file_kinds import KINDS, Kind, import_beside
+from wmsd.imports.line_changes import first_rows, line_changes
 
 MOST_ROWS: Final = 20
 MOST_SHOWN: Final = 200
@@ -119,8 +119,9 @@ def preview(
         found.header = _header(kind, file, guessed.form)
         _try(staging, kind, file, guessed, found, watch, options)
         if found.header.is_right:
-            first, columns = _first_rows(kind, file, guessed.form), found.header.names
-            found.rows = staging.check(lambda tx: [_compared(tx, kind_name, columns, row) for row in first])
+            first, rest = _first_rows(kind_name, file, guessed.form)
+            columns = found.header.names
+            found.rows = staging.check(lambda tx: _compared_rows(tx, kind_name, columns, first, rest))
             _mark_wrong(found)
     except Unreadable as error:
         found.unreadable = error
@@ -136,7 +137,7 @@ def evidence_of(guessed: Guess) -> str | None:
 def _header(kind: Kind, file: IO[bytes], form: Form) -> Header:
     with rows_of(file, form) as rows:
         first = next(rows, None)
-    return read_header(kind.columns, kind.required, first.cells if first else [])
+    return read_header(kind.columns, kind.required, first.cells if first else [], kind.of_lines)
 
 
 def _try(
@@ -199,9 +200,24 @@ def counts_of(outcome: Outcome) -> dict[str, int]:
     return {"created": outcome.created, "updated": outcome.updated, "unchanged": outcome.unchanged}
 
 
-def _first_rows(kind: Kind, file: IO[bytes], form: Form) -> list[Row]:
+def _first_rows(kind_name: str, file: IO[bytes], form: Form) -> tuple[list[Row], list[Row]]:
+    kind = KINDS[kind_name]
     with closing(lines_of(file, form.encoding)) as texts:
-        return list(islice(read_rows(kind.columns, kind.required, texts, Outcome(), form), MOST_ROWS))
+        rows = read_rows(kind.columns, kind.required, texts, Outcome(), form, kind.of_lines)
+        return first_rows(kind_name, rows, MOST_ROWS)
+
+
+def _compared_rows(
+    tx: Transaction, kind_name: str, columns: Iterable[str], first: list[Row], rest: list[Row]
+) -> list[dict[str, Any]]:
+    """The first rows. The first row of a document whose lines change has `lines`: those that go and that come."""
+    changes = line_changes(tx, kind_name, [*first, *rest])
+    found = [_compared(tx, kind_name, columns, row) for row in first]
+    for each in found:
+        if each["row"] in changes:
+            each["what"] = "changed"
+            each |= {"lines": changes[each["row"]]} if changes[each["row"]] else {}
+    return found
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:

@@ -23,10 +23,13 @@ NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
 NO_OWN: Final[Mapping[str, tuple[str, FieldInfo]]] = MappingProxyType({})
 TEXT: Final = """CASE
     WHEN {0} IS NULL OR {0} = '' THEN ''
-    WHEN {0} NOT GLOB '[0-9A-Za-z\u00c0-\u167f]*' OR instr({0}, ';') OR instr({0}, '\t') THEN csv_cell({0})
+    WHEN {0} NOT GLOB '[0-9A-Za-z\u00c0-\u167f]*' OR instr({0}, ';') OR instr({0}, '\t')
+        OR {0} GLOB '[0-9]*[Ee][-+][0-9]*' THEN csv_cell({0})
     WHEN {0} GLOB '*[",\r\n]*' THEN '"' || replace({0}, '"', '""') || '"'
     ELSE {0} END"""
-"""What begins with a letter or a digit is no formula; spreadsheets look for one after a `;` or a tab too."""
+"""What begins with a letter or a digit is no formula; spreadsheets look for one after a `;` or a tab too, and take
+`1E+12` for a number.
+"""
 LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) END"
 
 

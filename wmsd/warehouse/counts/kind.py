@@ -30,7 +30,7 @@ def _create(tx: Transaction, count: Document, body: CountFields) -> Record:
 
 def _lines(_: Transaction, count: Document) -> list[Any]:
     """An empty cell says nothing: what was counted of the line before stays."""
-    return [CountLineFields.model_construct(None, **_said(line)) for line in count.lines]
+    return [CountLineFields.model_construct(None, **_said(line)) for line in count.lines or ()]
 
 
 def _said(line: CountLineFields) -> dict[str, Any]:
@@ -54,6 +54,7 @@ COUNTS: Final = DocumentKind(
         create=one_by_one(_create),
         move=one_at_a_time(actions.move),
         lines_of=_lines,
+        lines_are_replaced=False,
     ),
     posting=Posting((KIND,), frozenset({FINAL}), of_line="booked_quantity"),
     checks=CHECKS,

@@ -26,6 +26,7 @@ from wmsd.warehouse.directory import store as directory
 from wmsd.warehouse.directory.store import DirectoryKind
 from wmsd.warehouse.documents.file_codes import NO_ARTICLE, Codes, Referred
 from wmsd.warehouse.documents.kind import Document, DocumentKind
+from wmsd.warehouse.documents.transitions import Forbidden
 
 OF_A_LINE: Final = "line_"
 
@@ -45,6 +46,8 @@ class Checked:
     line: int
     sent: frozenset[str]
     fields: Any
+    is_head: bool = False
+    """Whether it says nothing of a line: those that the document has stay."""
 
 
 class DocumentRows:
@@ -98,6 +101,11 @@ class DocumentRows:
         return create_model("DocumentColumns", __base__=DocumentRow, **fields)
 
     @cached_property
+    def head(self) -> type[DocumentRow]:
+        """A row that changes a document and leaves its lines."""
+        return create_model("DocumentHead", __base__=self.model, __cls_kwargs__={"partial": True})
+
+    @cached_property
     def columns(self) -> dict[str, FieldInfo]:
         return dict(self.model.model_fields)
 
@@ -128,7 +136,7 @@ class DocumentRows:
                 first.fields.status,
                 [row.line for row in rows_of_one],
                 self._fields_of(first, codes),
-                [self._line_of(row, codes) for row in rows_of_one],
+                None if first.is_head else [self._line_of(row, codes) for row in rows_of_one],
             )
 
     def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
@@ -167,7 +175,9 @@ class DocumentRows:
     def refuse(self, problem: Problem, document: Document, outcome: Outcome) -> None:
         """Reports a document's errors at the row and column that they are about."""
         if not problem.errors:
-            outcome.refuse(document.rows[0], {"status": [problem.message.rstrip(".")]})
+            fields = problem.fields if isinstance(problem, Forbidden) else ()
+            columns = [self._column_of(name) for name in fields] or ["status"]
+            outcome.refuse(document.rows[0], {column: [problem.message.rstrip(".")] for column in columns})
         for path, sentences in problem.errors.items():
             name, _, rest = path.partition(".")
             line, column = document.rows[0], path if name in self.nested else self.own.get(name, name)
@@ -176,11 +186,23 @@ class DocumentRows:
                 line, column = document.rows[int(number)], self.of_a_line.get(name, (name,))[0]
             outcome.refuse(line, {column: sentences})
 
+    def refuse_new(self, document: Document, outcome: Outcome) -> None:
+        """Reports a document without lines that is not there yet."""
+        sentence = f"is not a {self._table.noun} of this company; a new one needs {', '.join(self.required)}"
+        outcome.refuse(document.rows[0], {"external_ref" if document.code is None else "code": [sentence]})
+
+    def _column_of(self, field: str) -> str:
+        """The column that an error of a field of the document is told at."""
+        return self.line_columns[0] if field == self._table.lines else self.own.get(field, field)
+
     def _groups(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[list[Checked]]:
         seen, most = FirstSeen(), self._table.most_lines
-        for key, group in groupby(rows, key=_key):
+        for key, group in groupby(rows, key=document_key):
             of_one = list(group)
-            checked = [found for row in of_one if (found := self._checked(row, codes, outcome)) is not None]
+            is_head = len(of_one) == 1 and not self.has_line(of_one[0])
+            checked = [
+                found for row in of_one if (found := self._checked(row, codes, outcome, is_head)) is not None
+            ]
             before = seen.line_before(key, of_one[0].line)
             if before is not None:
                 outcome.refuse(of_one[0].line, {"code": [f"is apart from its rows that begin at row {before}"]})
@@ -199,14 +221,18 @@ class DocumentRows:
             if code in unknown:
                 outcome.refuse(line, {"article_code": [NO_ARTICLE]})
 
-    def _checked(self, row: Row, codes: Codes, outcome: Outcome) -> Checked | None:
+    def has_line(self, row: Row) -> bool:
+        """Whether the row says something of a line."""
+        return any(row.values.get(name) not in (None, []) for name in self.line_columns)
+
+    def _checked(self, row: Row, codes: Codes, outcome: Outcome, is_head: bool) -> Checked | None:
         errors: FieldErrors = {}
         fields: DocumentRow | None = None
         try:
-            fields = self.model.model_validate(row.values)
+            fields = (self.head if is_head else self.model).model_validate(row.values)
         except ValidationError as error:
             errors = field_errors(error)
-        if _key(row) == ("external_ref", None):
+        if document_key(row) == ("external_ref", None):
             errors.setdefault("code", ["is required, or external_ref"])
         for column, kind in self.references.items():
             code = row.values.get(column)
@@ -215,7 +241,7 @@ class DocumentRows:
         if errors or fields is None:
             outcome.refuse(row.line, errors)
             return None
-        return Checked(row.line, frozenset(row.values), fields)
+        return Checked(row.line, frozenset(row.values), fields, is_head)
 
     def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
         """Whether all rows agree on the document's own fields; reports where they do not."""
@@ -277,7 +303,7 @@ def _object(annotation: Any) -> type[BaseModel] | None:
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
-def _key(row: Row) -> tuple[str, object]:
+def document_key(row: Row) -> tuple[str, object]:
     """What the row's document is known by: column and value."""
     code = row.values.get("code")
     return ("code", code) if code is not None else ("external_ref", row.values.get("external_ref"))

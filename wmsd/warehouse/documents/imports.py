@@ -57,11 +57,14 @@ class DocumentImport(Import):
             if document.code is None:  # one that waits may have its external_ref
                 waiting = self._create(tx, waiting, outcome)
             document_id = self._known(tx, document)
-            goes_alone = document_id is not None or document.code is None or self._in_files.goes_alone(document)
+            is_known = document_id is not None or document.code is None or document.lines is None
+            goes_alone = is_known or self._in_files.goes_alone(document)
             if goes_alone or len(waiting) == TOGETHER:
                 waiting = self._create(tx, waiting, outcome)
             if document_id is not None:
                 self._change(tx, document_id, document, outcome)
+            elif document.lines is None:
+                self._rows.refuse_new(document, outcome)
             elif goes_alone:
                 self._create(tx, [document], outcome)
             else:
@@ -92,7 +95,8 @@ class DocumentImport(Import):
         before = self._kind.table.one(tx, document_id)
         try:
             fields = self._rows.whole(document.fields, self._kind.table.columns(tx, document_id))
-            self._kind.change(tx, document_id, fields, self._in_files.lines_of(tx, document))
+            lines = None if document.lines is None else self._in_files.lines_of(tx, document)
+            self._kind.change(tx, document_id, fields, lines)
         except Problem as problem:
             self._rows.refuse(problem, document, outcome)
         else:

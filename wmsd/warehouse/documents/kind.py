@@ -30,7 +30,8 @@ class Document(NamedTuple):
     status: Any
     rows: list[int]
     fields: Row
-    lines: list[Any]
+    lines: list[Any] | None
+    """None where the rows say nothing of lines: those that the document has stay."""
 
 
 Created = list[Record | Problem]
@@ -42,7 +43,7 @@ def always(_: Document) -> bool:
 
 
 def own_lines(_: Transaction, document: Document) -> list[Any]:
-    return document.lines
+    return document.lines or []
 
 
 def lines_as_read(_: Transaction, document: Row, lines: list[Row]) -> list[Row]:
@@ -94,6 +95,8 @@ class InFiles:
     """The lines of a record for an export, with these columns."""
     goes_alone: Callable[[Document], bool] = always
     """Whether a document is created by itself: after everything before it is done, and before the next begins."""
+    lines_are_replaced: bool = True
+    """Whether the lines of a file take the place of those that are there."""
     walked_last: bool = False
     """Whether documents are moved only when all of the file are created: moving one may close others."""
     comes_about: frozenset[str] = frozenset()

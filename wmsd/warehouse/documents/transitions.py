@@ -18,6 +18,12 @@ class Step(Enum):
     MOVE = "move to the requested status"
 
 
+class Forbidden(Problem):
+    """What the status of a document forbids. `fields` are those that cannot change, the lines among them."""
+
+    fields: Collection[str] = ()
+
+
 @dataclass(frozen=True)
 class Transitions(Generic[Status, Effect]):
     """`table` has every allowed move and its effect. Any other move is refused. A move to the current status is no
@@ -71,7 +77,9 @@ class Transitions(Generic[Status, Effect]):
             return [Step.CHANGE, Step.MOVE] if moves else [Step.CHANGE]
         if moves and requested in change_in:
             return [Step.MOVE, Step.CHANGE]
-        raise self.forbidden(self._frozen(current, differing), current, requested if moves else None)
+        frozen = [name for name in differing if not self._change_in(name) & {current, requested}]
+        sentence = self._frozen(current, differing)
+        raise self.forbidden(sentence, current, requested if moves else None, fields=frozen)
 
     def may_change(self, status: Status, names: Collection[str]) -> frozenset[str]:
         """Those of these fields, the lines among them, that may change in the status."""
@@ -84,14 +92,21 @@ class Transitions(Generic[Status, Effect]):
         return self.own_change_in.get(name, self.fields_change_in)
 
     def forbidden(
-        self, message: str, current: Status, requested: Status | None = None, refused: Collection[Status] = ()
-    ) -> Problem:
+        self,
+        message: str,
+        current: Status,
+        requested: Status | None = None,
+        refused: Collection[Status] = (),
+        fields: Collection[str] = (),
+    ) -> Forbidden:
         """A 409 with the allowed statuses. `requested` is None when no move was requested. `refused` are statuses
         that the table allows and something else forbids, as it does the requested one.
         """
         allowed = [each for each in self.allowed_from(current) if each != requested and each not in refused]
         details = {"current": current, "requested": requested, "allowed": allowed}
-        return Problem("INVALID_STATUS", message, details=details)
+        problem = Forbidden("INVALID_STATUS", message, details=details)
+        problem.fields = fields
+        return problem
 
     def forbidding(self, path: str, sentence: str, current: Status) -> FieldError:
         """The error (409) of a field that names a document of this kind whose status forbids what is asked."""

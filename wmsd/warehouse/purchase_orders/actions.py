@@ -134,7 +134,7 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
     if gone and (reception := tx.service(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
         sentence = f"Reception {reception} names an item that would go. Send it back with its id and article."
-        raise BY_HAND.forbidden(sentence, status)
+        raise BY_HAND.forbidden(sentence, status, fields=(ORDERS.lines,))
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:

@@ -48,7 +48,7 @@ def _items(tx: Transaction, reception: Document) -> list[Any]:
     order_id = reception.fields["purchase_order_id"]
     numbered = list(enumerate(orders.receivable(tx, order_id).values(), start=1))
     items = []
-    for row in reception.lines:
+    for row in reception.lines or ():
         named = [
             item.id
             for number, item in numbered

@@ -150,7 +150,7 @@ def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Co
     if bound and (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         names = " and ".join(bound)
         sentence = f"Return {code} is bound to this sales order, so its {names} cannot be changed."
-        raise TRANSITIONS.forbidden(sentence, status, refused=("IN_LUCRU",))
+        raise TRANSITIONS.forbidden(sentence, status, refused=("IN_LUCRU",), fields=bound)
 
 
 def _change(

@@ -15,7 +15,7 @@ def _goes_alone(order: Document) -> bool:
     """A cancelled order gives stock back, which later ones may take. Which named lots are left depends on the
     orders before.
     """
-    return order.status == "ANULAT" or any(line.lot_number or line.serials for line in order.lines)
+    return order.status == "ANULAT" or any(line.lot_number or line.serials for line in order.lines or ())
 
 
 SALES_ORDERS: Final = DocumentKind(

@@ -57,6 +57,15 @@ async def test_every_label_is_in_the_language_of_its_reader(visitor: Visitor) ->
             assert f">{name}<" not in romanian.text
 
 
+async def test_lines_of_an_order_that_go_and_come_are_named(visitor: Visitor, shop: Shop) -> None:
+    made = await shop.order({"article_id": 1, "quantity": 2})
+    file = f"code,partner_code,warehouse_code,article_code,quantity\n{made.body['code']},P1,MAIN,A,20\n"
+    place, _ = await looked_at(visitor, "sales-orders", file)
+    english, romanian = await visitor.get(place), await visitor.get(place, {"Accept-Language": "ro"})
+    assert ("goes: A, 2<" in english.text, "comes: A, 20<" in english.text) == (True, True)
+    assert ("dispare: A, 2<" in romanian.text, "apare: A, 20<" in romanian.text) == (True, True)
+
+
 async def settled(visitor: Visitor, path: str) -> Seen:
     """The page of an upload, when nothing is at work any more. It asks less and less often: pages are limited."""
     for number in range(PATIENCE_SECONDS):

@@ -132,4 +132,15 @@ def _in_words(row: dict[str, Any]) -> dict[str, Any]:
             cells.append(f"{name}: {short_cell(after)}")
         elif before is not None and before != after:
             cells.append(f"{name}: {short_cell(before) or '-'} → {short_cell(after) or '-'}")
+    if "lines" in row:
+        cells.append(f"lines: {_lines_in_words(row['lines'])}")
     return {"row": row["row"], "what": row["what"], "cells": ", ".join(cells) or "-"}
+
+
+def _lines_in_words(lines: dict[str, Any]) -> str:
+    """The lines that a document loses and gets."""
+    told = []
+    for sign, named, more in (("-", lines["go"], lines["more_go"]), ("+", lines["come"], lines["more_come"])):
+        told += [f"{sign} {each}" for each in named]
+        told += [f"{sign} {more} more"] if more else []
+    return "; ".join(told) or "in another order"

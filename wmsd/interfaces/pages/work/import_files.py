@@ -23,7 +23,7 @@ MOST_ARRIVING: Final = 2
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "decimal": ("point", "comma"),
     "delimiter": ("comma", "semicolon", "tab"),
-    "encoding": ("utf-8", "utf-16", "windows-1250", "windows-1252", "iso-8859-2"),
+    "encoding": ("utf-8", "utf-16", "windows-1250", "windows-1252", "iso-8859-2", "cp852", "cp850", "mac-roman"),
 }
 TYPED: Final = ("kind", *CHOICES, "reason")
 BROKEN: Final = "The upload cannot be kept now. Try again, and tell the site admin if it fails again."

@@ -62,6 +62,9 @@ CHOICES: Final = {
     "windows-1250": "Windows-1250 (Central Europe)",
     "windows-1252": "Windows-1252 (Western Europe)",
     "iso-8859-2": "ISO 8859-2 (Central Europe)",
+    "cp852": "CP852 (DOS, Central Europe)",
+    "cp850": "CP850 (DOS, Western Europe)",
+    "mac-roman": "Mac Roman",
 }
 
 

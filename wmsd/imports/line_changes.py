@@ -1,0 +1,96 @@
+"""Which lines of a document a file takes away, and which it brings: for previews."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from typing import Any, Final
+
+from wmsd.contract.bulk_imports import Row
+from wmsd.db.engine.transaction import Transaction
+from wmsd.imports.current_values import as_cell, rows_of_document
+from wmsd.imports.errors import short_cell
+from wmsd.warehouse.document_kinds import DOCUMENTS
+from wmsd.warehouse.documents.file_rows import OF_A_LINE, DocumentRows, document_key
+from wmsd.warehouse.documents.kind import DocumentKind
+
+MOST_NAMED: Final = 5
+"""Lines that go, and lines that come, of one document."""
+REPLACED: Final[Mapping[str, DocumentKind]] = {
+    kind.name: kind for kind in DOCUMENTS if kind.in_files.lines_are_replaced
+}
+Line = tuple[str, ...]
+
+
+def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row], list[Row]]:
+    """The first rows, and those after them that are of the last document too."""
+    first = list(islice(rows, most))
+    if not first or kind_name not in REPLACED:
+        return first, []
+    last, rest = document_key(first[-1]), list[Row]()
+    for row in islice(rows, REPLACED[kind_name].table.most_lines):
+        if document_key(row) != last:
+            break
+        rest.append(row)
+    return first, rest
+
+
+def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
+    """The rows of documents whose lines would change. The first of each has the first lines that go and that come,
+    and how many more do.
+    """
+    kind, found = REPLACED.get(kind_name), dict[int, dict[str, Any]]()
+    if kind is None:
+        return found
+    in_file = DocumentRows(kind)
+    for _, group in groupby(rows, key=document_key):
+        of_one = [row for row in group if in_file.has_line(row)]
+        current = rows_of_document(kind, tx, of_one[0].values) if of_one else None
+        if current is not None:
+            columns = _told_columns(kind, in_file, of_one)
+            before = [_line(columns, values) for values in current]
+            after = [_line(columns, row.values) for row in of_one]
+            if before != after:
+                found.update({row.line: {} for row in of_one})
+                found[of_one[0].line] = _change(before, after)
+    return found
+
+
+def _told_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
+    """Without the second column of a reference, such as the number of an item, where the rows leave it out."""
+    extra = {name for names in kind.in_files.columns.values() for name in names[1:]}
+    left_out = {name for name in extra if any(row.values.get(name) is None for row in rows)}
+    return [name for name in in_file.line_columns if name not in left_out]
+
+
+def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
+    """What is as in the document, such as the warehouse, is not told."""
+    cells = {name: as_cell(values.get(name)) for name in columns}
+    own = {
+        name: as_cell(values.get(name.removeprefix(OF_A_LINE))) for name in columns if name.startswith(OF_A_LINE)
+    }
+    return tuple("" if cell == own.get(name) else cell for name, cell in cells.items())
+
+
+def _change(before: Sequence[Line], after: Sequence[Line]) -> dict[str, Any]:
+    """Both lists are empty where only the order differs."""
+    goes, comes = _without(before, after), _without(after, before)
+    return {
+        "go": [_text(line) for line in goes[:MOST_NAMED]],
+        "come": [_text(line) for line in comes[:MOST_NAMED]],
+        "more_go": max(0, len(goes) - MOST_NAMED),
+        "more_come": max(0, len(comes) - MOST_NAMED),
+    }
+
+
+def _without(lines: Iterable[Line], others: Iterable[Line]) -> list[Line]:
+    left, found = Counter(others), list[Line]()
+    for line in lines:
+        if left[line]:
+            left[line] -= 1
+        else:
+            found.append(line)
+    return found
+
+
+def _text(line: Line) -> str:
+    return short_cell(", ".join(cell for cell in line if cell))
