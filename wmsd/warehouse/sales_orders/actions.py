@@ -60,6 +60,7 @@ CHANGED: Final = (
     "stock.updated",
     "stock.low",
 )
+UNLOADED: Final[tuple[Status, ...]] = ("IN_LUCRU",)
 KEPT_BY_RETURNS: Final = ("partner_id", "client_id")
 """Fields that stay while a return that is not cancelled is bound to the order."""
 
@@ -150,7 +151,7 @@ def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Co
     if bound and (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         names = " and ".join(bound)
         sentence = f"Return {code} is bound to this sales order, so its {names} cannot be changed."
-        raise TRANSITIONS.forbidden(sentence, status, refused=("IN_LUCRU",), fields=bound)
+        raise TRANSITIONS.forbidden(sentence, status, refused=UNLOADED, fields=bound)
 
 
 def _change(
