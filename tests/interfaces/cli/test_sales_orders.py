@@ -143,7 +143,7 @@ def test_a_final_order_is_not_changed_by_a_file(stocked: Tenant) -> None:
         "sales-orders", HEADER + "A-3,,CREAT,P1,MAIN,,,,B,2,,,\nA-3,,CREAT,P1,MAIN,,,,B,2,,,\n"
     ) == ["row 2, status: There is no way from ANULAT to CREAT."]
     assert stocked.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,,,\n") == [
-        "row 2, status: This sales order is ANULAT. It cannot be changed any more."
+        "row 2, article_code: This sales order is ANULAT. It cannot be changed any more."
     ]
 
 
