@@ -49,7 +49,6 @@ SHORT: Final = {
     "interfaces/pages/people/try_sign_on.py": "a page",
     "interfaces/pages/webhooks/event.py": "a page",
     "server/figures/ask.py": "what a command imports of the figures, which import the server",
-    "warehouse/contributions.py": "a table",
 }
 """Files under 40 lines that one room uses, with the reason why they stand alone."""
 WRITES: Final = re.compile(

@@ -43,7 +43,7 @@ def stocked(tenant: Tenant) -> Tenant:
 UNDONE: dict[str, str] = {
     "clients": "code,name,address.city\nC1,Renamed,Cluj\nC2,New,\n",
     "partners": "code,name,type\nP1,Renamed,FURNIZOR\nP2,New,CLIENT\n",
-    "warehouses": "code,name,active\nMAIN,Renamed,false\nNEW,New,true\n",
+    "warehouses": "code,name,active\nMAIN,Renamed,true\nNEW,New,false\n",
     "articles": "code,name,client_code,external_ref,barcodes\nA,Renamed,C1,RB,1;2\nB,Bolt,,RA,\nNEW,New,,,7\n",
     "stock": f"{PLACE}A,MAIN,2.5\nB,MAIN,7\nB,SIDE,0\n",
     "stock-count": f"{COUNT}A,MAIN,L1,,3\nA,MAIN,L2,,4\nS,SIDE,,X1,1\n",

@@ -47,7 +47,8 @@ from wmsd.tenants.accounts.token_administration import TokenLifetimes
 from wmsd.tenants.companies.company_administration import CompanyFileMaker
 from wmsd.tenants.sign_on import store as sign_on_store
 from wmsd.warehouse.articles.tracking_rules import Obstacles
-from wmsd.warehouse.contributions import DEPENDENTS, OBSTACLES
+from wmsd.warehouse.contributions import DEPENDENTS, HOLDINGS, OBSTACLES
+from wmsd.warehouse.directory.closing_rules import Holdings
 from wmsd.warehouse.documents.dependents import Dependents
 from wmsd.warehouse.search.index_damage import DamagedIndexes
 
@@ -147,6 +148,7 @@ async def open_installation(
             Vault: vault,
             Guard: guard,
             Obstacles: OBSTACLES,
+            Holdings: HOLDINGS,
             Dependents: DEPENDENTS,
             Whitelist: whitelist,
             DamagedIndexes: damaged_indexes,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from wmsd.warehouse.articles.tracking_rules import Obstacle, Obstacles
+from wmsd.warehouse.directory.closing_rules import GOODS, OPEN_DOCUMENTS, Holding, Holdings
 from wmsd.warehouse.documents.dependents import Dependent, Dependents
 
 
@@ -27,5 +28,19 @@ def _dependents() -> Iterator[Dependent]:
         yield from room.DEPENDENTS
 
 
+def _holdings() -> Iterator[Holding]:
+    from wmsd.warehouse.document_kinds import DOCUMENTS
+    from wmsd.warehouse.documents.checks import sql_names
+
+    yield Holding("SELECT count(*) FROM stock WHERE warehouse_id = :id AND quantity > 0", GOODS)
+    of_kinds = (
+        f"SELECT count(*) AS number FROM {kind.table.name} "
+        f"WHERE warehouse_id = :id AND status IN ({sql_names({before for before, _ in kind.transitions.table})})"
+        for kind in DOCUMENTS
+    )
+    yield Holding(f"SELECT sum(number) FROM ({' UNION ALL '.join(of_kinds)})", OPEN_DOCUMENTS)
+
+
 OBSTACLES: Final = Obstacles(_obstacles)
+HOLDINGS: Final = Holdings(_holdings)
 DEPENDENTS: Final = Dependents(_dependents)

@@ -5,7 +5,7 @@ them.
 from collections.abc import Mapping
 from functools import partial
 
-from wmsd.base.problems import invalid, or_not_found
+from wmsd.base.problems import invalid, or_not_found, refuse_errors
 from wmsd.contract.fields import Input
 from wmsd.contract.operation import operation
 from wmsd.contract.results import Record
@@ -14,6 +14,7 @@ from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
 from wmsd.db.sql.code_forms import form_errors
 from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
+from wmsd.warehouse.directory.closing_rules import Holdings
 from wmsd.warehouse.directory.schema import (
     Client,
     ClientChanges,
@@ -64,7 +65,12 @@ def create_warehouse(tx: Transaction, body: WarehouseFields) -> Record:
 
 @by_admins(tag="Warehouses", returns=Warehouse, precondition=WAREHOUSES.one, audited="warehouse.change")
 def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record:
-    """Change a warehouse."""
+    """Change a warehouse.
+
+    One that has goods or open documents cannot be switched off.
+    """
+    current = store.columns(tx, WAREHOUSES, id) or {}
+    refuse_errors(tx.service(Holdings).errors(tx, {**current, "id": id}, {**current, **body.given()}))
     return change_record(tx, WAREHOUSES, id, body)
 
 

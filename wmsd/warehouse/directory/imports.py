@@ -13,7 +13,8 @@ from wmsd.db.sql.change_sequence import insert_in_order, update_in_order
 from wmsd.db.sql.code_forms import form_errors
 from wmsd.db.sql.statements import column_values
 from wmsd.warehouse.directory import store
-from wmsd.warehouse.directory.store import DirectoryKind
+from wmsd.warehouse.directory.closing_rules import Holdings
+from wmsd.warehouse.directory.store import WAREHOUSES, DirectoryKind
 
 ADDRESS = "address."
 
@@ -36,6 +37,8 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
         errors |= codes.given_twice(row)
         if current is None and (sentences := form_errors(tx, kind.table, kind.noun, code)):
             errors |= {"code": sentences}
+        elif current is not None and columns and kind is WAREHOUSES:
+            errors |= tx.service(Holdings).errors(tx, current, columns)
         if errors:
             outcome.refuse(row.line, errors)
         elif current is None:
