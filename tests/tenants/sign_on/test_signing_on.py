@@ -90,7 +90,7 @@ async def test_one_mailbox_is_one_user_however_the_provider_writes_it(
 ) -> None:
     user_id = await scene.world.new_user(made, "platform-admin")
     scene.provider.claims = {**ANA, "email": claimed}
-    assert (await scene.provider.sign_on(scene.visitor)).goes_to == "/account"
+    assert (await scene.provider.sign_on(scene.visitor)).goes_to == "/today"
     found = await user(scene.world, made)
     assert found is not None
     assert (found.id, (await scene.audit())[-2]) == (user_id, ("user.link company", found.email))
