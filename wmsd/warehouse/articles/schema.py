@@ -79,7 +79,7 @@ MAX_SEARCH = 64
 
 
 def _words(value: object) -> object:
-    if isinstance(value, str) and not value.strip():
+    if isinstance(value, str) and not any(map(str.isalnum, value)):
         raise validation_error("must have a word to look for; leave the search out to list everything")
     return value
 
