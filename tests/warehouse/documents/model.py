@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from tests.support.moments import Moments
-from tests.warehouse.sales_orders.model import CODES, Refused, Taken
+from tests.warehouse.sales_orders.model import CODES, CodeTaken, Refused, Taken, with_holder_of_code
 from tests.warehouse.stock.model import WAREHOUSES, Json, Telling
 
 PARTNERS = (1, 2, 4)
@@ -31,6 +31,7 @@ def refuse(errors: FieldErrors) -> None:
         code = next(each for code in CODES for _, each in errors if each == code)
         details = {"id": code.holder} if isinstance(code, Taken) else getattr(code, "details", None)
         status = 409 if code == "INVALID_STATUS" else 422
+        details = with_holder_of_code(details, (code for _, code in errors))
         raise Refused(status, code, {path for path, _ in errors}, details)
 
 
@@ -149,7 +150,7 @@ class Book(ABC):
                 errors.append((name, code))
         for other in self.by_id.values():
             if other is not document and fields["code"] is not None and fields["code"] == other.fields["code"]:
-                errors.append(("code", "VALIDATION_FAILED"))
+                errors.append(("code", CodeTaken(other.id)))
             reference = fields["external_ref"]
             if other is not document and reference is not None and reference == other.fields["external_ref"]:
                 errors.append(("external_ref", Taken(other.id)))

@@ -3,7 +3,7 @@
 What an order holds is not kept: it is what its lines take, as long as its status holds stock.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -70,6 +70,22 @@ class Taken(str):
         self = super().__new__(cls, "EXTERNAL_REF_TAKEN")
         self.holder = holder
         return self
+
+
+class CodeTaken(str):
+    """The same of a document's own code, which has no error code of its own."""
+
+    holder: int
+
+    def __new__(cls, holder: int) -> "CodeTaken":
+        self = super().__new__(cls, "VALIDATION_FAILED")
+        self.holder = holder
+        return self
+
+
+def with_holder_of_code(details: Json | None, codes: Iterable[str]) -> Json | None:
+    holder = next((each.holder for each in codes if isinstance(each, CodeTaken)), None)
+    return details if holder is None else {**(details or {}), "code_taken_by": holder}
 
 
 class Line(NamedTuple):
@@ -211,7 +227,7 @@ class Orders:
             errors["client_id"] = "VALIDATION_FAILED"
         for other in self.by_id.values():
             if other is not order and fields["code"] is not None and fields["code"] == other.fields["code"]:
-                errors["code"] = "VALIDATION_FAILED"
+                errors["code"] = CodeTaken(other.id)
             if (
                 other is not order
                 and fields["external_ref"]
@@ -282,7 +298,7 @@ def refuse(errors: FieldErrors) -> None:
     if errors:
         code = next(each for code in CODES for each in errors.values() if each == code)
         details = {"id": code.holder} if isinstance(code, Taken) else None
-        raise Refused(422, code, errors, details)
+        raise Refused(422, code, errors, with_holder_of_code(details, errors.values()))
 
 
 def forbidden(order: Order, status: str) -> Refused:

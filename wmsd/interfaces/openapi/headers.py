@@ -141,7 +141,8 @@ def _is_before_the_limit(declared: Operation, status: int) -> bool:
     access does not, unless that is found out later.
     """
     is_admitted_first = declared.signed_in or "company" in declared.takes
-    return is_admitted_first and (status == 401 or (status == 403 and declared.off_because is None))
+    is_refused_later = declared.off_because is not None or "operator_id" in declared.takes
+    return is_admitted_first and (status == 401 or (status == 403 and not is_refused_later))
 
 
 def _always(route: Route) -> list[str]:
