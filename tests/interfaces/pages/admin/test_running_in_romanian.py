@@ -22,7 +22,7 @@ from wmsd.maintenance.file_checks.company_checks import CHECKS
 from wmsd.server import job_log
 from wmsd.settings.all_settings import sections
 
-SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in signature_recipes.LANGUAGES)}
+SAME: set[str] = {"UTF-8", "UTF-16", "Mac Roman", *(each.title for each in signature_recipes.LANGUAGES)}
 """Names that every language has."""
 
 
