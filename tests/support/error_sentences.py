@@ -64,7 +64,7 @@ WHOLE: Final = frozenset(
         "wmsd/http_client/trusted_authorities.py",
         "wmsd/interfaces/pages/records/act.py",
         "wmsd/interfaces/pages/kit/browser.py",
-        "wmsd/interfaces/pages/kit/form_origin.py",
+        "wmsd/interfaces/http/form_origin.py",
         "wmsd/interfaces/pages/records/browse.py",
         "wmsd/interfaces/pages/webhooks/deliveries.py",
         "wmsd/interfaces/pages/kit/forms.py",

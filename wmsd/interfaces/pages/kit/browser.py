@@ -14,8 +14,8 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http import reached_origin, requests
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.form_origin import check_form_origin
 from wmsd.interfaces.http.reached_origin import Front
-from wmsd.interfaces.pages.kit.form_origin import check_form_origin
 
 COOKIE: Final = "wmsd-"
 """Begins the name of a session's cookie. A part of the installation's id follows."""

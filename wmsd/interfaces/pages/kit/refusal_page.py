@@ -6,10 +6,10 @@ from typing import Final
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http import failure_page
 from wmsd.interfaces.http.aiohttp_web import web
+from wmsd.interfaces.http.form_origin import FormOfAnotherOrigin
 from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FormOfAnotherSession
-from wmsd.interfaces.pages.kit.form_origin import FormOfAnotherOrigin
 from wmsd.interfaces.pages.kit.page_client import HOME, PERSON, SIGN_IN, PageClient, Person
 from wmsd.interfaces.pages.kit.rendering import render_page
 from wmsd.interfaces.pages.kit.text import language
