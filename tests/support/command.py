@@ -10,6 +10,7 @@ import pty
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -256,10 +257,13 @@ def _end(process: "subprocess.Popen[str]", log_file: Path) -> None:
         raise AssertionError(f"The server does not stop.\n{log_file.read_text(encoding='utf-8')}") from None
 
 
-def at_a_terminal(home: Home, *arguments: str | Path, answers: Sequence[str] = ()) -> Done:
-    """A command with a terminal as standard input and standard error; what the terminal shows is `err`.
+def at_a_terminal(
+    home: Home, *arguments: str | Path, answers: Sequence[str] = (), interrupt_after: str = ""
+) -> Done:
+    """Run a command with a terminal as standard input and standard error; what the terminal shows is `err`.
 
-    Each answer is typed when a prompt waits for it.
+    Each answer is typed when a prompt waits for it. The command is interrupted, as by Ctrl-C, when the terminal
+    shows `interrupt_after`.
     """
     terminal, far_end = pty.openpty()
     with home.start(*arguments, stdin=far_end, stderr=far_end) as process:
@@ -276,6 +280,9 @@ def at_a_terminal(home: Home, *arguments: str | Path, answers: Sequence[str] = (
         with contextlib.suppress(OSError):  # the far end is closed when the process ends
             while more := os.read(terminal, 1000):
                 shown += more
+                if interrupt_after and interrupt_after in shown.decode(errors="ignore"):
+                    process.send_signal(signal.SIGINT)
+                    interrupt_after = ""
         os.close(terminal)
         out = process.stdout.read() if process.stdout else ""
         hung.cancel()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from wmsd.interfaces.openapi import headers
 

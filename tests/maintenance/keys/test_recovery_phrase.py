@@ -239,8 +239,9 @@ def test_at_a_terminal_a_restore_asks_until_the_words_are_right(installation: Ho
 
 
 def test_at_a_terminal_it_is_created_and_checked_at_once(installation: Home) -> None:
-    with_nothing_typed = at_a_terminal(installation, "recovery-phrase", "create", answers=["", "one two three"])
-    assert "this text has 3" in with_nothing_typed.err, "and it asks again, until Ctrl-C"
+    arguments, answers = ("recovery-phrase", "create"), ["", "one two three"]
+    done = at_a_terminal(installation, *arguments, answers=answers, interrupt_after="this text has 3")
+    assert "this text has 3" in done.err, "and it asks again, until Ctrl-C"
 
 
 def test_a_phrase_that_was_not_checked_gives_way_to_the_next(installation: Home) -> None:
