@@ -8,6 +8,7 @@ difference is noise: a row that is off by more than half the limit says nothing.
 import itertools
 import json
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -178,7 +179,8 @@ def measure(revision: str, kept: Path | None = None, flames: Path | None = None)
     left_out: list[Setup] = []
     with folder() as scratch, checked_out(revision, scratch) as other:
         here = this_tree()
-        filled = [_fill(each, scratch / f"side-{place}") for place, each in enumerate((here, here, other))]
+        first = _fill(here, scratch / "side-0")
+        filled = [first, _copy(first, scratch / "side-1"), _fill(other, scratch / "side-2")]
         for setup in SETUPS:
             try:
                 rows += _rows_of(setup, filled, flames)
@@ -260,6 +262,12 @@ def _fill(checkout: Checkout, where: Path) -> Filled:
         checkout.wmsd(data, "import", kind, "-", "--company", "ACME", stdin=text)
     token = checkout.wmsd(data, "token", "create", "--user", ADMIN, "--ability", "*", "--company", "ACME")
     return Filled(checkout, data, token.strip())
+
+
+def _copy(filled: Filled, where: Path) -> Filled:
+    """Return the same company in a folder of its own: no server has opened the first one yet."""
+    shutil.copytree(filled.data.parent, where)
+    return Filled(filled.checkout, where / filled.data.name, filled.token)
 
 
 def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:

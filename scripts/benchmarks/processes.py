@@ -101,16 +101,22 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**kept, "PYTHONPATH": path, "WMSD_BACKUP_EVERY": "never", **(extra or {})}
 
 
-def run(command: Sequence[str | Path], cwd: Path, stdin: str = "") -> str:
-    """Standard output of a command that must succeed."""
+def run(
+    command: Sequence[str | Path],
+    cwd: Path,
+    stdin: str = "",
+    env: Mapping[str, str] | None = None,
+    name: str = "",
+) -> str:
+    """Return the standard output of a command. Raise Failed, with the name of the command, if it fails."""
     kept: tuple[int, ...] = ()
     if FORKED and command[0] == WMSD:
         command, kept = [sys.executable, "-I", "-S", FORKED, *command[1:]], (int(os.environ["FORKS"]),)
     done = subprocess.run(
-        command, cwd=cwd, env=environment(), input=stdin, text=True, capture_output=True, pass_fds=kept
+        command, cwd=cwd, env=env or environment(), input=stdin, text=True, capture_output=True, pass_fds=kept
     )
     if done.returncode:
-        raise Failed(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+        raise Failed(f"{name or ' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
     return done.stdout
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.processes import HOST, ROOT, Failed, Server, free_port, progress, server
+from benchmarks.processes import FORKED, HOST, ROOT, WMSD, Failed, Server, free_port, progress, run, server
 
 MAIN: Final = "from wmsd.interfaces.cli.main import main; main()"
 LOCK: Final = "requirements.txt"
@@ -37,14 +37,10 @@ class Checkout:
     def wmsd(self, data: Path, *words: str | Path, stdin: str = "") -> str:
         """Standard output of a command that must succeed. `words`: without --data."""
         group, *rest = words
-        command = [self.python, "-P", "-c", MAIN, group, *rest[:1], "--data", data, *rest[1:]]
-        done = subprocess.run(
-            command, cwd=data.parent, env=self.environment({}), input=stdin, text=True, capture_output=True
-        )
-        if done.returncode:
-            shown = " ".join(map(str, words))
-            raise Failed(f"wmsd {shown} of {self.name} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-        return done.stdout
+        program = [WMSD] if FORKED and self.root == ROOT else [self.python, "-P", "-c", MAIN]
+        command = [*program, group, *rest[:1], "--data", data, *rest[1:]]
+        name = f"wmsd {' '.join(map(str, words))} of {self.name}"
+        return run(command, data.parent, stdin, self.environment({}), name)
 
     def serving(self, data: Path, settings: Mapping[str, str]) -> AbstractContextManager[Server]:
         port = free_port()
