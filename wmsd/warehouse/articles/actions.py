@@ -1,4 +1,4 @@
-"""The use cases of articles."""
+"""The operations on articles."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -57,7 +57,7 @@ writing = partial(
 def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
     """List articles.
 
-    `search` looks in code, name and barcodes: each of its words must be the beginning of a word there. `code` must
+    `search` looks in code, name and barcodes. Each of its words must be the beginning of a word there. `code` must
     match exactly.
     """
     return store.page(tx, query, query.filters(), None)
@@ -76,7 +76,7 @@ def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
 def walk_articles(tx: Transaction, query: ArticleCursorQuery, position: int) -> CursorPage:
     """List articles by cursor.
 
-    `search` looks in code, name and barcodes: each of its words must be the beginning of a word there. `code` must
+    `search` looks in code, name and barcodes. Each of its words must be the beginning of a word there. `code` must
     match exactly.
     """
     return store.after(tx, query, position)
@@ -100,15 +100,16 @@ def _of_code(tx: Transaction, code: str) -> Record:
 
 @reading(answer="cursor")
 def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
-    """List the articles in the order of their changes.
+    """List articles in the order of changes.
 
-    Follow `next_cursor` until it is null, and keep the last `end_cursor`: with it as `cursor`, the next walk
-    begins where this one ended. Or begin with `updated_since`, the `as_of` of the first page of the last time.
-    Beside a cursor only the moment that its walk began with may be sent. An article that changes while you read
-    comes later in the same walk, or in the next, even when the server's clock is set.
+    Follow `next_cursor` until it is null, and store the last `end_cursor`. Send this `end_cursor` as `cursor` the
+    next time, to continue after the last change. Alternatively, start with `updated_since`: the `as_of` of the
+    first page that you read the last time. With a cursor, `updated_since` must be absent or the value with which
+    the list began. An article that changes while you read comes again later in the same list, or in the next list.
+    A change of the server's clock does not affect the order.
     """
     if query.cursor is None:
-        position = min(query.updated_since or 0, tx.last_change())  # no cursor leads beyond the last change
+        position = min(query.updated_since or 0, tx.last_change())  # a cursor never points beyond the last change
     return store.changes(tx, query, position)
 
 
@@ -147,7 +148,10 @@ def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> 
 
 
 def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Record:
-    """Changes the given columns. Writes and emits the event only when something differs."""
+    """Change the given columns of an article and return the article.
+
+    If no value differs, nothing is written and no event is recorded.
+    """
     current = or_not_found(store.columns(tx, article_id), "article")
     values = {**current, **given}
     if values != current:

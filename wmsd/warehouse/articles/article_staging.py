@@ -1,9 +1,11 @@
-"""The SQL of article imports: the rows of a file are put into a table next to the company's, and written all
-together, after they are checked here.
+"""The SQL of article imports.
 
-One statement for all rows takes a quarter of the time of one for each, because FTS5 writes its index at the end of
-each statement. `line` gives the order. NULL in a column means: not given, where an article must have a value;
-empty, where it need not have one and the file has the column.
+The rows of a file are first stored in a temporary table and checked there. Then all rows are written together.
+This takes a quarter of the time of one statement per row, because FTS5 writes its index at the end of each
+statement.
+
+`line` gives the order. If an article must have a value in a column, NULL means that the row does not give one. In
+other columns NULL means empty, provided that the file has the column.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -36,9 +38,9 @@ TABLES: Final = (
         for name in ("code", "external_ref", "article_id")
     ),
 )
-"""article_id needs an index too: with the statistics of a small company SQLite decides to scan the articles and
-look for their rows. For the same reason each lookup for a row is a subquery of its own: it uses an index whatever
-the statistics say.
+"""`article_id` needs an index too: with the statistics of a small company, SQLite decides to scan the articles and
+search for their rows. For the same reason, each lookup for a row is a separate subquery, which uses an index
+whatever the statistics say.
 """
 ADD: Final = f"INSERT INTO staged_articles ({', '.join(STAGED)}) VALUES ({', '.join('?' * len(STAGED))})"
 GIVEN_TWICE: Final = """
@@ -49,17 +51,22 @@ GIVEN_TWICE: Final = """
 
 @cache
 def _defaults() -> dict[str, Any]:
-    """What an article has in the file where nothing is given. Made when first used: it builds the model."""
+    """Return the stored values of an article's fields that are not given.
+
+    The values are computed at first use, because the computation builds the model.
+    """
     return column_values(ArticleFields.model_construct(code="", name="").model_dump())
 
 
 def add(tx: Transaction, rows: Iterable[tuple[object, ...]]) -> None:
-    """Adds rows. Each holds the values of STAGED, in their order."""
+    """Add rows to the staging table. Each row has the values of the columns in `STAGED`, in that order."""
     tx.executemany(ADD, rows)
 
 
 SAME, OTHER, FOUND_OTHERWISE = 0, 1, 2
-"""How a row changes its article: not at all; only in fields outside the search index; in fields of the index."""
+"""How a row changes its article: not at all, only in fields outside the search index, or in fields of the search
+index.
+"""
 SEARCHED: Final = ("name", "barcode", "barcodes")
 CLIENT: Final = "(SELECT clients.id FROM clients WHERE clients.code = {staged}.client_code)"
 COMPARE: Final = f"""
@@ -76,8 +83,9 @@ COUNTS: Final = f"""
 
 
 def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
-    """The numbers of rows that create an article, change one, and change nothing. `sent` are the
-    file's columns.
+    """Return how many rows create an article, change one, and change nothing.
+
+    `sent` are the columns of the file.
     """
 
     def differ(names: Iterable[str]) -> str:
@@ -107,12 +115,14 @@ NUMBER: Final = """
 
 
 def number(tx: Transaction) -> None:
-    """Numbers the rows that create an article: their ids follow the last one in this order."""
+    """Assign numbers to the rows that create an article. The ids of new articles follow the last used id in this
+    order.
+    """
     tx.execute(NUMBER)
 
 
 def _columns(sent: Collection[str]) -> list[str]:
-    """The article's columns that the file has, without the code."""
+    """Return the article's columns that the file has, except the code."""
     return [
         name
         for name in store.COLUMNS
@@ -140,16 +150,18 @@ FORGET_WORDS: Final = f"""
         SELECT article_id FROM staged_articles WHERE difference = {FOUND_OTHERWISE}
     )
 """
-"""Deletes the changed articles from the search index beforehand. The trigger of each update would do it one by
-one: FTS5 takes twice as long to delete and add by turns as to delete all and then add all. The trigger then has
-nothing left to delete.
+"""Deletes the changed articles from the search index before the updates. Otherwise the trigger of each update
+would delete its article. FTS5 takes twice as long to alternate between deleting and adding as to delete all and
+then add all.
 """
 UPDATE: Final = f"""
     UPDATE articles SET {{values}}, change_seq = :before + line, updated_at = {WRITTEN_AT}
     FROM staged_articles AS staged WHERE articles.id = article_id AND difference = {{difference}}
 """
 SLICE: Final = 20_000
-"""Lines per statement, which keeps its rows in memory: enough for FTS5, and few enough for 4 MB."""
+"""Lines per INSERT statement, which keeps its rows in memory. The number is large enough for FTS5 to be fast, and
+small enough for 4 MB of memory.
+"""
 UPDATED_AFTER: Final = f"""
     SELECT id AS entity_id, {store.RECORD} AS data FROM articles
     WHERE change_seq > :before AND id <= :last_id ORDER BY change_seq
@@ -157,15 +169,16 @@ UPDATED_AFTER: Final = f"""
 
 
 def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
-    """Creates and changes the articles. Change sequences follow the lines. Answers the change sequence before the
-    first.
+    """Create and change the articles. Return the change sequence before the first change.
+
+    The change sequences follow the order of the lines.
     """
     last: int = tx.value("SELECT max(line) FROM staged_articles")
     before = tx.next_changes(last)[0] - 1
     columns = _columns(sent)
     moment = {"before": before}
     if "external_ref" in columns:
-        tx.execute(GIVE_UP)  # so that two articles can swap theirs
+        tx.execute(GIVE_UP)  # allows two articles to swap their external references
     tx.execute(FORGET_WORDS)
     for sql in _updates(columns):
         tx.execute(sql, moment)
@@ -177,7 +190,7 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
 
 
 def _updates(columns: list[str]) -> Iterator[str]:
-    """Two updates, so that rows without changes of searched fields leave the search index alone."""
+    """Return two UPDATE statements. Rows that change no searched field do not touch the search index."""
     for difference, names in (
         (OTHER, [name for name in columns if name not in SEARCHED]),
         (FOUND_OTHERWISE, columns),
@@ -201,7 +214,9 @@ def _insert(columns: list[str]) -> str:
 
 
 def repeated_lines(tx: Transaction, name: str) -> Iterator[tuple[int, int]]:
-    """Lines that repeat the code or external_ref of an earlier line, each with that line."""
+    """Return the lines that repeat the code or external_ref (`name`) of an earlier line, each with that earlier
+    line.
+    """
     return iter(tx.execute(GIVEN_TWICE.format(name=name)))
 
 
@@ -222,7 +237,9 @@ OF_TAKEN_EXTERNAL_REF: Final = """
     )
     ORDER BY line
 """
-"""An external_ref is not taken if the row of the article that has it gives that article another one."""
+"""An external_ref is not taken if the file has a row that gives a different external_ref to the article that has
+it now.
+"""
 OF_OTHER_FORM: Final = f"""
     SELECT line FROM staged_articles AS staged WHERE article_id IS NULL AND {BEYOND_ASCII} AND (
         EXISTS (SELECT 1 FROM articles WHERE {HAS_OTHER_FORM.format(table="articles", staged="staged")})
@@ -249,7 +266,10 @@ def find_known(tx: Transaction) -> None:
 
 
 def refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
-    """Lines whose references forbid them, each with why. One after the other: a file may have millions of them."""
+    """Return the lines whose references are invalid, each with its errors.
+
+    A file may have millions of such lines, so the lines are read one by one.
+    """
     yield from _lines(tx, NAMELESS, errors={"name": ["is required"]})
     yield from _lines(tx, OF_NO_CLIENT, errors={"client_code": ["is not a client of this company"]})
     define_forms(tx)
@@ -262,7 +282,7 @@ def _lines(tx: Transaction, sql: str, errors: FieldErrors) -> Iterator[tuple[int
 
 
 class TrackedOtherwise(NamedTuple):
-    """A row that changes the tracking by serials."""
+    """A row that would switch the tracking by serials of its article on or off."""
 
     line: int
     article_id: int
@@ -289,7 +309,7 @@ CONCERNS: Final = """
 
 
 def is_concerned_since(tx: Transaction, change: int) -> bool:
-    """Whether an article that has to do with the rows was changed after this place in the change sequence, or
+    """Return True if an article that a row refers to was changed after `change` in the change sequence, or was
     deleted.
     """
     return bool(tx.value(CONCERNS, (change,)))

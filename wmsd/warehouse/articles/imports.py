@@ -1,5 +1,6 @@
-"""Imports articles: creates new codes and changes known ones, by the same rules and with the same events as single
-ones.
+"""The import of articles: it creates articles with new codes and changes articles with known codes.
+
+The rules and the events are the same as for single articles.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from wmsd.warehouse.directory import store as directory
 
 
 class ArticleImport(Import):
-    """Rows of article fields, with `client_code` in place of `client_id`. Each step handles all rows at once."""
+    """Rows of article fields, with `client_code` instead of `client_id`. Each step handles all rows together."""
 
     checks_all = True
 
@@ -49,13 +50,13 @@ class ArticleImport(Import):
             given = column_values(ArticleChanges.model_validate(values).given())
         except ValidationError as error:
             errors |= field_errors(error)
-        if errors:  # other rows are still checked against these
+        if errors:  # other rows are still compared with these values
             outcome.refuse(row.line, errors)
             given = {name: values[name] for name in ("code", "name", "external_ref") if name in values}
         return (row.line, *(given.get(name) for name in article_staging.GIVEN), client_code, bool(errors))
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """When it is called again, it looks at all rows again only if what they name has changed."""
+        """Check the rows. A repeated call checks all rows again only if a record named by the rows has changed."""
         is_new = not self._is_as_before(tx)
         if is_new:
             _check_references(tx, outcome)
@@ -66,7 +67,7 @@ class ArticleImport(Import):
             outcome.created, outcome.updated, outcome.unchanged = article_staging.compare(tx, self._sent)
 
     def _is_as_before(self, tx: Transaction) -> bool:
-        """Whether the articles of the rows and all clients are as they were when it was called the last time."""
+        """Return True if the articles of the rows and all clients are unchanged since the previous call."""
         before, self._last_change = self._last_change, tx.last_change()
         clients, self._clients = self._clients, self._clients_now(tx)
         return (
@@ -74,7 +75,7 @@ class ArticleImport(Import):
         )
 
     def _clients_now(self, tx: Transaction) -> Mapping[str, int]:
-        """Their ids by code, if the rows name them."""
+        """Return the ids of all clients by code, or an empty mapping if the file has no client codes."""
         return directory.ids_by_code(tx, directory.CLIENTS) if "client_code" in self._sent else {}
 
     def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""Checks articles beyond the form of their fields. Pure: facts come in, errors come out."""
+"""Checks of articles beyond the form of their fields. Pure functions: facts come in, errors come out."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,17 +10,22 @@ from wmsd.base.problems import invalid
 from wmsd.contract.field_errors import FieldError, code_taken, external_ref_taken, invalid_field
 
 MOST_WORDS: Final = 6
-"""The most words that a search looks for, because each one costs time. The longest count: they narrow it most."""
+"""The maximum number of words in a search, because each word costs time. Long words narrow a search most, so the
+longest words are used.
+"""
 SHORTEST_BEGINNING: Final = 2
-"""The shortest word that is searched as a prefix. A shorter one must match a whole word."""
+"""The minimum length of a word that is searched as a prefix. A shorter word must match a whole word."""
 
 WORD: Final = re.compile(r"\w[\w\u0300-\u036f]*")
-"""Some letters have accents that are characters of their own in every form of Unicode."""
+"""A word with its combining accents: some letters have accents that are separate characters in every Unicode form.
+"""
 
 
 def search_words(text: str) -> list[str]:
-    """The distinct words of a search, the longest first, at most `MOST_WORDS`. Letters that the index has as plain
-    ones are plain; accents do not count there.
+    """Return the distinct words of a search, the longest first, at most `MOST_WORDS` of them.
+
+    Letters such as `ø`, which the search index stores as plain letters, are replaced by plain letters. Other
+    accents may stay, because the index ignores accents.
     """
     words: list[str] = WORD.findall(composed_text(text).translate(UNDECOMPOSED).replace("_", " "))
     different = {word.casefold(): word for word in words}.values()
@@ -29,7 +34,7 @@ def search_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """The articles that have the wanted code and external_ref, if any, and whether the wanted client exists."""
+    """The articles that already have the wanted code and external_ref, and whether the wanted client exists."""
 
     of_code: int | None
     of_external_ref: int | None
@@ -37,7 +42,7 @@ class Holders:
 
 
 def reference_errors(article_id: int | None, holders: Holders) -> Iterator[FieldError]:
-    """Errors of code, external_ref and client. `article_id` is None for a new article."""
+    """Return the errors of code, external_ref and client. `article_id` is None for a new article."""
     if holders.of_code not in (None, article_id):
         yield code_taken("article", holders.of_code)
     if holders.of_external_ref is not None and holders.of_external_ref != article_id:
@@ -47,7 +52,10 @@ def reference_errors(article_id: int | None, holders: Holders) -> Iterator[Field
 
 
 def wanted_fields(fields: str | None, known: Iterable[str]) -> list[str] | None:
-    """The names of a sparse fieldset. Raises Problem (422) for a name that is no field."""
+    """Return the names of a sparse fieldset, with `id`, or None if `fields` is None.
+
+    Raise Problem (422) if a name is not a field in `known`.
+    """
     if fields is None:
         return None
     names = [name.strip() for name in fields.split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""An article's fields (decisions, section 2)."""
+"""The fields of an article (decisions, section 2)."""
 
 from typing import Annotated
 
@@ -68,7 +68,7 @@ class ArticleFields(Input):
 
 
 class ArticleChanges(ArticleFields, partial=True):
-    """The fields to change; the others stay."""
+    """The fields to change. Other fields keep their values."""
 
 
 class Article(ArticleFields, Recorded):

@@ -24,7 +24,9 @@ check_fields_are_read(ArticleFields, Article)
 
 HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
 HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
-"""The search index finds the few articles with the words of a barcode; among them it is compared exactly."""
+"""The search index finds the few articles with the words of a barcode. Among these, the barcode is compared
+exactly.
+"""
 IS_LOW: Final = """id IN (
     SELECT article_id FROM low_articles WHERE :low
     UNION ALL SELECT other.id FROM articles AS other WHERE NOT :low AND other.id NOT IN low_articles
@@ -65,7 +67,7 @@ def find(tx: Transaction, query: IdsQuery) -> Records:
 
 
 def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
-    """The filters in the form of the list's SQL; None when nothing can match."""
+    """Return the filters in the form that the SQL of the list needs, or None if nothing can match."""
     found = dict(values)
     if "search" in values:
         found["search"] = search_expression(str(values["search"]))
@@ -77,13 +79,15 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
 
 
 def search_expression(search: str) -> str | None:
-    """The FTS5 query for the words of a search; None when it has none, so that nothing can match."""
+    """Return the FTS5 query for the words of a search, or None if the search has no words and cannot match."""
     words = search_words(search)
     return " ".join(map(_term, words)) if words else None
 
 
 def _phrase(barcode: str) -> str | None:
-    """An FTS5 query for the words of a barcode; None when the index may see none in it, or not the whole of it."""
+    """Return an FTS5 query for the words of a barcode. Return None if the index may miss some or all of the
+    barcode's text.
+    """
     if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
         return None
     doubled = barcode.translate(UNDECOMPOSED).replace('"', '""')
@@ -91,7 +95,7 @@ def _phrase(barcode: str) -> str | None:
 
 
 def _term(word: str) -> str:
-    """A term of an FTS5 query: a prefix, or the whole word when it is too short for a prefix."""
+    """Return a term of an FTS5 query: a prefix, or the whole word if the word is too short for a prefix."""
     return f'"{word}"*' if len(word) >= SHORTEST_BEGINNING else f'"{word}"'
 
 
@@ -103,7 +107,7 @@ ALL: Final = f"SELECT {RECORD} FROM articles ORDER BY id"
 
 
 def every(tx: Transaction) -> Iterator[str]:
-    """Every article, one at a time: for exports."""
+    """Return every article, one at a time, for exports."""
     return (row[0] for row in tx.execute(ALL))
 
 
@@ -111,7 +115,7 @@ ONE: Final = f"SELECT {RECORD} FROM articles WHERE id = ?"
 
 
 def one(tx: Transaction, id: int) -> Record:
-    """Raises Problem (404) when there is none."""
+    """Return the article. Raise Problem (404) if no article has the id."""
     return Record(id, or_not_found(tx.value(ONE, (id,)), "article"))
 
 
@@ -138,7 +142,7 @@ class Reference:
 
 
 def references(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> list[Reference]:
-    """The articles that have one of the ids or one of the codes."""
+    """Return the articles that have one of the ids or one of the codes."""
     found: dict[int, Reference] = {}
     for column, values in (("id", list(ids)), ("code", list(codes))):
         for article_id, code, active, serial in tx.rows(REFERENCES_BY[column], (dumps(values),)) if values else ():
@@ -150,7 +154,7 @@ COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM articles WHERE id = ?
 
 
 def columns(tx: Transaction, article_id: int) -> dict[str, Any] | None:
-    """The article's fields as they are stored."""
+    """Return the article's fields as they are stored, or None if no article has the id."""
     return tx.record(COLUMNS_OF_ONE, (article_id,))
 
 
@@ -170,7 +174,7 @@ def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> No
 
 
 def last_id(tx: Transaction) -> int:
-    """The last id that was given, also to an article that is gone."""
+    """Return the highest id ever given to an article, even if that article was deleted."""
     return undo_rows.last_id(tx, "articles")
 
 

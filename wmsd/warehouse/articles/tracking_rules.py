@@ -1,7 +1,7 @@
-"""Whether the tracking of an article by serials may be switched on or off.
+"""Rules about switching the tracking of an article by serials on or off.
 
-Goods of the article can forbid it. They are in rooms that this one does not know, so each room contributes its
-obstacles.
+Goods of the article can forbid the switch. This package does not know the packages with the goods, so each of
+those packages contributes its obstacles.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,8 +15,10 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """`count` is a SELECT: how many goods of the article (`:id`) forbid the switch, or whether any do. `sentence`
-    may show the number as `{count}`.
+    """A reason that forbids switching the tracking by serials on or off.
+
+    `count` is a SELECT that returns how many goods of the article (`:id`) forbid the switch, or whether any do.
+    `sentence` may contain `{count}` for that number.
     """
 
     switched: Literal["on", "off"]
@@ -25,8 +27,8 @@ class Obstacle:
 
 
 class Obstacles:
-    """The obstacles that all rooms contribute, in the order in which they are checked. The installation provides
-    them.
+    """The obstacles of all packages, in the order in which they are checked. The installation provides this
+    object.
     """
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Obstacle]]) -> None:
@@ -37,8 +39,9 @@ class Obstacles:
         return list(self._of_all_rooms())
 
     def check(self, tx: Transaction, article_id: int, before: object, after: object) -> None:
-        """`before` and `after` say whether the article is tracked by serials. Raises Problem (422) for the first
-        obstacle.
+        """Raise Problem (422) for the first obstacle, if the tracking by serials is switched on or off.
+
+        `before` and `after` say whether the article is tracked by serials.
         """
         if bool(before) == bool(after):
             return

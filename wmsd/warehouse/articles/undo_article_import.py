@@ -1,4 +1,6 @@
-"""Takes an import of articles back: those that it made are deleted, those that it changed are as before."""
+"""The undo of an article import: it deletes the articles that the import created and restores those that it
+changed.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -28,7 +30,10 @@ TRACKED_OTHERWISE: Final = """
 
 
 def obstacles(tx: Transaction, made: Made, most: int) -> Iterator[str]:
-    """Why what it has changed cannot be as before, beside that somebody has changed it since."""
+    """Return sentences that say why articles cannot be restored to their state before the import.
+
+    Changes that users made to these articles since the import are checked elsewhere.
+    """
     for code, external_ref in tx.rows(
         OF_TAKEN_EXTERNAL_REF, {"after": made.after, "last": made.last, "most": most}
     ):
@@ -47,7 +52,9 @@ FORGET_WORDS: Final = """
     DELETE FROM article_search WHERE (rowid > :after AND rowid <= :last)
         OR rowid IN (SELECT row_id FROM import_images)
 """
-"""All together, and beforehand: the triggers of each row would do it one by one, which takes twice as long."""
+"""Deletes the index entries of all articles together, before the rows change. Triggers would delete the entries
+row by row, which takes twice as long.
+"""
 GIVE_UP: Final = """
     UPDATE articles SET external_ref = NULL
     WHERE id IN (SELECT row_id FROM import_images)
@@ -62,6 +69,6 @@ def take_back(tx: Transaction, made: Made) -> None:
     record_events(tx, "article.deleted", DELETED, rows)
     tx.execute(FORGET_WORDS, rows)
     undo_rows.delete_made(tx, made)
-    tx.execute(GIVE_UP)  # so that two articles can swap theirs
+    tx.execute(GIVE_UP)  # allows two articles to swap their external references
     before = undo_rows.restore(tx, made, updated_at_sql(":before + place"))
     record_events(tx, "article.updated", CHANGED, {"before": before})
