@@ -1,1 +1,1 @@
-"""Counts: what is in stock by those who looked, from the list to the booking of differences."""
+"""Counts of the goods in stock, from the list of goods to the booking of differences."""

@@ -1,4 +1,4 @@
-"""The use cases of counts."""
+"""The operations on counts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -38,7 +38,10 @@ REFERENCES: Final = references_of(COUNTS)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Errors of references in a body whose form is wrong. A line with an id need not name its article."""
+    """Return the errors of references in a body whose form is wrong.
+
+    A line with an id need not name its article.
+    """
     lines = [None if line is None or line.get("id") is not None else line for line in sent.get("lines") or ()]
     yield from REFERENCES(tx, {**sent, "lines": lines}, named)
 
@@ -66,8 +69,9 @@ BOOKED: Final = ("count.status_changed", "count.updated", "stock.updated", "stoc
 def create_count(tx: Transaction, body: NewCount) -> Record:
     """Create a count.
 
-    It lists what `lines` name or, without them, all that is in stock in the warehouse, narrowed by
-    `article_search`. Lines that have their `counted_quantity` already begin the count.
+    The count lists the goods that `lines` name. Without `lines`, the count lists everything in stock in the
+    warehouse, limited by `article_search`. If a line already has its `counted_quantity`, the count starts with
+    status IN_LUCRU.
     """
     if body.lines is None:
         return create_with_lines(tx, body, _list_of_stock(tx, body.warehouse_id, body.article_search))
@@ -77,7 +81,7 @@ def create_count(tx: Transaction, body: NewCount) -> Record:
 
 
 def create_with_lines(tx: Transaction, body: CountHead, entries: Entries, begins: bool = True) -> Record:
-    """`begins`: whether counted quantities move it to IN_LUCRU."""
+    """Create a count with the entered lines. With `begins`, counted quantities move the count to IN_LUCRU."""
     values = COUNTS.replacement(body)
     errors = [*not_initial(COUNTS, body.status), *check_document(tx, COUNTS, None, values, {}), *entries.errors]
     refuse_field_errors(errors)
@@ -125,8 +129,8 @@ def replace_count(tx: Transaction, id: int, body: CountFields) -> Record:
     """Replace a count.
 
     A field that is not sent takes its default, but code and status stay as they are. Lines that are not sent are
-    taken off the list; of those that are, what is not sent stays. When nothing differs, nothing is written and no
-    event is sent.
+    removed from the list. In a line that is sent, fields that are not sent keep their values. When nothing
+    differs, nothing is written and no event is sent.
     """
     _refuse_booking(tx, id, sent_status(body))
     return apply_count_change(tx, id, COUNTS.replacement(body), body.lines, sent_status(body), replaces=True)
@@ -142,7 +146,8 @@ def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
     """Enter counted quantities, change other fields of a count, or its status.
 
     Lines that are not sent stay as they are. The first counted quantity moves the count to IN_LUCRU. A new line,
-    without an id, is of goods that were found and are not on the list. The status FINALIZAT comes by booking.
+    without an id, is for goods that were found and are not on the list. To reach the status FINALIZAT, book the
+    count.
     """
     _refuse_booking(tx, id, sent_status(body))
     return apply_count_change(tx, id, COUNTS.patch(body), body.lines, sent_status(body))
@@ -152,8 +157,9 @@ def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
 def book_count(tx: Transaction, id: int) -> Record:
     """Book the differences of a count.
 
-    Each counted line adds its `difference` to stock; what moved after its count arrived stays moved. Lines that
-    are not counted, or are to be counted again, are left unbooked. If a line cannot be booked, nothing is.
+    Each counted line adds its `difference` to stock. Movements after the arrival of the counted quantity are not
+    affected. Lines that are not counted, or must be counted again, are not booked. If a line cannot be booked, no
+    line is booked.
     """
     return apply_count_change(tx, id, {}, None, FINAL)
 
@@ -177,7 +183,7 @@ def apply_count_change(
     *,
     replaces: bool = False,
 ) -> Record:
-    """Applies new fields and lines and moves the count, in the sequence that its statuses allow."""
+    """Apply new fields and lines, move the count in the sequence that its statuses allow, and return the count."""
     current = COUNTS.columns(tx, count_id)
     values = COUNTS.merged(current, given)
     if values["warehouse_id"] != current["warehouse_id"]:
@@ -203,7 +209,7 @@ def apply_count_change(
 
 
 def move(tx: Transaction, count_id: int, current: Status, requested: Status) -> None:
-    """Moves the count, with all effects. Raises Problem (409) when the move is not allowed."""
+    """Move the count, with all effects. Raise Problem (409) if the move is not allowed."""
     if TRANSITIONS.effect(current, requested) is Effect.BOOK:
         book(tx, count_id)
     move_and_emit(tx, COUNTS, [count_id], current, requested)

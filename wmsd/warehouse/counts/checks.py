@@ -1,4 +1,4 @@
-"""Doctor's own checks of counts: what was booked is what was counted (stock laws, section 7)."""
+"""The doctor's check of counts: the booked quantities match the counted quantities (stock laws, section 7)."""
 
 from typing import Final
 

@@ -1,4 +1,6 @@
-"""What somebody enters into a count: finds the lines that are meant, and puts the counted quantities into them."""
+"""The entry of lines into a count: the code finds the lines of the count that are meant, and fills in the counted
+quantities.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -27,7 +29,7 @@ NOT_COUNTED: Final = {
 
 
 class Entry(NamedTuple):
-    """A line that was sent, and the line of the count that it is."""
+    """A line that was sent, with its path, and the matching line of the count."""
 
     path: str
     sent: CountLineFields
@@ -35,12 +37,12 @@ class Entry(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The lines of a count as they will be."""
+    """The lines of a count as they will be stored, with the errors of the entry."""
 
     rows: list[Row]
     errors: list[FieldError]
     are_counted: bool
-    """Whether a counted quantity came in."""
+    """True if a new counted quantity was sent."""
 
 
 def enter(
@@ -52,8 +54,10 @@ def enter(
     replaces: bool = False,
     expands: bool = False,
 ) -> Entries:
-    """`replaces`: lines that are not sent are taken off the list. `expands`: a line that names only its article or
-    its lot stands for all parts of it.
+    """Return the lines of a count after the lines `sent` are entered.
+
+    With `replaces`, lines that are not sent are removed from the list. With `expands`, a line that names only its
+    article or its lot stands for all parts of the article or lot.
     """
     errors: list[FieldError] = []
     named = list(_named(sent, before, Articles(tx, sent, before), errors))
@@ -70,7 +74,7 @@ def enter(
 
 
 Named = tuple[str, CountLineFields, Row | None, int]
-"""The path of a line that was sent, the line, the stored one that has its id, and its article."""
+"""The path of a line that was sent, the line, the stored line with the same id, and the id of the article."""
 
 
 def _named(
@@ -91,7 +95,7 @@ def _named(
 
 
 def _is_of(line: CountLineFields, row: Row, articles: Articles, path: str, errors: list[FieldError]) -> bool:
-    """Whether what was sent of the goods is what the stored line is of. Adds the error."""
+    """Return True if the sent line names the same goods as the stored line. Add an error to `errors` otherwise."""
     before = len(errors)
     if line.article_id is not None or line.article_code is not None:
         article = articles.find(line, path, errors)
@@ -106,7 +110,11 @@ def _is_of(line: CountLineFields, row: Row, articles: Articles, path: str, error
 def _entries(
     named: Sequence[Named], before: Sequence[Row], ledger: Ledger, expands: bool, errors: list[FieldError]
 ) -> Iterator[Entry]:
-    """A line without an id is the stored one of its part, if there is one. Each part is there once."""
+    """Return an entry for each part that the lines name.
+
+    A line without an id stands for the stored line of the same part, if there is one. Each part may occur only
+    once.
+    """
     by_part = {(row["article_id"], part_of(row)): row for row in before}
     by_serial = {(row["article_id"], row["serial"]): part_of(row) for row in before if row["serial"]}
     seen: dict[tuple[int, PartKey], int] = {}
@@ -128,7 +136,7 @@ def _entries(
 
 
 def _misfits(tx: Transaction, entries: Sequence[Entry]) -> Iterator[FieldError]:
-    """What cannot have been counted."""
+    """Return the errors of lines with values that cannot be the result of a count."""
     found = articles_store.references(tx, {entry.row["article_id"] for entry in entries}, ())
     with_serials = {article.id for article in found if article.tracks_serials}
     for path, line, row in entries:
@@ -147,8 +155,10 @@ def _misfits(tx: Transaction, entries: Sequence[Entry]) -> Iterator[FieldError]:
 
 
 def _is_new_count(entry: Entry) -> bool:
-    """Whether the line says that somebody counted. The same number again, without `seen_at`, says so only where it
-    is to be counted again, and not where the line is sent back as it was shown.
+    """Return True if the line reports a new count.
+
+    The same quantity without `seen_at` is a new count only if the line must be counted again. A line with
+    read-only fields was copied from an answer, so the same quantity in such a line is no new count.
     """
     line, row = entry.sent, entry.row
     if line.counted_quantity is None:
@@ -160,7 +170,7 @@ def _is_new_count(entry: Entry) -> bool:
 
 
 def _entered(tx: Transaction, entries: Sequence[Entry], counted: Sequence[bool], ledger: Ledger) -> list[Row]:
-    """The line of each entry as it will be."""
+    """Return the line of each entry as it will be stored."""
     moved = ledger.moved([(entry.row, entry.sent.seen_at) for entry in entries])
     rows = []
     for (_, line, row), is_counted, has_moved in zip(entries, counted, moved, strict=True):
@@ -182,7 +192,7 @@ def _entered(tx: Transaction, entries: Sequence[Entry], counted: Sequence[bool],
 
 
 def _merged(before: Sequence[Row], entered: Sequence[Row]) -> list[Row]:
-    """All lines in their order, and behind them the new ones."""
+    """Return all stored lines in their order, with the entered values, followed by the new lines."""
     by_id = {row["id"]: row for row in entered}
     new = [row for row in entered if row["id"] is None]
     return [*(by_id.get(row["id"], row) for row in before), *new]

@@ -1,4 +1,4 @@
-"""What the ledger has of the parts that a count is of, read at once."""
+"""The ledger quantities of the parts in a count, read together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,10 +12,10 @@ from wmsd.warehouse.stock.store import Place
 
 
 class Ledger:
-    """The stock of some articles in a warehouse. An article that never was there has no stock record."""
+    """The stock of some articles in a warehouse. An article that was never there has no stock record."""
 
     def __init__(self, tx: Transaction, stock_ids: dict[int, int]) -> None:
-        """`stock_ids`: by article."""
+        """Store `stock_ids`, the ids of the stock records by article."""
         self._tx = tx
         self.stock_ids = stock_ids
         self._by_name: dict[int, tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]] = {}
@@ -42,7 +42,9 @@ class Ledger:
         return self.contents(article_id).parts.get(goods, NOTHING).quantity
 
     def _named(self, article_id: int) -> tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]:
-        """The parts of an article by their serials, and by their lots: a list may name many of them."""
+        """Return the parts of an article by serial and by lot. The result is cached, because a list may name many
+        parts.
+        """
         if article_id not in self._by_name:
             by_serial: dict[str, PartKey] = {}
             by_lot: dict[str, list[PartKey]] = {}
@@ -55,11 +57,15 @@ class Ledger:
         return self._by_name[article_id]
 
     def part_of_serial(self, article_id: int, serial: str) -> PartKey:
-        """Where it is in stock here, in its lot."""
+        """Return the part with this serial. The part has a lot if the serial is in stock in the warehouse with a
+        lot.
+        """
         return self._named(article_id)[0].get(serial) or PartKey(None, serial)
 
     def parts(self, article_id: int, named: PartKey) -> list[PartKey]:
-        """The parts in stock that a line of a new list stands for: all of the article, all of the lot, or one."""
+        """Return the parts in stock that a line of a new list stands for: all of the article, all of the lot, or
+        one part.
+        """
         if named.serial is not None:
             return [named]
         if named.lot_number is None:
@@ -67,7 +73,7 @@ class Ledger:
         return self._named(article_id)[1].get(named.lot_number) or [named]
 
     def line(self, article_id: int, goods: PartKey) -> Row:
-        """A new line, which is not counted yet."""
+        """Return a new line, which is not counted yet."""
         return {
             "id": None,
             "article_id": article_id,
@@ -83,13 +89,16 @@ class Ledger:
         }
 
     def lines_of_all(self) -> Iterator[Row]:
-        """A line for each part in stock."""
+        """Return a new line for each part in stock."""
         for article_id in self.stock_ids:
             for goods in self.contents(article_id).parts:
                 yield self.line(article_id, goods)
 
     def moved(self, seen: Sequence[tuple[Row, str | None]]) -> list[bool]:
-        """Whether each line has moved since its counter had last seen it: at this moment, or in its last state."""
+        """Return for each line whether the stock moved after the counter last saw it.
+
+        The counter last saw the stock at the given time or, without a time, when the line was last stored.
+        """
         asked, places = [], []
         for place, (row, at) in enumerate(seen):
             stock_id = self.stock_ids.get(row["article_id"])

@@ -1,4 +1,6 @@
-"""What finishing a count does: the differences of its lines are booked, all of them or none."""
+"""The booking of a finished count. The differences of its lines are booked all together, or no difference is
+booked.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -29,12 +31,14 @@ from wmsd.warehouse.stock.rules import Change, Fault, faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COLUMNS: Final = {"quantity": "counted_quantity", "quarantined": "counted_quantity", "serial": "serial"}
-"""The field of a line by that of a fault."""
+"""The field of a count line, by the field of a fault."""
 
 
 def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
-    """Books the counted lines, but those that are to be counted again, and marks the lines of other counts whose
-    goods it corrects. Raises Problem: 409 when there is nothing to book, 422 with an error at each faulty line.
+    """Book the counted lines, except lines that must be counted again.
+
+    If the booking corrects goods that other counts have counted, the lines of those counts are marked to be
+    counted again. Raise Problem: 409 if there is nothing to book, 422 with an error at each faulty line.
     """
     count, rows = COUNTS.columns(tx, count_id), COUNT_LINES.of(tx, count_id)
     stock_ids = stock.ids_in(tx, count["warehouse_id"], (row["article_id"] for row in to_book(rows)))
@@ -55,8 +59,9 @@ def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
 
 
 def _note_corrected(tx: Transaction, rows: Sequence[Row], stock_ids: Mapping[int, int]) -> None:
-    """Lines whose goods another count has corrected since they were counted are to be counted again: booked twice,
-    one difference would count twice.
+    """Mark lines to be counted again if another count has corrected their goods since they were counted.
+
+    Otherwise both counts would book the same difference.
     """
     counted = to_book(rows)
     seen = [store.Seen(stock_ids[row["article_id"]], *part_of(row), row["last_movement"]) for row in counted]
@@ -77,7 +82,7 @@ def _nothing_to_book(rows: Sequence[Row]) -> str:
 def _changes(
     tx: Transaction, rows: Sequence[Row], lines: Sequence[Row], stock_ids: Mapping[int, int]
 ) -> list[tuple[int, Change]]:
-    """What changes of each article. Raises Problem (422)."""
+    """Return the changes of parts, each with the id of its article. Raise Problem (422) for faulty lines."""
     contents = contents_of(tx, stock_ids.values())
     with_serials = {each.id for each in articles.references(tx, stock_ids, ()) if each.tracks_serials}
     paths = {row["id"]: f"lines.{number}" for number, row in enumerate(rows)}
@@ -100,7 +105,7 @@ def _changes(
 
 
 def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents, after: Parts) -> Iterator[Fault]:
-    """Faults for serials that were found here and are in stock elsewhere."""
+    """Return a fault for each serial that was found here and is in stock elsewhere."""
     found = {goods.serial: goods for goods in after if goods.serial is not None and goods not in before.parts}
     known = lots.serials(tx, article_id, list(found))
     away = [name for name, serial in known.items() if serial.stock_id != stock_id]
@@ -113,7 +118,10 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
 
 
 def _errors(fault: Fault, rows: Sequence[Row], paths: Mapping[int, str]) -> Iterator[FieldError]:
-    """The fault at the line of its part; else at those of its lot, or of the article, that take goods away."""
+    """Return the fault as errors at the line of its part.
+
+    If no line names this part, the errors are at the lines of the lot, or else of the article, that reduce stock.
+    """
     named = [row for row in rows if fault.goods is not None and part_of(row) == fault.goods]
     taking = [row for row in rows if line_difference(row) < 0]
     of_lot = [row for row in taking if fault.goods is not None and row["lot_number"] == fault.goods.lot_number]
@@ -135,7 +143,7 @@ def _movement(change: Change, count_id: int, line_id: int, reason: str | None) -
 
 
 def _mark_others(tx: Transaction, lines_of: Mapping[int, Sequence[int]]) -> None:
-    """Has other counts count these lines again, which were counted before the ledger was corrected."""
+    """Mark these lines of other counts to be counted again: they were counted before the ledger was corrected."""
     for other, line_ids in lines_of.items():
         before = COUNTS.one(tx, other)
         store.note_count_again(tx, line_ids)

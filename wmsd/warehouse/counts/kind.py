@@ -1,4 +1,4 @@
-"""Counts as a kind of document."""
+"""The declaration of counts as a kind of document."""
 
 from typing import Any, Final
 
@@ -23,13 +23,16 @@ from wmsd.warehouse.stock.counts import KIND
 
 
 def _create(tx: Transaction, count: Document, body: CountFields) -> Record:
-    """Creates the count. One that has a status in the file is moved to it afterwards."""
+    """Create the count. If the file gives a status, the count is moved to that status afterwards."""
     entries = enter(tx, body.warehouse_id, body.lines)
     return actions.create_with_lines(tx, body, entries, begins=count.status in (None, TABLE.initial))
 
 
 def _lines(_: Transaction, count: Document) -> list[Any]:
-    """An empty cell says nothing: what was counted of the line before stays."""
+    """Return the lines of a count without their empty cells.
+
+    A value counted before stays when the cell is empty.
+    """
     return [CountLineFields.model_construct(None, **_said(line)) for line in count.lines or ()]
 
 

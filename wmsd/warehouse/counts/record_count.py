@@ -1,4 +1,4 @@
-"""One stock record counted and booked at once: a count of one line."""
+"""The count of one stock record, booked immediately: a count with one line."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from wmsd.warehouse.stock.schema import StockRecord
 
 OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
-"""The fields of this operation by those of a line, where they differ."""
+"""The fields of this operation, by the names of the line's fields, if the names differ."""
 NAME_ONE: Final = "is of goods with lots or serials: name one of them, or make a count of all"
 MOVED: Final = "was counted before goods moved: count again"
 
@@ -39,7 +39,8 @@ MOVED: Final = "was counted before goods moved: count again"
 def count_stock(tx: Transaction, id: int, body: RecordCount) -> Record:
     """Count a stock record and book the difference.
 
-    It makes a count of one line, finished at once. Goods with lots or serials are counted by naming one.
+    The request creates a count with one line and finishes the count immediately. For goods with lots or serials,
+    name one lot or serial.
     """
     article_id, warehouse_id = stock.place_of(tx, id)
     if body.lot_number is None and body.serial is None and set(contents_of(tx, [id])[id].parts) - {UNNAMED}:
@@ -70,7 +71,7 @@ def _checked(entries: Entries) -> Entries:
 
 @contextmanager
 def _own_fields() -> Iterator[None]:
-    """Tells the errors of the line as errors of this operation's fields."""
+    """Convert the errors of the line to errors of this operation's fields."""
     try:
         yield
     except Problem as problem:

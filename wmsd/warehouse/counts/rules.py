@@ -1,4 +1,8 @@
-"""Which status may follow which, and what a counted quantity changes (stock laws, section 7). Pure."""
+"""Rules of counts: which status may follow which, and how a counted quantity changes stock (stock laws, section
+7).
+
+The rules have no side effects.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
@@ -43,24 +47,26 @@ def part_of(row: Mapping[str, Any]) -> PartKey:
 
 
 def to_book(rows: Sequence[Row]) -> list[Row]:
-    """The lines that can be booked: those that were counted and need not be counted again."""
+    """Return the lines that can be booked: those that were counted and need not be counted again."""
     return [row for row in rows if row["counted_quantity"] is not None and not row["count_again"]]
 
 
 def line_difference(row: Mapping[str, Any]) -> int:
-    """What a counted line adds to the ledger. What moved after the count arrived is not part of it."""
+    """Return the quantity that a counted line adds to the ledger, without movements after the count arrived."""
     return int(row["counted_quantity"] - row["ledger_quantity"])
 
 
 class Counted(NamedTuple):
-    """The parts of a stock record after a booking, and why some of it is refused."""
+    """The parts of a stock record after a booking, and the faults for which the booking is refused."""
 
     after: Parts
     faults: list[Fault]
 
 
 def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
-    """Adds the difference of each line to its part. Goods of which nothing is left have left quarantine too."""
+    """Return the parts after the difference of each line is added. A part with no remaining quantity also leaves
+    quarantine.
+    """
     after, faults = dict(before.parts), list[Fault]()
     for row in rows:
         goods, differs = part_of(row), line_difference(row)
@@ -89,7 +95,7 @@ def _quarantined(quantity: int, there: Amounts) -> str:
 
 
 def two_lots_of_a_serial(after: Parts) -> Iterator[Fault]:
-    """A fault for each serial that would be in two lots at once."""
+    """Return a fault for each serial that would be in two lots at the same time."""
     seen: dict[str, PartKey] = {}
     for goods in after:
         if goods.serial is not None and seen.setdefault(goods.serial, goods) != goods:

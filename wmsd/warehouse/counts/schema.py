@@ -1,4 +1,4 @@
-"""A count's fields (decisions, section 11; stock laws, section 7)."""
+"""The fields of a count (decisions, section 11; stock laws, section 7)."""
 
 from typing import Annotated, Final
 
@@ -33,11 +33,11 @@ SENT_BACK: Final = Field(description="Read only. It may be sent back.")
 
 
 class CountLineFields(Input):
-    """What is to be counted, and what was counted of it.
+    """The goods to count, and the counted quantity.
 
-    A line is known by its id, else by article, lot and serial; the lot of a serial in stock need not be named. It
-    keeps what is not sent of it. The same quantity again is a new count only where the line is to be counted again
-    or with `seen_at`.
+    A line is identified by its id, or else by article, lot and serial. The lot of a serial in stock may be
+    omitted. Fields that are not sent keep their values. The same quantity again is a new count only if the line
+    must be counted again, or with `seen_at`.
     """
 
     id: Annotated[
@@ -88,7 +88,7 @@ class CountFields(CountHead):
 
 
 class NewCount(CountHead):
-    """What is to be counted: `lines`, or without them all that is in stock in the warehouse."""
+    """The goods to count: `lines`, or without `lines` everything in stock in the warehouse."""
 
     lines: Annotated[
         list[CountLineFields] | None,
@@ -107,7 +107,7 @@ class NewCount(CountHead):
 
 
 class CountChanges(CountFields, partial=True):
-    """The fields to change; the others stay. So do the lines that are not sent."""
+    """The fields to change. Other fields, and lines that are not sent, keep their values."""
 
 
 class CountLine(Model):
@@ -145,7 +145,7 @@ class CountStatusReached(StatusReached):
 
 
 class Count(DocumentShown):
-    """A count as the interfaces show it."""
+    """A count."""
 
     status: Status
     warehouse_id: Id

@@ -20,7 +20,9 @@ IS_HIDDEN: Final = f"""(
     counts.is_blind AND counts.status IN ({sql_names(OPEN)})
     AND (line.counted_quantity IS NULL OR line.count_again)
 )"""
-"""Whether the line shows nothing of the ledger: its count is blind, and still needs a number."""
+"""True if the line must not reveal ledger quantities: its count is blind, and the line still needs a counted
+quantity.
+"""
 COUNT_LINES: Final = LineTable(
     "count_lines",
     "count_id",
@@ -53,12 +55,12 @@ LAST_MOVEMENT: Final = "SELECT coalesce(max(id), 0) FROM stock_movements"
 
 
 def last_movement(tx: Transaction) -> int:
-    """The id of the last movement in the ledger: a place in it."""
+    """Return the id of the last movement in the ledger, or 0 if the ledger is empty."""
     return tx.number(LAST_MOVEMENT)
 
 
 class Seen(NamedTuple):
-    """What a counter had last seen of a part: the ledger up to the movement `until`, or at the moment `at`."""
+    """The state of a part that a counter last saw: the ledger up to the movement `until`, or at the time `at`."""
 
     stock_id: int
     lot_number: str | None
@@ -80,7 +82,7 @@ MOVED: Final = """
             AND (seen.value ->> 4 IS NULL OR occurred_at >= seen.value ->> 4)
     )
 """
-"""A movement in the very millisecond of the moment may have come after it, so it counts as not seen."""
+"""A movement in the same millisecond as `at` may be later than `at`, so it counts as not seen."""
 
 
 def _moved(index: str, lot: str, serial: str) -> str:
@@ -94,8 +96,10 @@ MOVED_OTHERS: Final = _moved("stock_movements_by_stock", "IS", "IS")
 
 
 def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) -> set[int]:
-    """The places in `seen` of the parts whose quantity has moved since, by any kind of movement or by this one.
-    Each part is found by an index of its own, however many movements its stock record has.
+    """Return the positions in `seen` of the parts whose quantity has moved since, by movements of `kind` or of any
+    kind.
+
+    An index on serial, lot or stock record finds each part, however many movements its stock record has.
     """
     by_sql: dict[str, list[int]] = {}
     for place, part in enumerate(seen):
@@ -115,7 +119,7 @@ CHOSEN: Final = """
     )
 """
 MOST_TOLD: Final = 100_000
-"""Stock records that are counted one by one, to tell how many there are."""
+"""The maximum number of stock records that are counted one by one, to report how many there are."""
 RECORDS: Final = f"SELECT count(*) FROM (SELECT 1 FROM {CHOSEN} LIMIT {MOST_TOLD})"
 SERIALS_OF_LOT: Final = f"""
     {SCALE} * (
@@ -138,14 +142,14 @@ IN_WAREHOUSE: Final = f"SELECT stock.article_id, stock.id FROM {CHOSEN} ORDER BY
 
 
 class StockOf(NamedTuple):
-    """What is in stock in a warehouse, of articles with these words: an FTS5 query, or None for all."""
+    """The stock of a warehouse. `search` is an FTS5 query that limits the articles, or None for all articles."""
 
     warehouse_id: int
     search: str | None
 
     @classmethod
     def found_by(cls, warehouse_id: int, search: str | None) -> "StockOf | None":
-        """None when the words can match nothing."""
+        """Return the stock that the search finds, or None if its words can match nothing."""
         if search is None:
             return cls(warehouse_id, None)
         expression = articles.search_expression(search)
@@ -153,7 +157,7 @@ class StockOf(NamedTuple):
 
 
 def number_of_records(tx: Transaction, found: StockOf) -> int:
-    """How many stock records there are with stock, at most `MOST_TOLD`."""
+    """Return the number of stock records with a quantity above 0, at most `MOST_TOLD`."""
     return tx.number(RECORDS, found._asdict())
 
 
@@ -162,7 +166,7 @@ def number_of_parts(tx: Transaction, found: StockOf) -> int:
 
 
 def records_in(tx: Transaction, found: StockOf) -> dict[int, int]:
-    """The ids of stock records by their articles, in the order of the articles' codes."""
+    """Return the ids of stock records by the id of their article, in the order of the articles' codes."""
     return dict(tx.rows(IN_WAREHOUSE, found._asdict()))
 
 
@@ -177,11 +181,13 @@ OF_OTHERS: Final = f"""
         AND line.counted_quantity IS NOT NULL AND NOT line.count_again
     ORDER BY line.count_id, line.id
 """
-"""As the index of parts has them."""
+"""The conditions on lot and serial have the form of the index on the parts of lines, so that SQLite uses this
+index.
+"""
 
 
 def note_booked(tx: Transaction, booked: Mapping[int, int]) -> None:
-    """Writes what was booked, by the ids of the lines."""
+    """Write the booked quantities, by the ids of the lines."""
     tx.executemany(BOOKED, [(quantity, line_id) for line_id, quantity in booked.items()])
 
 
@@ -192,7 +198,10 @@ def note_count_again(tx: Transaction, line_ids: Iterable[int]) -> None:
 def counted_elsewhere(
     tx: Transaction, count_id: int, warehouse_id: int, parts: Iterable[tuple[int, PartKey]]
 ) -> dict[int, list[int]]:
-    """The lines of other counts that have counted these parts, of articles, and are not booked: by count."""
+    """Return the lines of other counts in status IN_LUCRU, by count, that have counted one of these parts.
+
+    Lines that must be counted again are omitted. Each item of `parts` is the id of an article and a part.
+    """
     named: dict[str, Any] = {"warehouse_id": warehouse_id, "count_id": count_id}
     found: dict[int, list[int]] = {}
     wanted = dumps([(article_id, *goods) for article_id, goods in parts])
