@@ -1,1 +1,1 @@
-"""Clients, partners and warehouses: with whom a company works, and where its goods are."""
+"""Clients, partners and warehouses: whom a company works with, and where its goods are."""

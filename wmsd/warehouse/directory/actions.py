@@ -1,4 +1,4 @@
-"""The use cases of clients, partners and warehouses that read them: those of all interfaces."""
+"""The operations that read clients, partners and warehouses. All interfaces have these operations."""
 
 from wmsd.contract.list_queries import IdsQuery
 from wmsd.contract.operation import operation

@@ -1,6 +1,7 @@
-"""Whether a warehouse may be switched off. What is in it would be locked in, as no new document can name it.
+"""Rules about switching a warehouse off. No new document can name such a warehouse, so its contents would be
+locked in.
 
-Goods and documents are in rooms that this one does not know, so each room contributes what it has there.
+Goods and documents are in packages that this package does not know, so each package contributes its own queries.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,8 +15,10 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """`count` is a SELECT: how many of its records keep the warehouse (`:id`) open. `sentence` shows the number as
-    `{count}`.
+    """A reason that forbids switching a warehouse off.
+
+    `count` is a SELECT that returns how many records keep the warehouse (`:id`) open. `sentence` contains
+    `{count}` for that number.
     """
 
     count: str
@@ -29,7 +32,7 @@ OPEN_DOCUMENTS: Final = "cannot be switched off: {count} of its documents are op
 
 
 class Holdings:
-    """What all rooms have in warehouses. The installation provides it."""
+    """The reasons of all packages that forbid switching a warehouse off. The installation provides this object."""
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Holding]]) -> None:
         self._of_all_rooms = of_all_rooms
@@ -39,7 +42,9 @@ class Holdings:
         return list(self._of_all_rooms())
 
     def errors(self, tx: Transaction, before: Mapping[str, object], after: Mapping[str, object]) -> FieldErrors:
-        """The errors of a change that would switch the warehouse off. `before`: its columns."""
+        """Return the errors of a change that would switch the warehouse off. `before` are its columns before the
+        change, `after` those after the change.
+        """
         if not before.get("active") or after["active"]:
             return {}
         found = [(tx.number(each.count, {"id": before["id"]}), each.sentence) for each in self.every]

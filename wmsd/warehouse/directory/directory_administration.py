@@ -1,5 +1,6 @@
-"""What people do with clients, partners and warehouses at the pages: warehouses are for admins. Programs only read
-them.
+"""The operations that create and change clients, partners and warehouses on the pages. Warehouses are for admins.
+
+API clients can only read these records.
 """
 
 from collections.abc import Mapping
@@ -67,7 +68,7 @@ def create_warehouse(tx: Transaction, body: WarehouseFields) -> Record:
 def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record:
     """Change a warehouse.
 
-    One that has goods or open documents cannot be switched off.
+    A warehouse that has goods or open documents cannot be switched off.
     """
     current = store.columns(tx, WAREHOUSES, id) or {}
     refuse_errors(tx.service(Holdings).errors(tx, {**current, "id": id}, {**current, **body.given()}))
@@ -81,7 +82,7 @@ def create_record(tx: Transaction, kind: DirectoryKind, body: Input) -> Record:
 
 
 def change_record(tx: Transaction, kind: DirectoryKind, record_id: int, body: Input) -> Record:
-    """When nothing differs, nothing is written."""
+    """Change a record and return it. If no value differs, nothing is written."""
     current = or_not_found(store.columns(tx, kind, record_id), kind.noun)
     columns = {**current, **column_values(body.given())}
     if columns != current:
@@ -93,7 +94,7 @@ def change_record(tx: Transaction, kind: DirectoryKind, record_id: int, body: In
 def _check_code(
     tx: Transaction, kind: DirectoryKind, code: str, record_id: int | None, current: Mapping[str, object]
 ) -> None:
-    """Raises Problem (422) when another record of the kind has the code, also in another Unicode form."""
+    """Raise Problem (422) if another record of the kind has the code, or the same code in another Unicode form."""
     if store.id_of_code(tx, kind, code) not in (None, record_id):
         raise invalid({"code": [f"is taken by another {kind.noun}"]})
     if errors := form_errors(tx, kind.table, kind.noun, code, current.get("code")):

@@ -1,4 +1,6 @@
-"""Imports clients, partners and warehouses: creates new codes and changes known ones."""
+"""The import of clients, partners and warehouses: it creates records with new codes and changes records with known
+codes.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +22,7 @@ ADDRESS = "address."
 
 
 def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind: DirectoryKind) -> None:
-    """Rows of the kind's fields. Each field of an address has its own column, such as `address.city`."""
+    """Import rows of the kind's fields. Each field of an address has a separate column, such as `address.city`."""
     codes = FirstSeen()
     for row in rows:
         code = str(row.values.get("code", ""))
@@ -52,7 +54,7 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
 
 
 def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
-    """The values with those of an address together."""
+    """Return the values with all columns of an address, such as `address.city`, in one object `address`."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         if name.startswith(ADDRESS):
@@ -63,7 +65,9 @@ def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def laid_over(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The current fields with the given ones in their place. What is not given of an address stays."""
+    """Return the current fields, replaced by the given fields. Fields of an address that are not given keep their
+    values.
+    """
     merged = {**current, **given}
     if "address" in given:
         address = {**(current.get("address") or {}), **given["address"]}

@@ -43,15 +43,15 @@ class WarehouseFields(Input):
 
 
 class ClientChanges(ClientFields, partial=True):
-    """The fields to change; the others stay."""
+    """The fields to change. Other fields keep their values."""
 
 
 class PartnerChanges(PartnerFields, partial=True):
-    """The fields to change; the others stay."""
+    """The fields to change. Other fields keep their values."""
 
 
 class WarehouseChanges(WarehouseFields, partial=True):
-    """The fields to change; the others stay."""
+    """The fields to change. Other fields keep their values."""
 
 
 class Client(ClientFields, Recorded):

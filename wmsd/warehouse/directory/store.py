@@ -1,5 +1,6 @@
-"""The SQL of clients, partners and warehouses, and of other records that people keep by their codes. They differ
-only in their columns, so they share the code.
+"""The SQL of clients, partners, warehouses and other records that people manage by code.
+
+These kinds of records differ only in their columns, so they share this code.
 """
 
 import json
@@ -50,12 +51,12 @@ class DirectoryKind:
         return Listing(self.table, "id", conditions(self.filters, updated_since=since), self.table)
 
     def one(self, tx: Transaction, id: int) -> Record:
-        """Raises Problem (404) when there is none."""
+        """Return the record. Raise Problem (404) if no record has the id."""
         text = tx.value(f"SELECT {self.record} FROM {self.table} WHERE id = ?", (id,))
         return Record(id, or_not_found(text, self.noun))
 
     def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A stored row's own fields, in the form in which a caller sends them."""
+        """Return the fields of a stored row that a caller may set, in the form in which a caller sends them."""
         fields = {name: row[name] for name in self.fields.model_fields}
         address = fields["address"]
         return {
@@ -87,7 +88,7 @@ def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] |
 
 
 def columns(tx: Transaction, kind: DirectoryKind, record_id: int) -> dict[str, Any] | None:
-    """The record's own fields as they are stored."""
+    """Return the record's own fields as they are stored, or None if no record has the id."""
     return tx.record(f"SELECT {', '.join(kind.fields.model_fields)} FROM {kind.table} WHERE id = ?", (record_id,))
 
 
@@ -104,7 +105,7 @@ def codes_by_id(tx: Transaction, kind: DirectoryKind) -> dict[int, str]:
 
 
 def every(tx: Transaction, kind: DirectoryKind) -> Iterator[str]:
-    """Every record, one at a time: for exports."""
+    """Return every record, one at a time, for exports."""
     return (row[0] for row in tx.execute(f"SELECT {kind.record} FROM {kind.table} ORDER BY id"))
 
 
@@ -113,6 +114,6 @@ def exists(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool:
 
 
 def is_active(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool | None:
-    """Whether the record is active; None when there is no such record."""
+    """Return True if the record is active, False if it is not, or None if no record has the id."""
     active = tx.value(f"SELECT active FROM {kind.table} WHERE id = ?", (record_id,))
     return None if active is None else bool(active)
