@@ -1,1 +1,1 @@
-"""How a kind of document is declared, and everything that follows from the declaration."""
+"""How a kind of document is declared, and the code that all kinds share."""

@@ -1,4 +1,6 @@
-"""Who made a document, moved it and changed its fields: written in the transaction of the change."""
+"""The history of a document: who created, moved and changed it. Entries are written in the transaction of the
+change.
+"""
 
 import json
 from collections import Counter
@@ -14,17 +16,18 @@ from wmsd.warehouse.documents.schema import DocumentChange
 from wmsd.warehouse.documents.table import DocumentTable
 
 MOST_KEPT: Final = 200
-"""Of each document the last ones, beside who made it: a program may change one all day."""
+"""The number of latest changes stored per document, besides its creation: a program may change a document all day.
+"""
 LONGEST_VALUE: Final = 500
-"""The characters that are kept of one value: it is no second copy of the document."""
+"""The maximum number of characters stored of one value: the history is not a second copy of the document."""
 MOST_PARTS: Final = 5
-"""Of a list in a value, such as ten thousand serials."""
+"""The maximum number of items stored of a list in a value, such as ten thousand serials."""
 LONGEST_LINES: Final = 1000
-"""The characters of the lines that differ, before and after: some fifteen lines."""
+"""The maximum number of characters stored of the differing lines, before and after each: about fifteen lines."""
 LONGEST_ANSWER: Final = 40_000
-"""The characters that are read of a document's changes: its page is to stay small."""
+"""The maximum number of characters read of a document's changes, to keep the document's page small."""
 MORE: Final = "…"
-"""Stands where something was left out."""
+"""Marks the place where something was left out."""
 NOTE: Final = """
     INSERT INTO document_changes (kind, document_id, at, actor, what, status, changes) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
@@ -69,7 +72,10 @@ def _note(
 
 
 def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict[str, Any]:
-    """DocumentChanges. Raises Problem (404) when there is no such document."""
+    """Return the changes of a document in the form of `DocumentChanges`, the newest first.
+
+    Raise Problem (404) if there is no such document.
+    """
     table.columns(tx, document_id)
     texts = [text for (text,) in tx.rows(OF_DOCUMENT, (table.entity, document_id))]
     lengths = accumulate(map(len, texts))
@@ -81,7 +87,10 @@ def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict
 
 
 def delete_document(tx: Transaction, table: DocumentTable, document_id: int) -> None:
-    """Deletes a document and what is noted of it: its id may be given again. Nothing may refer to it."""
+    """Delete a document and its history, because its id may be given again.
+
+    No record may refer to the document.
+    """
     table.delete(tx, document_id)
     tx.execute("DELETE FROM document_changes WHERE kind = ? AND document_id = ?", (table.entity, document_id))
 
@@ -89,7 +98,10 @@ def delete_document(tx: Transaction, table: DocumentTable, document_id: int) -> 
 def differences(
     table: DocumentTable, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """The fields that a caller may set and that differ, and the lines that differ."""
+    """Return the fields that a caller may set and that differ, each with its values before and after.
+
+    The lines that differ are under the name of the lines.
+    """
     differing = {
         name: {"before": _cut(before[name]), "after": _cut(after[name])}
         for name in table.fields
@@ -103,7 +115,9 @@ def differences(
 
 
 def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """What a caller may set of each, as JSON, and how often it is there. An article is named by its code."""
+    """Return the settable fields of each line as JSON, with the number of equal lines. An article is named by its
+    code.
+    """
     names = ("article_code", *(name for name in table.line_table.fields if name != "article_id"))
     return Counter(dumps({name: line[name] for name in names if line[name] not in (None, [])}) for line in lines)
 

@@ -1,4 +1,4 @@
-"""Doctor's checks of documents: made from what their kind declares."""
+"""The doctor's checks of documents, built from the declaration of each kind."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -16,7 +16,7 @@ HELD, FREE = "held", "free"
 
 
 def sql_names(names: Iterable[str]) -> str:
-    """SQL: these names, with commas between them."""
+    """Return the names as quoted SQL strings, sorted and separated by commas."""
     return ", ".join(f"'{name}'" for name in sorted(names))
 
 
@@ -48,8 +48,10 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
 def ledger_check(
     table: DocumentTable, movements: Iterable[str], statuses: Iterable[str], amount: str, of_line: str
 ) -> Check:
-    """`movements` are the kinds of movements that the lines of a document in one of the statuses have; `amount` is
-    the SQL of what one of them posts, `of_line` the column of what a line has posted.
+    """Return the check that the lines of documents in `statuses` agree with the stock ledger.
+
+    `movements` are the kinds of movements that such a line has. `amount` is the SQL of the quantity that one
+    movement posts. `of_line` is the column of the quantity that a line has posted.
     """
     noun, name, lines = table.noun, table.name, table.line_table
     expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.{of_line}, 0), 0)"
@@ -70,7 +72,9 @@ def ledger_check(
 
 
 def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[Check, ...]:
-    """The reservations of documents in these statuses match their lines, also those of serials and lots."""
+    """Return checks that the reservations of documents in `statuses` match their lines, including serials and
+    lots.
+    """
     noun, name, lines = table.noun, table.name, table.line_table
     their_lines = f"{name} JOIN {lines.name} AS line ON line.{lines.document} = {name}.id"
     is_open = f"{name}.status IN ({sql_names(statuses)})"

@@ -1,5 +1,6 @@
-"""Finds documents that depend on another one. The other one's room does not know them, so each kind contributes
-its query.
+"""The search for documents that depend on another document.
+
+The package of the other document does not know the dependent kinds, so each kind contributes its query.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,8 +13,9 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
-    """`on` is a table. `code` is a SELECT: the code of one document that depends on any of the rows `:ids` of that
-    table.
+    """A query for documents that depend on rows of the table `on`.
+
+    `code` is a SELECT that returns the code of one document that depends on any of the rows `:ids` of that table.
     """
 
     on: str
@@ -21,7 +23,7 @@ class Dependent:
 
 
 class Dependents:
-    """The dependents that all rooms contribute. The installation provides them."""
+    """The queries for dependent documents of all packages. The installation provides this object."""
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Dependent]]) -> None:
         self._of_all_rooms = of_all_rooms
@@ -31,7 +33,7 @@ class Dependents:
         return list(self._of_all_rooms())
 
     def find(self, tx: Transaction, on: str, ids: Iterable[int]) -> str | None:
-        """The code of one dependent document, or None."""
+        """Return the code of one document that depends on a row of `on`, or None if there is no such document."""
         wanted = {"ids": dumps(sorted(ids))}
         found = (tx.value(each.code, wanted) for each in self.every if each.on == on)
         return next((code for code in found if code is not None), None)

@@ -1,4 +1,6 @@
-"""Documents of every kind are created, changed and moved, and tell of it in events. With each goes who did it."""
+"""Functions that create, change and move documents of every kind, and record the event and the author of each
+change.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +15,7 @@ Lines = Sequence[Mapping[str, Any]]
 
 
 def create_and_emit(tx: Transaction, table: DocumentTable, values: Mapping[str, object], lines: Lines) -> Record:
-    """Creates a document with its lines, and emits its event."""
+    """Create a document with its lines, and record its event."""
     document_id = table.insert(tx, values)
     table.line_table.write(tx, document_id, lines)
     note_created(tx, table, [document_id])
@@ -21,7 +23,7 @@ def create_and_emit(tx: Transaction, table: DocumentTable, values: Mapping[str, 
 
 
 def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[int]) -> dict[int, Record]:
-    """The same for documents that were created together: their records, by id."""
+    """Record the events of documents that were created together. Return their records by id."""
     note_created(tx, table, ids)
     records = table.several(tx, ids)
     for document_id in ids:
@@ -32,7 +34,7 @@ def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[in
 def update_and_emit(
     tx: Transaction, table: DocumentTable, document_id: int, values: Mapping[str, object], lines: Lines | None
 ) -> None:
-    """Changes a document, with its lines if they are given, and emits its event."""
+    """Change a document, with its lines if `lines` is not None, and record its event."""
     before = table.one(tx, document_id)
     table.update(tx, document_id, values)
     if lines is not None:
@@ -41,7 +43,7 @@ def update_and_emit(
 
 
 def emit_updated(tx: Transaction, table: DocumentTable, before: Record) -> None:
-    """`before` is the document as it was."""
+    """Record the event of a change. `before` is the document as it was before the change."""
     record = table.one(tx, before.id)
     data = table.with_changed_lines(tx, before, record) if table.tells_changed_lines else record.json
     record_event(tx, f"{table.entity}.updated", before.id, data)
@@ -55,8 +57,9 @@ def _emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Re
 
 
 def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
-    """Moves documents and emits their events. The caller has checked that they may move, and carries out what else
-    the move does.
+    """Move documents from the status `current` to `requested`, and record their events.
+
+    The caller has checked that the documents may move, and carries out the other effects of the move.
     """
     payloads = table.move(tx, ids, current, requested)
     note_moved(tx, table, ids, requested)

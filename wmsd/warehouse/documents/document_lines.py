@@ -1,4 +1,4 @@
-"""The table of the lines of a kind of document."""
+"""The database table of the lines of a kind of document."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import field
@@ -17,7 +17,7 @@ from wmsd.db.sql.statements import insert_sql
 from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest
 
 IDENTIFIES: Final = ("id", "article_code")
-"""Of a sent line: which one it is, and the other name of its article."""
+"""Fields of a sent line in addition to the columns: the id of the stored line, and the code of the article."""
 NOT_STORED: Final = (SentBack, OfTheRequest)
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
 
@@ -31,11 +31,14 @@ class HasId(Protocol):
 
 @dataclass(frozen=True)
 class LineTable:
-    """`document` is the column with the document's id, `fields` are the columns that a caller may set, `shown` is
-    the model of a line in answers. `joined` are further tables, beside its own, which is called `line`; `columns`
-    names the SQL of fields that come from them. `filled` are the columns that its room fills in itself.
+    """The table of the lines of one kind of document.
 
-    Raises TypeError for a field that can be set and is not shown.
+    `document` is the column with the document's id. `fields` are the columns that a caller may set. `shown` is the
+    model of a line in answers. `joined` are further tables, joined to the table of the lines, which is called
+    `line`. `columns` has the SQL of the fields that come from these tables. `filled` are the columns that the
+    document's package fills in.
+
+    Raise TypeError if a field can be set but is not in the model `shown`.
     """
 
     name: str
@@ -56,7 +59,7 @@ class LineTable:
         return (*self.fields, *self.filled)
 
     def sql(self, documents: str) -> str:
-        """SQL: the lines of one row of the table `documents`, as JSON."""
+        """Return the SQL of the lines of one row of the table `documents`, as a JSON array."""
         own = {name: f"line.{name}" for name in self.shown.model_fields}
         record = record_sql(self.shown, {**own, "article_code": "articles.code", **self.columns})
         return f"""(
@@ -65,11 +68,11 @@ class LineTable:
         )"""
 
     def count_sql(self, documents: str) -> str:
-        """SQL: the number of the lines of one row of the table `documents`."""
+        """Return the SQL of the number of lines of one row of the table `documents`."""
         return f"(SELECT count(*) FROM {self.name} AS line WHERE line.{self.document} = {documents}.id)"
 
     def check_settable(self, line: type[BaseModel]) -> None:
-        """Raises TypeError for a field that a caller may set in a line and that has no column."""
+        """Raise TypeError if a caller may set a field in a line that has no column."""
         lost = [
             name
             for name, field in line.model_fields.items()
@@ -79,19 +82,21 @@ class LineTable:
             raise TypeError(f"{line.__name__} can set what {self.name} does not store: {', '.join(lost)}")
 
     def kept(self, sent: Sequence[HasId], before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
-        """For each sent line the stored row that has its id; None for a new line."""
+        """Return for each sent line the stored row with the same id, or None for a new line."""
         left: dict[int | None, Mapping[str, Any]] = {row["id"]: row for row in before}
         return [left.pop(line.id, None) for line in sent]
 
     def row(self, line: BaseModel, kept: Mapping[str, Any] | None, **found: object) -> dict[str, Any]:
-        """A line that was sent, in stored form. `found` are the columns that were looked up."""
+        """Return a sent line in the form in which it is stored. `found` are the columns that were looked up."""
         line_id = None if kept is None else kept["id"]
         sent = {name: getattr(line, name) for name in self.fields if name not in found}
         lists = {name: dumps(value) if value else None for name, value in sent.items() if isinstance(value, list)}
         return {"id": line_id, **sent, **lists, **found}
 
     def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
-        """What has to be equal for two lists of lines to be the same."""
+        """Return the values that must be equal if two lists of lines are to count as the same, except the columns
+        in `but`.
+        """
         names = [name for name in self.fields if name not in but]
         return [tuple(row[name] for name in names) for row in rows]
 
@@ -100,7 +105,7 @@ class LineTable:
         return f"SELECT id, {', '.join(self.stored)} FROM {self.name} WHERE {self.document} = ? ORDER BY position"
 
     def of(self, tx: Transaction, document_id: int) -> list[dict[str, Any]]:
-        """The stored lines of a document, in their order."""
+        """Return the stored lines of a document, in their order."""
         return tx.records(self._of_one, (document_id,))
 
     @cached_property
@@ -130,22 +135,22 @@ class LineTable:
         """
 
     def of_article(self, tx: Transaction, document_ids: Sequence[int], article_id: int) -> Records:
-        """How much of an article each of these documents has, where it has any."""
+        """Return the quantity of an article in each of these documents that contains the article."""
         found = tx.value(self._of_article, {"ids": dumps(list(document_ids)), "article_id": article_id})
         return Records(found or "")
 
     def insert(self, tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
-        """Inserts lines, by the ids of their documents. A line without an id gets a new one."""
+        """Insert lines, grouped by the ids of their documents. A line without an id gets a new id."""
         tx.executemany(self._insert, [row for each in lines_of.items() for row in self._rows(*each)])
 
     def replace(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Replaces all lines of a document. Nothing may refer to the old ones."""
+        """Replace all lines of a document. No record may refer to the old lines."""
         tx.execute(f"DELETE FROM {self.name} WHERE {self.document} = ?", (document_id,))
         self.insert(tx, {document_id: rows})
 
     def write(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Replaces all lines of a document; a line that is sent with its id keeps its row, so that others may
-        refer to it.
+        """Replace all lines of a document. A line that is sent with its id keeps its row, so that other records
+        may refer to it.
         """
         tx.execute(self._take_away, (document_id, dumps([row["id"] for row in rows if row["id"] is not None])))
         tx.executemany(self._write, self._rows(document_id, rows))

@@ -20,20 +20,20 @@ Packaging = Annotated[
 
 
 class WithPackaging(Input):
-    """The request of a move that can take packaging along."""
+    """The request of a move that can include packaging."""
 
     packaging: Packaging = None
 
 
 def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
-    """The error of packaging that is sent without the move that takes it along."""
+    """Return the error of packaging that is sent without the move to `wanted`, in a list, or an empty list."""
     if packaging and requested != wanted:
         return [invalid_field("packaging", f"goes with the move to {wanted}: send it with that status")]
     return []
 
 
 def check_goes_with(packaging: Sequence[PackagingLine] | None, requested: str | None, wanted: str) -> None:
-    """Raises Problem (422) for packaging that is sent without the move that takes it along."""
+    """Raise Problem (422) if packaging is sent without the move to `wanted`."""
     refuse_field_errors(goes_with(packaging, requested, wanted))
 
 
@@ -44,7 +44,7 @@ def record_packaging(
     partner_id: int,
     direction: Direction,
 ) -> None:
-    """Raises Problem (422) with every error of the lines."""
+    """Record the movements of the packaging. Raise Problem (422) with every error of the lines."""
     movements, errors = find_movements(tx, packaging, partner_id, direction)
     refuse_field_errors(errors)
     for movement in movements:

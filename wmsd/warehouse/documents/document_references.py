@@ -1,6 +1,6 @@
-"""Looks up the records that a document refers to, and finds every error in those references.
+"""The lookup of the records that a document refers to, with every error in these references.
 
-It does so also where the form of the body is wrong, so that all errors are told at once.
+References are also checked if the form of the body is wrong, so that one answer reports all errors.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,12 +19,12 @@ from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.packaging.packaging_lines import Types
 
 CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
-"""The error codes of records that must be active. Others must exist."""
+"""The error codes for kinds of records that must be active. Records of other kinds must only exist."""
 Sent = Mapping[str, Any]
 
 
 def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> Iterator[FieldError]:
-    """Errors of a reference to a record."""
+    """Return the errors of a reference to a record."""
     code, is_active = CODES.get(kind.noun, "VALIDATION_FAILED"), _is_active(tx, kind, record_id)
     if is_active is None:
         yield FieldError(code, path, f"is not a {kind.noun} of this company")
@@ -33,7 +33,10 @@ def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> 
 
 
 def _is_active(tx: Transaction, kind: Referred, record_id: int) -> bool | None:
-    """None when there is no such record."""
+    """Return True if the record is active, or None if there is no such record.
+
+    Documents always count as active.
+    """
     if isinstance(kind, DirectoryKind):
         return directory.is_active(tx, kind, record_id)
     return True if kind.find_columns(tx, record_id) else None
@@ -46,8 +49,9 @@ def check_document(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
 ) -> Iterator[FieldError]:
-    """Errors of the document's own fields. A new document's id is None. A reference that did not change is not
-    checked again.
+    """Return the errors of the document's own fields. `document_id` is None for a new document.
+
+    A reference that did not change is not checked again.
     """
     for name, kind in table.references.items():
         record_id = values.get(f"{name}_id")
@@ -75,7 +79,7 @@ class HasStatus(Protocol):
 
 
 def sent_status(body: HasStatus) -> Any:
-    """The status that was sent; None for its default."""
+    """Return the status that was sent, or None if the body has no status."""
     return body.status if "status" in body.model_fields_set else None
 
 
@@ -96,7 +100,7 @@ class NamesArticle(Protocol):
 
 
 class Articles:
-    """The articles that some lines name, read at once. Those of the lines `before` need not be active any more."""
+    """The articles that some lines name, all read in one query. Articles of the lines `before` may be inactive."""
 
     def __init__(
         self, tx: Transaction, lines: Sequence[NamesArticle], before: Sequence[Mapping[str, Any]] = ()
@@ -109,7 +113,7 @@ class Articles:
         self._before = {row["article_id"] for row in before}
 
     def find(self, line: NamesArticle, path: str, errors: list[FieldError]) -> Reference | None:
-        """The line's article. Adds the error of its reference."""
+        """Return the line's article, or None. Add the error of its reference to `errors`."""
         article, error = self._find(line, path)
         errors += [] if error is None else [error]
         return article
@@ -132,22 +136,24 @@ class Articles:
 
 
 class Line(NamedTuple):
-    """How a line names its article."""
+    """The fields by which a line names its article."""
 
     article_id: int | None
     article_code: str | None
 
 
 class Packed(NamedTuple):
-    """How a line of packaging names its type."""
+    """The fields by which a line of packaging names its packaging type."""
 
     packaging_type_id: int | None
     packaging_type_code: str | None
 
 
 def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]] | None = None) -> References:
-    """What the document and its lines refer to, and whether its code and external_ref are free. `begins` finds the
-    error of a new document's status, where it may be another than the initial one.
+    """Return a function that finds every error in the references of a sent document and its lines.
+
+    The function also checks that code and external_ref are free. `begins` returns the errors of a new document's
+    status. Without `begins`, only the initial status is allowed.
     """
 
     def find(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
@@ -167,7 +173,7 @@ def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]
 
 
 def objects_in(sent: Sent, name: str) -> list[tuple[str, Sent]]:
-    """The objects of a list that was sent, with their paths, but those that are malformed."""
+    """Return the objects of a list that was sent, with their paths, without malformed objects."""
     return [(f"{name}.{number}", each) for number, each in enumerate(sent.get(name) or ()) if each is not None]
 
 
@@ -208,7 +214,10 @@ def _names(line: Sent, kind: type[Line | Packed]) -> list[Any]:
 
 
 def _is_named(line: Sent, kind: type[Line | Packed]) -> bool:
-    """Whether a well-formed name was sent, or none: a malformed one is told of already."""
+    """Return True if the line names its record in a correct form, or does not name it at all.
+
+    A malformed name already has an error.
+    """
     return any(line.get(name) is not None for name in kind._fields) or not any(
         name in line for name in kind._fields
     )

@@ -1,4 +1,4 @@
-"""What a document is to reserve for its lines, and which of them are short."""
+"""The stock that a document must reserve for its lines, and the lines that are short of stock."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,11 +13,15 @@ from wmsd.warehouse.stock.stock_reservations import NOTHING, Holder, Reservation
 from wmsd.warehouse.stock.store import Place
 
 Row = Mapping[str, Any]
-"""A line as it is stored: article_id (None when it is not known), warehouse_id, quantity, lot_number, serials."""
+"""A line as it is stored: article_id (None if the article is not known), warehouse_id, quantity, lot_number,
+serials.
+"""
 
 
 class Wanted(NamedTuple):
-    """What one line takes, in millionths. Its place is None when its article or warehouse is not known."""
+    """The quantity that one line takes, in millionths. `place` is None if the article or the warehouse is not
+    known.
+    """
 
     place: Place | None
     quantity: int
@@ -37,7 +41,7 @@ def places_of(rows: Sequence[Row]) -> set[Place]:
 
 
 def sums(lines: Iterable[Wanted]) -> dict[Place, int]:
-    """What the lines take together, by place."""
+    """Return the total quantity that the lines take, by place."""
     found: dict[Place, int] = {}
     for place, quantity in lines:
         if place is not None:
@@ -46,8 +50,9 @@ def sums(lines: Iterable[Wanted]) -> dict[Place, int]:
 
 
 def shortages(lines: Sequence[Wanted], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
-    """An error for each line whose place has less than all lines want of it together. `name` is the field with the
-    lines.
+    """Return an error for each line whose place has less stock than all lines together want from it.
+
+    `name` is the field with the lines.
     """
     together = sums(lines)
     return [
@@ -71,11 +76,12 @@ def find_stock(
     warehouse_id: int | None = None,
     there: Mapping[Place, tuple[int, int]] | None = None,
 ) -> Reservation:
-    """What the document is to reserve. Adds an error for each line that is short. `there` is, by place, its stock
-    record and the available quantity, if that was read already.
+    """Return the stock that the document must reserve. Add an error to `errors` for each line that is short of
+    stock.
 
-    What the document has reserved counts as available to it. When its own warehouse is wrong, the lines that take
-    from it get no further errors.
+    `there` has the id of the stock record and the available quantity by place, or is None if the caller has not
+    read these values. Stock that the document has already reserved counts as available. If the document's own
+    warehouse has an error, the lines that take from this warehouse get no further errors.
     """
     bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [

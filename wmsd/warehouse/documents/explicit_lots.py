@@ -1,4 +1,4 @@
-"""Lines that name the lot or the serials to take: are those available to the document?"""
+"""The check that the lots and serials that lines name are available to the document."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ class NamesSerials(Protocol):
 
 
 def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterator[FieldError]:
-    """Errors of the line itself, whatever is in stock."""
+    """Return the errors of the line itself, independent of the stock."""
     if tracks_serials and line.quantity % SCALE:
         yield invalid_field(f"{path}.quantity", "must be whole: the article is tracked by serials")
     if line.serials is None:
@@ -43,7 +43,7 @@ def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterat
 
 @dataclass(slots=True)
 class Named:
-    """The lots that lines name, with quantities in millionths, and the serials, by their ids."""
+    """The lots and serials that lines name, by their ids. The quantities of lots are in millionths."""
 
     lots: dict[int, int] = field(default_factory=dict)
     serials: set[int] = field(default_factory=set)
@@ -58,13 +58,17 @@ def find_explicit(
     stock_ids: Mapping[Place, int],
     held: Reservation,
 ) -> Named:
-    """`stock_ids` are the stock records by place. What the document has reserved counts as available to it."""
+    """Return the lots and serials that the lines name, with an error for each that is not available.
+
+    `stock_ids` are the stock records by place. `held` is the stock that the document has reserved. This stock
+    counts as available to the document.
+    """
     named, free = Named(), dict(held.lots)
     lines_of: dict[int, list[tuple[str, str]]] = {}
     for number, row in enumerate(rows):
         stock_id = stock_ids.get(Place(row["article_id"], row["warehouse_id"]))
         if stock_id is None:
-            continue  # nothing is there, which was said
+            continue  # no stock record exists, which is already reported
         line = _Line(f"{table.lines}.{number}", row, stock_id, table.entity, document_id)
         for lot_number, quantity in _lots_named(tx, line, named).items():
             lot = lots.lot(tx, stock_id, lot_number)
@@ -95,14 +99,14 @@ class _Line(NamedTuple):
 
 
 def _lots_named(tx: Transaction, line: _Line, named: Named) -> Mapping[str, int]:
-    """How much the line takes of which lots: the lot that it names, or the lots of its serials."""
+    """Return how much the line takes of which lots: of the lot that it names, or of the lots of its serials."""
     if line.row["serials"] is not None:
         return _find_serials(tx, line, named)
     return {} if line.row["lot_number"] is None else {line.row["lot_number"]: line.row["quantity"]}
 
 
 def _find_serials(tx: Transaction, line: _Line, named: Named) -> Counter[str]:
-    """Adds the line's serials to the named ones. Answers how much they take of which lots."""
+    """Add the line's serials to the named serials. Return the quantity of these serials by lot."""
     of_lots: Counter[str] = Counter()
     names, lot_number = json.loads(line.row["serials"]), line.row["lot_number"]
     found = lots.serials(tx, line.row["article_id"], names)

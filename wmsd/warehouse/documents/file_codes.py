@@ -1,4 +1,4 @@
-"""Turns the codes in a file of documents into ids."""
+"""The conversion of codes in a file of documents to ids."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -14,7 +14,7 @@ NO_ARTICLE: Final = "is not an article of this company"
 
 
 class Codes:
-    """Looks up ids by code, column by column, and remembers what it found."""
+    """A lookup of ids by code, column by column. Results are cached."""
 
     def __init__(self, tx: Transaction, references: Mapping[str, Referred]) -> None:
         self._tx = tx
@@ -27,7 +27,7 @@ class Codes:
         self._found: dict[tuple[str, str], int | None] = {}
 
     def find(self, column: str, code: str | None) -> int | None:
-        """The id; None when the code is None or unknown."""
+        """Return the id, or None if the code is None or unknown."""
         if code is None:
             return None
         if (column, code) not in self._found:
@@ -40,11 +40,11 @@ class Codes:
         return self._found[column, code]
 
     def unknown_articles(self, codes: Iterable[str]) -> set[str]:
-        """Those of the codes that no article has."""
+        """Return the codes that no article has."""
         wanted = set(codes)
         return wanted - {article.code for article in articles.references(self._tx, (), wanted)}
 
     def are_the_same(self, tx: Transaction) -> bool:
-        """Whether every code that was looked up still has the same id."""
+        """Return True if every code that was looked up still has the same id."""
         now = Codes(tx, self._references)
         return all(now.find(column, code) == found for (column, code), found in self._found.items())

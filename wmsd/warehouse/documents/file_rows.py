@@ -1,7 +1,7 @@
-"""Documents as rows of a file: one row for each line; the rows of a document stand together.
+"""Documents as rows of a file: one row for each line. All rows of a document follow each other.
 
-The columns follow from the kind. The field `partner_id` is the column `partner_code`; a line's `warehouse_id` is
-`line_warehouse_code`, which is empty where it is the document's.
+The columns follow from the kind of document. The field `partner_id` becomes the column `partner_code`. A line's
+`warehouse_id` becomes `line_warehouse_code`, which is empty if it is the document's warehouse.
 """
 
 import json
@@ -32,7 +32,7 @@ OF_A_LINE: Final = "line_"
 
 
 class DocumentRow(Input):
-    """The columns that every kind has. The document's own fields are repeated in each of its rows."""
+    """The columns that every kind has. Each row of a document repeats the document's own fields."""
 
     code: Code | None = None
     external_ref: OptionalLabel = None
@@ -47,7 +47,7 @@ class Checked:
     sent: frozenset[str]
     fields: Any
     is_head: bool = False
-    """Whether it says nothing of a line: those that the document has stay."""
+    """True if the row has no line fields. The document's stored lines then stay unchanged."""
 
 
 class DocumentRows:
@@ -65,7 +65,10 @@ class DocumentRows:
 
     @cached_property
     def nested(self) -> dict[str, dict[str, FieldInfo]]:
-        """The fields that are objects, with their own fields. Each is a column, such as `ship_to.city`."""
+        """The fields that are objects, with their own fields.
+
+        Each of these is a column, such as `ship_to.city`.
+        """
         models = {name: _object(self._table.body.model_fields[name].annotation) for name in self._table.fields}
         return {name: dict(model.model_fields) for name, model in models.items() if model is not None}
 
@@ -81,7 +84,7 @@ class DocumentRows:
 
     @cached_property
     def references(self) -> dict[str, Referred]:
-        """The columns that hold codes, and the kind of record they name."""
+        """The columns that contain codes, with the kind of record that the codes name."""
         of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
         found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
         return {column: referred for column, referred in found.items() if referred is not None}
@@ -102,7 +105,7 @@ class DocumentRows:
 
     @cached_property
     def head(self) -> type[DocumentRow]:
-        """A row that changes a document and leaves its lines."""
+        """The model of a row that changes a document and keeps its lines."""
         return create_model("DocumentHead", __base__=self.model, __cls_kwargs__={"partial": True})
 
     @cached_property
@@ -127,7 +130,7 @@ class DocumentRows:
     # --- from rows to documents -------------------------------------------------------------------------------
 
     def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[Document]:
-        """The documents whose rows have no error. Errors go to the outcome."""
+        """Return the documents whose rows have no error. Add the errors of other rows to `outcome`."""
         for rows_of_one in self._groups(rows, codes, outcome):
             first = rows_of_one[0]
             yield Document(
@@ -140,7 +143,7 @@ class DocumentRows:
             )
 
     def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
-        """The document's fields that the file has a column for; others stay as they are."""
+        """Return the document's fields that the file has a column for. Other fields keep their values."""
         fields = {"external_ref": first.fields.external_ref} if "external_ref" in first.sent else {}
         for name, column in self.own.items():
             if column in first.sent:
@@ -153,7 +156,10 @@ class DocumentRows:
         return fields
 
     def whole(self, fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields in stored form. Parts of an object that the file has no column for stay as they are."""
+        """Return the fields in stored form.
+
+        Parts of an object that the file has no column for keep their values.
+        """
         found = dict(fields)
         for name in self.nested.keys() & fields.keys():
             before = json.loads(current.get(name) or "{}")
@@ -173,7 +179,7 @@ class DocumentRows:
         return self._kind.in_files.line.model_construct(None, **values)
 
     def refuse(self, problem: Problem, document: Document, outcome: Outcome) -> None:
-        """Reports a document's errors at the row and column that they are about."""
+        """Report a document's errors at the row and column that contain the value."""
         if not problem.errors:
             fields = problem.fields if isinstance(problem, Forbidden) else ()
             columns = [self._column_of(name) for name in fields] or ["status"]
@@ -187,12 +193,12 @@ class DocumentRows:
             outcome.refuse(line, {column: sentences})
 
     def refuse_new(self, document: Document, outcome: Outcome) -> None:
-        """Reports a document without lines that is not there yet."""
+        """Report a document that does not exist yet and has no lines."""
         sentence = f"is not a {self._table.noun} of this company; a new one needs {', '.join(self.required)}"
         outcome.refuse(document.rows[0], {"external_ref" if document.code is None else "code": [sentence]})
 
     def _column_of(self, field: str) -> str:
-        """The column that an error of a field of the document is told at."""
+        """Return the column at which an error of this document field is reported."""
         return self.line_columns[0] if field == self._table.lines else self.own.get(field, field)
 
     def _groups(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[list[Checked]]:
@@ -214,7 +220,9 @@ class DocumentRows:
                 self._refuse_articles(of_one, codes, outcome)
 
     def _refuse_articles(self, rows: list[Row], codes: Codes, outcome: Outcome) -> None:
-        """Checks the articles of a document with errors. Those of others are checked when they are written."""
+        """Check the articles of a document with errors. The articles of other documents are checked when these are
+        written.
+        """
         named = [(row.line, code) for row in rows if isinstance(code := row.values.get("article_code"), str)]
         unknown = codes.unknown_articles(code for _, code in named)
         for line, code in named:
@@ -222,7 +230,7 @@ class DocumentRows:
                 outcome.refuse(line, {"article_code": [NO_ARTICLE]})
 
     def has_line(self, row: Row) -> bool:
-        """Whether the row says something of a line."""
+        """Return True if the row has a value in a column of a line."""
         return any(row.values.get(name) not in (None, []) for name in self.line_columns)
 
     def _checked(self, row: Row, codes: Codes, outcome: Outcome, is_head: bool) -> Checked | None:
@@ -244,7 +252,7 @@ class DocumentRows:
         return Checked(row.line, frozenset(row.values), fields, is_head)
 
     def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
-        """Whether all rows agree on the document's own fields; reports where they do not."""
+        """Return True if all rows have the same values in the document's own fields. Report each difference."""
         first, agree = rows[0], True
         own = [name for name in self.model.model_fields if name not in self.line_columns]
         for each in rows[1:]:
@@ -258,11 +266,11 @@ class DocumentRows:
     # --- from documents to rows -------------------------------------------------------------------------------
 
     def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
-        """One row for each line of each document, with codes in the place of ids."""
+        """Return one row for each line of each document, with codes instead of ids."""
         return self.rows_of(tx, map(csv_cells.read_record, self._table.every(tx)))
 
     def rows_of(self, tx: Transaction, documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """As `exported`, of these documents. Numbers are texts."""
+        """Return one row for each line of these documents, with codes instead of ids. Numbers are texts."""
         known = {
             name: directory.codes_by_id(tx, kind)
             for name, kind in self._table.references.items()
@@ -298,12 +306,12 @@ class DocumentRows:
 
 
 def _object(annotation: Any) -> type[BaseModel] | None:
-    """The model of a field that is an object or null; None for any other field."""
+    """Return the model of a field that is an object or null, or None for any other field."""
     kinds = get_args(annotation) or (annotation,)
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def document_key(row: Row) -> tuple[str, object]:
-    """What the row's document is known by: column and value."""
+    """Return the column that identifies the row's document (`code` or `external_ref`), and its value."""
     code = row.values.get("code")
     return ("code", code) if code is not None else ("external_ref", row.values.get("external_ref"))

@@ -1,7 +1,8 @@
-"""Imports documents from a file: it creates unknown ones, changes known ones, and moves each to its status.
+"""The import of documents from a file: it creates unknown documents, changes known ones, and moves each to its
+status.
 
-A document is known by its code or, without one, by its external_ref. Rows are read and checked before other
-writers have to wait. The action that writes a single document also checks those of a file.
+A document is identified by its code or, without a code, by its external_ref. Rows are read and checked before
+other writers have to wait. The action that writes a single document also checks the documents of a file.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +20,7 @@ from wmsd.warehouse.documents.kind import Document, DocumentKind
 
 DOCUMENTS: Final = Pile("staged_documents")
 TOGETHER: Final = 200
-"""How many new documents are created together, unless one has to go alone."""
+"""The number of new documents that are created together, unless a document must be created alone."""
 
 
 class DocumentImport(Import):
@@ -40,7 +41,7 @@ class DocumentImport(Import):
         return self._count
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Reads the rows again only when a code has another id than the first time."""
+        """Check the rows. A repeated call reads the rows again only if a code has another id than before."""
         if self._codes is not None and self._codes.are_the_same(tx):
             return
         self._codes, self._found = Codes(tx, self._rows.references), Outcome()
@@ -54,7 +55,7 @@ class DocumentImport(Import):
         for document in DOCUMENTS.take_up(tx):
             progress(done, self._count)
             done += len(document.rows)
-            if document.code is None:  # one that waits may have its external_ref
+            if document.code is None:  # a waiting document may have this external_ref
                 waiting = self._create(tx, waiting, outcome)
             document_id = self._known(tx, document)
             is_known = document_id is not None or document.code is None or document.lines is None
@@ -74,7 +75,7 @@ class DocumentImport(Import):
             walk()
 
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
-        """Creates them. Answers the list of documents that still wait, which is empty."""
+        """Create the documents. Return the list of documents that still wait, which is empty."""
         lines_of = self._in_files.lines_of
         bodies = [
             self._kind.table.body_of(each.code, self._rows.whole(each.fields, {}), lines_of(tx, each))
@@ -105,8 +106,9 @@ class DocumentImport(Import):
     def _walk_in_turn(
         self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
     ) -> None:
-        """Moves documents that want the same status, now or after all others. There are several when they were
-        created together.
+        """Move documents that all want the same status, either now or after all other documents of the file.
+
+        `alike` has several documents only if they were created together.
         """
 
         def walk() -> None:
@@ -129,7 +131,9 @@ class DocumentImport(Import):
     def _walk(
         self, tx: Transaction, wanted: str | None, ids: list[int], before: Record | None, outcome: Outcome
     ) -> None:
-        """Moves new documents, or a known one that was like `before`, and counts them."""
+        """Move new documents, or a known document that was equal to `before`, to the wanted status, and count
+        them.
+        """
         table = self._kind.table
         if wanted is not None:
             current = table.initial if before is None else table.columns(tx, ids[0])["status"]
@@ -143,7 +147,10 @@ class DocumentImport(Import):
             outcome.updated += 1
 
     def _route(self, current: str, wanted: str) -> list[str]:
-        """The path from `current` to `wanted`, both included, by allowed transitions."""
+        """Return the shortest path from `current` to `wanted` by allowed transitions, including both.
+
+        The path is empty if only other documents can bring about the status `wanted`.
+        """
         try:
             return [current, *self._kind.transitions.shortest_path(current, wanted)]
         except Problem:

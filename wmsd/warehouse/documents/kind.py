@@ -1,4 +1,4 @@
-"""A kind of document, declared once: lists, files, commands, figures and checks are made from it."""
+"""The declaration of a kind of document, from which lists, files, commands, metrics and checks are built."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
@@ -21,8 +21,9 @@ Row = dict[str, Any]
 
 
 class Document(NamedTuple):
-    """A document as its rows in a file say it. `rows` are their line numbers; `fields` are the document's own,
-    with ids in the place of codes.
+    """A document as the rows of a file give it.
+
+    `rows` are the line numbers of these rows. `fields` are the document's own fields, with ids instead of codes.
     """
 
     code: str | None
@@ -31,11 +32,11 @@ class Document(NamedTuple):
     rows: list[int]
     fields: Row
     lines: list[Any] | None
-    """None where the rows say nothing of lines: those that the document has stay."""
+    """None if the rows have no line fields. The document's stored lines then stay unchanged."""
 
 
 Created = list[Record | Problem]
-"""The record of each document, or the problem why it is refused."""
+"""For each document its record, or the problem for which it is refused."""
 
 
 def always(_: Document) -> bool:
@@ -77,30 +78,36 @@ def one_at_a_time(
 
 @dataclass(frozen=True)
 class InFiles:
-    """How the kind is written in a file, where its fields alone do not say it.
+    """How documents of the kind are written in a file, if the fields alone do not determine it.
 
-    `line` is the model of a line in a file. `columns` are the columns of a field of the line's table, where the
-    column has another name or there are several.
+    `line` is the model of a line in a file. `columns` has the columns of a field of the line's table, if the
+    column has another name or the field has several columns.
     """
 
     line: type[Input]
     create: Callable[[Transaction, Sequence[Document], Sequence[Any]], Created]
-    """Creates documents. It takes them and, in the same order, their bodies."""
+    """Creates documents from a list of documents and a list of their bodies in the same order."""
     move: Callable[[Transaction, Sequence[int], Any, Any], object]
     """Moves the documents with these ids from one status to another."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
     lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
-    """The lines of a document in the form of a body."""
+    """Returns the lines of a document in the form of a body."""
     lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = lines_as_read
-    """The lines of a record for an export, with these columns."""
+    """Returns the lines of a record for an export, with the columns in `columns`."""
     goes_alone: Callable[[Document], bool] = always
-    """Whether a document is created by itself: after everything before it is done, and before the next begins."""
+    """Tells whether a document is created alone: after all documents before it are done, and before the next
+    begins.
+    """
     lines_are_replaced: bool = True
-    """Whether the lines of a file take the place of those that are there."""
+    """True if the lines of a file replace the stored lines."""
     walked_last: bool = False
-    """Whether documents are moved only when all of the file are created: moving one may close others."""
+    """True if documents are moved only after all documents of the file are created: a move may close other
+    documents.
+    """
     comes_about: frozenset[str] = frozenset()
-    """Statuses that only other documents bring about. A file may name them: the document is created and waits."""
+    """Statuses that only other documents bring about. If a file names such a status, the document is created and
+    waits.
+    """
 
 
 class Writing(NamedTuple):
@@ -117,8 +124,10 @@ class Writing(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """Documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`. `amount` is
-    the SQL of what one movement posts, `of_line` the column of what a line has posted.
+    """How documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`.
+
+    `amount` is the SQL of the quantity that one movement posts. `of_line` is the column of the quantity that a
+    line has posted.
     """
 
     movements: tuple[Movement, ...]
@@ -135,11 +144,13 @@ def _check_known(owner: str, names: Collection[str], what: str, known: Collectio
 
 @dataclass(frozen=True)
 class DocumentKind:
-    """`transitions` are those that a person may make. `listed` are the columns of the command's lists: fields,
+    """A kind of document.
+
+    `transitions` are those that a person may cause. `listed` are the columns of the command's lists: fields,
     references, and the number of lines. `change` takes the transaction, the document's id, new fields, new lines
     and a new status.
 
-    Raises TypeError for a column that no record has, and for a status that its table does not know.
+    Raise TypeError for a column that no record has, and for a status that the table does not know.
     """
 
     table: DocumentTable
@@ -151,9 +162,9 @@ class DocumentKind:
     in_files: InFiles
     posting: Posting | None = None
     reserves_in: frozenset[str] = frozenset()
-    """The statuses in which it reserves what its lines say."""
+    """The statuses in which a document reserves the stock of its lines."""
     checks: tuple[Check, ...] = ()
-    """Its own checks, beside those that follow from the declaration."""
+    """Checks of this kind only, in addition to those that follow from the declaration."""
 
     def __post_init__(self) -> None:
         table, posted = self.table, frozenset() if self.posting is None else self.posting.statuses
@@ -165,17 +176,17 @@ class DocumentKind:
 
     @property
     def name(self) -> str:
-        """Its name in commands, such as `sales-orders`."""
+        """The kind's name in commands, such as `sales-orders`."""
         return self.table.name.replace("_", "-")
 
     @property
     def movements(self) -> tuple[Movement, ...]:
-        """The kinds of its movements in the stock ledger."""
+        """The kinds of movements that the documents post to the stock ledger."""
         return () if self.posting is None else self.posting.movements
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The references that its lists can be filtered by."""
+        """The references that the kind's lists can be filtered by."""
         return tuple(name for name in self.table.references if f"{name}_id" in self.table.filters)
 
     @property

@@ -1,4 +1,4 @@
-"""The operations that read documents. They are the same for every kind, so they are made from its table."""
+"""The operations that read documents. All kinds have the same operations, built from the kind's table."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,9 +23,11 @@ class Reading(NamedTuple):
     page_query: type[PageQuery]
     """The filters and paging of `by_page`."""
     changes: Operation
-    """Who made one, moved it and changed it: for people, so it is not among `operations`."""
+    """Lists who created, moved and changed a document. Only people use this operation, so it is not among
+    `operations`.
+    """
     of_article: Operation
-    """How much of an article some have: for people too."""
+    """Finds the quantity of an article in some documents. Only people use this operation too."""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -77,13 +79,13 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
 
 
 def _paging(table: DocumentTable) -> type[PageQuery]:
-    """Pages in one of the orders that an index has."""
+    """Return a paging model with the orders for which an index exists."""
     orders = SortedBy("id", "code", "updated_at", *(() if table.due is None else (table.due.field,)))
     return create_model("DocumentPageQuery", __base__=PageQuery, sort=(Annotated[str, orders], "id"))
 
 
 def _query(table: DocumentTable, paging: type[Query]) -> type[Any]:
-    """The filters of the table's lists, and this way of paging."""
+    """Return a model with the filters of the table's lists and the given paging."""
     return create_model(f"{table.shown.__name__}{paging.__name__}", __base__=(table.query, paging))
 
 

@@ -13,18 +13,20 @@ ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own n
 
 
 class OfTheRequest:
-    """Marks a field of a line that tells of the request, and is not stored."""
+    """A mark for a field of a line that belongs to the request and is not stored."""
 
 
 class StatusReached(Model):
-    """`status` is one of the kind's."""
+    """A status that a document reached, and when."""
 
     status: str
     at: Timestamp
 
 
 class DocumentChange(Model):
-    """What somebody has done with a document. `status`: that it was made in, or moved to."""
+    """A change of a document by a user. `status` is the status in which the document was created, or to which it
+    was moved.
+    """
 
     at: Timestamp
     actor: str
@@ -34,7 +36,9 @@ class DocumentChange(Model):
 
 
 class DocumentChanges(Model):
-    """The last ones, the newest first, and who made it. `more`: whether others may be missing between."""
+    """The latest changes of a document, the newest first, and its creation. `more` is true if changes between may
+    be missing.
+    """
 
     data: list[DocumentChange]
     more: bool
@@ -45,21 +49,23 @@ class OfArticleQuery(IdsQuery):
 
 
 class DocumentOfArticle(Model):
-    """How much of an article a document has in all its lines."""
+    """The quantity of an article in all lines of a document."""
 
     id: Id
     quantity: Amount
 
 
 MOST_REACHED: Final = 100
-"""Statuses that a document tells of: one that is moved to and fro for ever would fill answers and the disk."""
+"""The maximum number of statuses in a document's history. Without a limit, a document that is moved back and forth
+forever would fill answers and the disk.
+"""
 STATUS_HISTORY: Final = Field(
     description=f"Each status reached, and when: the first, and the last {MOST_REACHED - 1}."
 )
 
 
 class DocumentShown(Recorded):
-    """What `GET` shows of every kind of document."""
+    """The fields that `GET` returns for every kind of document."""
 
     READ_ONLY = Recorded.READ_ONLY | {"status_history"}
 

@@ -1,5 +1,7 @@
-"""What the stock of documents forbids: a change of an article's tracking (`warehouse/articles/tracking_rules.py`),
-and posting more than a balance can hold.
+"""Restrictions that follow from the stock of documents.
+
+A document can forbid a change of an article's tracking (`warehouse/articles/tracking_rules.py`). A posting must
+not exceed the maximum balance.
 """
 
 from collections import Counter
@@ -37,7 +39,7 @@ def _lines(
 
 
 class Incoming(NamedTuple):
-    """A quantity, in millionths, that enters a stock record; `path` is the field that says it."""
+    """A quantity, in millionths, that enters a stock record. `path` is the field with the quantity."""
 
     path: str
     stock_id: int
@@ -45,7 +47,7 @@ class Incoming(NamedTuple):
 
 
 def overfull(tx: Transaction, incoming: Sequence[Incoming]) -> Iterator[FieldError]:
-    """An error for each quantity that would take the balance of its stock record over the largest."""
+    """Return an error for each quantity that would raise the balance of its stock record above the maximum."""
     sums: Counter[int] = Counter()
     balances = stock.quantities(tx, [each.stock_id for each in incoming])
     for path, stock_id, quantity in incoming:

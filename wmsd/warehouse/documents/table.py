@@ -1,4 +1,4 @@
-"""The table of a kind of document, and the statements that every kind has."""
+"""The database table of a kind of document, and the SQL statements that all kinds share."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -26,14 +26,17 @@ from wmsd.warehouse.documents.schema import MOST_REACHED, DocumentFilters
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
 OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
-"""Fields of a body that are no columns: a status is changed by a transition, packaging has its own ledger."""
+"""Fields of a body that have no column: a transition changes the status, and packaging has a separate ledger."""
 
 
 ARTICLE: Final = "article_id"
 
 
 class Due(NamedTuple):
-    """By which date a document should be dealt with: it is late in these statuses after it."""
+    """The date by which a document should be dealt with.
+
+    After this date a document in one of `statuses` is late.
+    """
 
     field: str
     statuses: tuple[str, ...]
@@ -55,13 +58,16 @@ WITH_CHANGED_LINES: Final = """
 
 @dataclass(frozen=True)
 class DocumentTable:
-    """`body` is what a caller may set. Its field `status` has the statuses; a document begins in its default.
-    `shown` is what `GET` shows; its field `lines` holds the lines, from `line_table`. `references` says which
-    records the fields `…_id` of the document and its lines refer to; a key is the name without `_id`. `filters`
-    are the columns that its lists can be filtered by, beside those of every kind, with the types of the values.
-    `payload` are the references that the data of `status_changed` has.
+    """The table of one kind of document.
 
-    Raises TypeError for a field that can be set and is not stored, or not shown.
+    `body` is the model of the fields that a caller may set. Its field `status` has the statuses, and its default
+    is the initial status. `shown` is the model that `GET` returns. Its field `lines` holds the lines, from
+    `line_table`. `references` has the kind of record that each field `…_id` of the document and its lines refers
+    to. A key is the name without `_id`. `filters` are the columns by which lists can be filtered in addition to
+    those of every kind, with the types of the values. `payload` are the references in the data of the event
+    `status_changed`.
+
+    Raise TypeError if a field can be set but is not stored, or not in the model `shown`.
     """
 
     noun: str
@@ -75,9 +81,9 @@ class DocumentTable:
     payload: tuple[str, ...]
     due: Due | None = None
     by_article: bool = False
-    """Whether its lists can be filtered by an article in its lines. An index has them."""
+    """True if lists can be filtered by an article in the lines. The lines then have an index by article."""
     tells_changed_lines: bool = False
-    """Whether the event of a change has the changed lines only: for documents that change line by line."""
+    """True if the event of a change contains only the changed lines: for documents that change line by line."""
 
     def __post_init__(self) -> None:
         check_fields_are_read(self.body, self.shown, but=OF_NO_COLUMN)
@@ -86,7 +92,7 @@ class DocumentTable:
 
     @cached_property
     def entity(self) -> str:
-        """The first part of its events' names."""
+        """The first part of the names of the kind's events."""
         return self.noun.replace(" ", "_")
 
     @cached_property
@@ -103,12 +109,12 @@ class DocumentTable:
 
     @cached_property
     def tally(self) -> Tally:
-        """Keeps the totals of its lists."""
+        """The stored totals of the kind's lists."""
         return Tally(f"{self.entity}_counts", self.statuses, by_partner="partner_id" in self.fields)
 
     @cached_property
     def query(self) -> type[Query]:
-        """The filters of its lists."""
+        """The filters of the kind's lists."""
         names = ", ".join(self.statuses)
         says = Field(description=f"One or several of {names}, separated by commas.")
         status = Annotated[
@@ -121,8 +127,9 @@ class DocumentTable:
 
     @property
     def _of_lines(self) -> dict[str, Any]:
-        """The filter by an article, with the type of its value: the last one, since generated clients pass
-        parameters by their places.
+        """The filter by an article, with the type of its value.
+
+        Generated clients pass parameters by position, so this later filter is the last one.
         """
         says = Field(description=f"Only {self.noun}s with this article.")
         return {ARTICLE: Annotated[QueryId | None, says]} if self.by_article else {}
@@ -135,7 +142,7 @@ class DocumentTable:
 
     @property
     def _days(self) -> dict[str, Any]:
-        """The filters by the date until which a document is due, with the types of the values."""
+        """The filters by the due date, with the types of the values."""
         if self.due is None:
             return {}
         field, first, last = self.due.range
@@ -147,7 +154,7 @@ class DocumentTable:
 
     @cached_property
     def status_changed(self) -> type[Model]:
-        """The data of `status_changed` (specification, section 6)."""
+        """The data of the event `status_changed` (specification, section 6)."""
         status = self.body.model_fields["status"].annotation
         own = {"id": Id, "code": Code, "status": status, "previous_status": status}
         fields: dict[str, Any] = {
@@ -193,24 +200,24 @@ class DocumentTable:
         return int(most)
 
     def replacement(self, body: Input) -> dict[str, Any]:
-        """The columns of a full replacement: a field that was not sent takes its default."""
+        """Return the columns of a full replacement. A field that was not sent takes its default."""
         return column_values({name: getattr(body, name) for name in self.fields})
 
     def patch(self, body: Input) -> dict[str, Any]:
-        """The columns of a patch: only those that were sent."""
+        """Return the columns of a patch: only those that were sent."""
         return column_values({name: getattr(body, name) for name in self.fields if name in body.model_fields_set})
 
     def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-        """The current document with the given fields. A code is never taken away."""
+        """Return the current columns, replaced by the given columns. A code is never removed."""
         return {**current, **given, "code": given.get("code") or current["code"]}
 
     def differing(self, current: Mapping[str, Any], values: Mapping[str, Any], lines_differ: bool) -> list[str]:
-        """The names of the fields that differ, the lines last."""
+        """Return the names of the fields that differ, the lines last."""
         names = [name for name in self.fields if values[name] != current[name]]
         return [*names, self.lines] if lines_differ else names
 
     def body_of(self, code: str | None, fields: Mapping[str, Any], lines: Sequence[Any]) -> Any:
-        """A body from values that are known to be valid."""
+        """Return a body from values that are already validated."""
         columns: dict[str, Any] = {**fields, "code": code, self.lines: lines}
         return self.body.model_construct(None, **columns)
 
@@ -224,7 +231,7 @@ class DocumentTable:
         return self.listing.of(tx, self.record, "id", query.ids)
 
     def every(self, tx: Transaction) -> Iterator[str]:
-        """Every document, one at a time: for exports."""
+        """Return every document, one at a time, for exports."""
         return (row[0] for row in tx.execute(f"SELECT {self.record} FROM {self.name} ORDER BY id"))
 
     def of_article(self, tx: Transaction, ids: Sequence[int], article_id: int) -> Records:
@@ -235,11 +242,11 @@ class DocumentTable:
         return f"SELECT {self.record} FROM {self.name} WHERE id = ?"
 
     def one(self, tx: Transaction, id: int) -> Record:
-        """Raises Problem (404) when there is none."""
+        """Return the document. Raise Problem (404) if no document has the id."""
         return Record(id, or_not_found(tx.value(self._one, (id,)), self.noun))
 
     def with_changed_lines(self, tx: Transaction, before: Record, after: Record) -> str:
-        """The JSON of a document as it is now, with those of its lines that were not so before."""
+        """Return the current document as JSON, with only those lines that differ from `before`."""
         return str(tx.value(WITH_CHANGED_LINES, (after.json, f"$.{self.lines}", before.json)))
 
     @cached_property
@@ -247,7 +254,7 @@ class DocumentTable:
         return f"SELECT id, {self.record} FROM {self.name} WHERE id IN (SELECT value FROM json_each(?))"
 
     def several(self, tx: Transaction, ids: Sequence[int]) -> dict[int, Record]:
-        """Documents that are there, by id."""
+        """Return the documents with these ids, by id. All documents must exist."""
         return {
             document_id: Record(document_id, text)
             for document_id, text in tx.rows(self._several, (dumps(list(ids)),))
@@ -258,11 +265,11 @@ class DocumentTable:
         return f"SELECT {', '.join(self.fields)}, status FROM {self.name} WHERE id = ?"
 
     def find_columns(self, tx: Transaction, document_id: int) -> dict[str, Any] | None:
-        """The document's own columns and its status; None when there is none."""
+        """Return the document's own columns and its status, or None if no document has the id."""
         return tx.record(self._columns, (document_id,))
 
     def columns(self, tx: Transaction, document_id: int) -> dict[str, Any]:
-        """The document's own columns and its status. Raises Problem (404) when there is none."""
+        """Return the document's own columns and its status. Raise Problem (404) if no document has the id."""
         return or_not_found(self.find_columns(tx, document_id), self.noun)
 
     @cached_property
@@ -284,7 +291,7 @@ class DocumentTable:
         return insert_sql(self.name, (*self.fields, *CREATED))
 
     def insert(self, tx: Transaction, values: Mapping[str, object]) -> int:
-        """Inserts a document, with the next code of the series unless it has one."""
+        """Insert a document and return its id. Without a code, the document gets the next code of the series."""
         moments = creation_columns(tx)
         own = {
             "code": values["code"] or next_code(tx, self.series, self._id_of_code),
@@ -306,7 +313,7 @@ class DocumentTable:
         return update_sql(self.name, CHANGED)
 
     def touch(self, tx: Transaction, document_id: int) -> None:
-        """Marks the document as changed, when something that it shows changed in another table."""
+        """Mark the document as changed, if a value that it displays changed in another table."""
         tx.execute(self._touch, {"id": document_id, **change_columns(tx)})
 
     @cached_property
@@ -324,12 +331,12 @@ class DocumentTable:
         """
 
     def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
-        """Moves documents; answers the data of `status_changed` for each."""
+        """Move documents to `status`. Return the data of the event `status_changed` for each, by id."""
         row = {"ids": dumps(list(ids)), "previous": previous, "status": status, "now": tx.timestamp}
         first = tx.next_changes(len(ids))[0]
         return dict(tx.rows(self._move, {**row, "first": first}))
 
     def delete(self, tx: Transaction, document_id: int) -> None:
-        """Deletes a document with its lines. Nothing may refer to them."""
+        """Delete a document with its lines. No record may refer to the document or its lines."""
         self.line_table.replace(tx, document_id, [])
         tx.execute(f"DELETE FROM {self.name} WHERE id = ?", (document_id,))

@@ -1,4 +1,7 @@
-"""State tables of documents: which status may follow which, and in which a document may be changed. Pure."""
+"""State tables of documents: which status may follow which, and in which statuses a document may be changed.
+
+The rules have no side effects.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import field
@@ -19,15 +22,20 @@ class Step(Enum):
 
 
 class Forbidden(Problem):
-    """What the status of a document forbids. `fields` are those that cannot change, the lines among them."""
+    """The problem that the status of a document forbids a request.
+
+    `fields` are the fields that cannot change, which may include the lines.
+    """
 
     fields: Collection[str] = ()
 
 
 @dataclass(frozen=True)
 class Transitions(Generic[Status, Effect]):
-    """`table` has every allowed move and its effect. Any other move is refused. A move to the current status is no
-    move and does nothing, so retries are safe. `own_change_in` has the fields that change in other statuses than
+    """The allowed moves between the statuses of a kind of document.
+
+    `table` has every allowed move and its effect. Any other move is refused. A move to the current status does
+    nothing, so retries are safe. `own_change_in` has the fields that may change in other statuses than
     `fields_change_in`.
     """
 
@@ -42,7 +50,7 @@ class Transitions(Generic[Status, Effect]):
         return [after for before, after in self.table if before == status]
 
     def effect(self, current: Status, requested: Status) -> Effect:
-        """The effect of the move. Raises Problem (409) when it is not allowed."""
+        """Return the effect of the move. Raise Problem (409) if the move is not allowed."""
         effect = self.table.get((current, requested))
         if effect is None:
             sentence = f"A {self.noun} that is {current} {self._possible(current, requested)}."
@@ -50,9 +58,10 @@ class Transitions(Generic[Status, Effect]):
         return effect
 
     def shortest_path(self, current: Status, requested: Status) -> list[Status]:
-        """The shortest path of statuses, without the first; empty when both are the same.
+        """Return the shortest path of statuses, without the first status. The path is empty if both statuses are
+        the same.
 
-        Raises Problem (409) when there is none.
+        Raise Problem (409) if there is no path.
         """
         ways: list[list[Status]] = [[current]]
         for way in ways:
@@ -62,10 +71,12 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(f"There is no way from {current} to {requested}.", current, requested)
 
     def steps(self, current: Status, requested: Status, differing: Collection[str]) -> list[Step]:
-        """The order in which one request changes and moves a document: the change comes before or after the move,
-        wherever the status allows it. `differing` are the names of the fields that change, the lines among them.
+        """Return the order in which one request changes and moves a document.
 
-        Raises Problem (409) when the move is not allowed, or neither status allows the change.
+        The change comes before or after the move, depending on which status allows the change. `differing` are the
+        names of the fields that change, which may include the lines.
+
+        Raise Problem (409) if the move is not allowed, or if neither status allows the change.
         """
         moves = requested != current
         if moves:
@@ -82,11 +93,11 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(sentence, current, requested if moves else None, fields=frozen)
 
     def may_change(self, status: Status, names: Collection[str]) -> frozenset[str]:
-        """Those of these fields, the lines among them, that may change in the status."""
+        """Return the fields among `names` that may change in the status. `names` may include the lines."""
         return frozenset(name for name in names if status in self._change_in(name))
 
     def _change_in(self, name: str) -> frozenset[Status]:
-        """The statuses in which the field may change."""
+        """Return the statuses in which the field may change."""
         if name == self.lines:
             return self.lines_change_in
         return self.own_change_in.get(name, self.fields_change_in)
@@ -99,8 +110,9 @@ class Transitions(Generic[Status, Effect]):
         refused: Collection[Status] = (),
         fields: Collection[str] = (),
     ) -> Forbidden:
-        """A 409 with the allowed statuses. `requested` is None when no move was requested. `refused` are statuses
-        that the table allows and something else forbids, as it does the requested one.
+        """Return a problem (409) with the allowed statuses. `requested` is None if no move was requested.
+
+        `refused` are statuses that the table allows but another rule forbids.
         """
         allowed = [each for each in self.allowed_from(current) if each != requested and each not in refused]
         details = {"current": current, "requested": requested, "allowed": allowed}
@@ -109,7 +121,10 @@ class Transitions(Generic[Status, Effect]):
         return problem
 
     def forbidding(self, path: str, sentence: str, current: Status) -> FieldError:
-        """The error (409) of a field that names a document of this kind whose status forbids what is asked."""
+        """Return the error (409) of a field that names a document whose status forbids the request.
+
+        The document is of this kind.
+        """
         details = {"current": current, "requested": None, "allowed": self.allowed_from(current)}
         return FieldError("INVALID_STATUS", path, sentence, details)
 

@@ -1,4 +1,7 @@
-"""The lines whose form is right, of a body whose form is wrong: what else is wrong with them is told too."""
+"""The well-formed lines of a body that has errors of form elsewhere.
+
+These lines are checked too, so that one answer reports all errors.
+"""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,12 +16,14 @@ Line = TypeVar("Line", bound=Input)
 class WholeLines(NamedTuple, Generic[Line]):
     lines: list[Line]
     places: list[int]
-    """Of each among all that were sent."""
+    """The position of each line among all lines that were sent."""
     name: str
-    """Of the field with the lines."""
+    """The field with the lines."""
 
     def errors(self, found: Iterable[FieldError], told: Sequence[FieldError]) -> Iterator[FieldError]:
-        """What was found, at the places where the lines were sent, without what is told at these paths already."""
+        """Return the errors in `found`, with the positions at which the lines were sent. Omit paths that have an
+        error in `told`.
+        """
         paths = {error.path for error in told}
         for error in found:
             moved = replace(error, path=self._as_sent(error.path))
@@ -34,7 +39,7 @@ class WholeLines(NamedTuple, Generic[Line]):
 def whole_lines(
     name: str, model: type[Line], sent: Mapping[str, Any], malformed: Iterable[str]
 ) -> WholeLines[Line]:
-    """`malformed`: the paths of all errors of form."""
+    """Return the well-formed lines of the field `name`. `malformed` are the paths of all errors of form."""
     wrong: Container[str] = {".".join(path.split(".")[:2]) for path in malformed}
     places = [number for number in range(len(sent.get(name) or ())) if f"{name}.{number}" not in wrong]
     return WholeLines([model.model_validate(sent[name][place]) for place in places], places, name)
