@@ -1,1 +1,1 @@
-"""Returnable packaging: what partners and we owe each other, and its ledger."""
+"""Returnable packaging: the balances between partners and the company, and their ledger."""

@@ -1,4 +1,4 @@
-"""The use cases of packaging. The REST interfaces read it; the command line also records movements by hand."""
+"""The operations on packaging. REST clients read packaging. The command line also records movements by hand."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -28,7 +28,7 @@ reading = partial(operation, tag="Packaging", answer="cursor", module="stock", a
 def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: int) -> CursorPage:
     """List packaging types by cursor.
 
-    Follow `next_cursor` until it is null. People make and change them at the pages.
+    Follow `next_cursor` until it is null. Packaging types are created and changed on the pages.
     """
     return directory.after(tx, store.TYPES, query, position)
 
@@ -37,17 +37,19 @@ def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: i
 def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, position: int) -> CursorPage:
     """List packaging balances by cursor.
 
-    There is one for each packaging type and partner with a movement. Follow `next_cursor` until it is null.
+    There is one balance for each packaging type and partner with a movement. Follow `next_cursor` until it is
+    null.
     """
     return store.balances_after(tx, query, position)
 
 
 @reading(returns=PackagingMovement, history="packaging_movements")
 def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
-    """List packaging movements by cursor, in the order in which they were recorded.
+    """List packaging movements by cursor.
 
-    Follow `next_cursor` until it is null. A cursor of a history that was cut by a restore is 422: `details` has
-    the `cursor` that goes on where it was cut.
+    The movements are in the order in which they were recorded. Follow `next_cursor` until it is null. If a restore
+    has removed the part of the history at a cursor, the answer is 422. Its `details` contain the `cursor` with
+    which to continue.
     """
     return store.movements_after(tx, query, position)
 
@@ -55,7 +57,7 @@ def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, pos
 def check_movement(
     tx: Transaction, values: Mapping[str, object], text_errors: FieldErrors | None = None
 ) -> PackagingMovementFields:
-    """The fields of a movement that is recorded by hand. Raises Problem (422) with every error.
+    """Return the validated fields of a movement that is recorded by hand. Raise Problem (422) with every error.
 
     `text_errors` are the errors already found in the text of the values.
     """
@@ -69,7 +71,7 @@ def check_movement(
 
 
 def unknown_codes(tx: Transaction, values: Mapping[str, object]) -> FieldErrors:
-    """The errors of a type and a partner that there are not."""
+    """Return the errors of a packaging type and a partner that do not exist."""
     unknown: FieldErrors = {}
     if directory.id_of_code(tx, store.TYPES, str(values.get("packaging_type_code"))) is None:
         unknown["packaging_type_code"] = ["is not a packaging type of this company"]
@@ -79,9 +81,9 @@ def unknown_codes(tx: Transaction, values: Mapping[str, object]) -> FieldErrors:
 
 
 def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:
-    """Records a checked movement whose code is still free, and answers its id.
+    """Record a checked movement whose code is still free, and return its id.
 
-    Raises Problem (422 on `quantity`) when the balance would exceed its bounds.
+    Raise Problem (422 on `quantity`) if the balance would exceed its limits.
     """
     type_id = directory.id_of_code(tx, store.TYPES, fields.packaging_type_code)
     partner_id = directory.id_of_code(tx, directory.PARTNERS, fields.partner_code)

@@ -1,4 +1,4 @@
-"""Doctor's check of packaging: balances are the sums of their movements, and no movement lacks a balance."""
+"""The doctor's check of packaging: balances are the sums of their movements, and no movement lacks a balance."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Imports packaging types and movements."""
+"""The import of packaging types and movements."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -20,7 +20,7 @@ MOVEMENTS: Final = "packaging_movements"
 
 
 def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Creates types with new codes, and renames known ones."""
+    """Create types with new codes, and rename types with known codes."""
     codes = FirstSeen()
     for row in rows:
         errors = codes.given_twice(row)
@@ -45,7 +45,7 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
 
 
 def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Records movements. A recorded one never changes: its code may come again only with the same content."""
+    """Record movements. A recorded movement never changes: a row with its code must have the same content."""
     codes = FirstSeen()
     for row in rows:
         errors = codes.given_twice(row)
@@ -68,10 +68,10 @@ def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Ou
 
 
 def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFields) -> FieldErrors:
-    """Errors for the row's columns that differ from the recorded movement, if there is one."""
+    """Return errors for the row's columns that differ from the recorded movement, if there is one."""
     given = fields.given()
     if fields.occurred_at is None:
-        given.pop("occurred_at", None)  # an empty cell does not say when
+        given.pop("occurred_at", None)  # an empty cell gives no time to compare
     return {
         name: [f"differs from movement {fields.code}, and a movement is never changed"]
         for name, value in (recorded or {}).items()

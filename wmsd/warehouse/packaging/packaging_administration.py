@@ -1,4 +1,7 @@
-"""What people do with packaging at the pages: its types, and movements by hand. Programs only read them."""
+"""The operations on packaging for people on the pages: packaging types, and movements recorded by hand.
+
+API clients can only read packaging.
+"""
 
 from functools import partial
 
@@ -40,13 +43,16 @@ def create_packaging_type(tx: Transaction, body: PackagingTypeFields) -> Record:
 
 @by_admins(precondition=store.TYPES.one, audited="packaging_type.change")
 def change_packaging_type(tx: Transaction, id: int, body: PackagingTypeChanges) -> Record:
-    """Change a packaging type. When nothing differs, nothing is written."""
+    """Change a packaging type.
+
+    When nothing differs, nothing is written.
+    """
     return change_record(tx, store.TYPES, id, body)
 
 
 @of_packaging(answer="cursor", returns=PackagingMovementTold, ability="stock:read", history="packaging_movements")
 def tell_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
-    """List packaging movements by cursor, with who recorded each."""
+    """List packaging movements and who recorded them."""
     return store.movements_after_with_recorders(tx, query, position)
 
 
@@ -59,9 +65,10 @@ def tell_packaging_movements(tx: Transaction, query: PackagingMovementQuery, pos
     events=(EVENT,),
 )
 def record_packaging_movement(tx: Transaction, body: PackagingMovementFields) -> Record:
-    """Record packaging that went out to a partner, or came in from one.
+    """Record a packaging movement.
 
-    It cannot be changed afterwards. To correct it, record a movement in the other direction.
+    The packaging went out to a partner, or came in from one. A recorded movement cannot be changed. To correct it,
+    record a movement in the other direction.
     """
     errors = unknown_codes(tx, body.model_dump())
     if body.code is not None and store.content_of_code(tx, body.code) is not None:

@@ -1,4 +1,4 @@
-"""The only way to move packaging: it posts a movement to ledger and balance together, and emits the event."""
+"""The only code that moves packaging: it posts a movement to ledger and balance, and records the event."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -29,8 +29,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Millionths of a packaging type, OUT to a partner or IN from it. `occurred_at` defaults to now, `code` to the
-    next `PM-` code.
+    """A movement of a packaging type, OUT to a partner or IN from one. The quantity is in millionths.
+
+    `occurred_at` defaults to now, and `code` to the next `PM-` code.
     """
 
     packaging_type_id: int
@@ -43,17 +44,17 @@ class Movement:
 
     @property
     def change(self) -> int:
-        """What is added to the balance. Above 0 the partner owes us, so OUT adds."""
+        """The quantity to add to the balance. Above 0 the partner owes packaging to the company, so OUT adds."""
         return self.quantity if self.direction == "OUT" else -self.quantity
 
 
 def record_movement(
     tx: Transaction, movement: Movement, document: Document | None = None, path: str = "quantity"
 ) -> int:
-    """Records a movement and answers its id. The caller has checked that type and partner exist and that the code
-    is free.
+    """Record a movement and return its id.
 
-    Raises Problem (422 on `path`) when the balance would exceed its bounds.
+    The caller has checked that type and partner exist and that the code is free. Raise Problem (422 on `path`) if
+    the balance would exceed its limits.
     """
     refuse_field_errors(check_balances(tx, [(path, movement)]))
     movement_id = store.post(
@@ -76,7 +77,9 @@ def record_movement(
 
 
 def take_back_document(tx: Transaction, document: Document) -> list[int]:
-    """Reverses everything that the document has moved so far. Answers the ids of the movements."""
+    """Reverse all packaging movements of the document, by one movement per type and partner. Return the ids of the
+    new movements.
+    """
     return [
         record_movement(
             tx,
@@ -89,8 +92,8 @@ def take_back_document(tx: Transaction, document: Document) -> list[int]:
 
 
 def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
-    """An error at the path of each movement that, after those before it, would exceed the bounds of
-    its balance.
+    """Return an error at the path of each movement that would exceed the limits of its balance after the movements
+    before it.
     """
     balances: dict[tuple[int, int], int] = {}
     for path, movement in movements:
@@ -107,7 +110,7 @@ def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -
 
 
 def take_back_import(tx: Transaction, made: Made, reason: str) -> None:
-    """Raises Problem (422) when a balance would exceed its bounds."""
+    """Reverse each movement of the import. Raise Problem (422) if a balance would exceed its limits."""
     for moved in tx.rows(MOVED, (made.after, made.last)):
         type_id, partner_id, direction, quantity = moved
         record_movement(tx, Movement(type_id, partner_id, direction, quantity, notes=reason))

@@ -1,4 +1,4 @@
-"""Looks up the packaging lines of a document, and finds every error in them."""
+"""The lookup of the packaging lines of a document, with every error in them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -18,7 +18,7 @@ def find_movements(
     occurred_at: str | None = None,
     path: str = "packaging",
 ) -> tuple[list[Movement], list[FieldError]]:
-    """The movements, ready to be recorded, of the lines whose type is known, and the errors of all lines."""
+    """Return the movements of the lines whose type is known, ready to be recorded, and the errors of all lines."""
     types = Types(tx, lines)
     found: list[tuple[str, Movement]] = []
     errors: list[FieldError] = []
@@ -33,7 +33,7 @@ def find_movements(
 
 
 def type_errors(tx: Transaction, lines: Sequence[PackagingLine], path: str = "packaging") -> Iterator[FieldError]:
-    """The errors of lines whose type is not known."""
+    """Return the errors of lines whose type is not known."""
     types = Types(tx, lines)
     for number, line in enumerate(lines):
         _, error = types.find(line, f"{path}.{number}")
@@ -52,7 +52,7 @@ class NamesType(Protocol):
 
 
 class Types:
-    """The packaging types that the lines name. They are read all at once."""
+    """The packaging types that the lines name, all read in one query."""
 
     def __init__(self, tx: Transaction, lines: Sequence[NamesType]) -> None:
         ids = {line.packaging_type_id for line in lines if line.packaging_type_id is not None}
@@ -61,7 +61,7 @@ class Types:
         self._ids = {code: type_id for type_id, code in self._codes.items()}
 
     def find(self, line: NamesType, path: str) -> tuple[int | None, FieldError | None]:
-        """The id of the line's packaging type, or the error of its reference."""
+        """Return the id of the line's packaging type, or the error of its reference."""
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:
             return None, invalid_field(f"{path}.packaging_type_id", "is required, or packaging_type_code")

@@ -1,4 +1,4 @@
-"""Returnable packaging: its fields (decisions, section 2)."""
+"""The fields of returnable packaging (decisions, section 2)."""
 
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ class PackagingTypeFields(Input):
 
 
 class PackagingTypeChanges(PackagingTypeFields, partial=True):
-    """The fields to change; the others stay."""
+    """The fields to change. Other fields keep their values."""
 
 
 class PackagingType(PackagingTypeFields, Recorded):
@@ -35,7 +35,7 @@ class PackagingType(PackagingTypeFields, Recorded):
 
 
 class PackagingBalance(Recorded):
-    """How many of a packaging type a partner and the company owe each other."""
+    """The quantity of a packaging type that a partner owes the company, or the company owes the partner."""
 
     packaging_type_id: Id
     packaging_type_code: Code
@@ -69,7 +69,10 @@ class PackagingMovement(Recorded):
 
 
 class PackagingMovementTold(PackagingMovement):
-    """With who recorded it, for the people of the company."""
+    """A packaging movement, with the user who recorded the movement.
+
+    Only people of the company can read the user.
+    """
 
     actor: Name
 
@@ -81,7 +84,7 @@ class PackagingMovementRecorded(PackagingMovement):
 
 
 class PackagingMovementFields(Input):
-    """A movement recorded by hand. Type and partner are given by their codes."""
+    """A movement recorded by hand. Packaging type and partner are given by code."""
 
     code: Code | None = None
     packaging_type_code: Code
@@ -93,7 +96,7 @@ class PackagingMovementFields(Input):
 
 
 class PackagingLine(Input):
-    """Packaging that goes out or comes in with a document. Its type is given by id or by code."""
+    """Packaging that goes out or comes in with a document. The packaging type is given by id or by code."""
 
     packaging_type_id: Id | None = None
     packaging_type_code: Code | None = None
@@ -120,7 +123,7 @@ class PackagingBalanceFilters(PackagingFilters):
         None
     )
     packaging_type_code: str | None = None
-    """The last one: generated clients pass parameters by their places."""
+    """Generated clients pass parameters by position, so this later filter is the last one."""
 
 
 class PackagingBalanceQuery(PackagingBalanceFilters, CursorQuery):

@@ -26,13 +26,13 @@ from wmsd.warehouse.packaging.schema import (
 )
 
 SERIES: Final = "PM"
-"""Of the codes of movements."""
+"""The series of the codes of movements."""
 TYPES: Final = DirectoryKind(
     "packaging type", "packaging_types", PackagingTypeFields, PackagingType, PackagingTypeQuery
 )
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
-"""Subqueries for each shown record: a join would slow down filters and totals too."""
+"""Subqueries for each returned record. A join would also slow down filters and totals."""
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
 MOVEMENT_TOLD: Final = record_sql(PackagingMovementTold, NAMED)
@@ -75,7 +75,7 @@ ALL_MOVEMENTS: Final = f"SELECT {MOVEMENT} FROM packaging_movements ORDER BY id"
 
 
 def every_movement(tx: Transaction) -> Iterator[str]:
-    """Every movement, one at a time: for exports."""
+    """Return every movement, one at a time, for exports."""
     return (row[0] for row in tx.execute(ALL_MOVEMENTS))
 
 
@@ -87,7 +87,7 @@ TYPES_NAMED: Final = """
 
 
 def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
-    """The codes, by id, of the packaging types that have one of the ids or one of the codes."""
+    """Return the codes, by id, of the packaging types that have one of the ids or one of the codes."""
     return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
 
 
@@ -101,11 +101,11 @@ INSERT_BALANCE: Final = insert_sql(
     "packaging_balances",
     ("packaging_type_id", "partner_id", "quantity", "change_seq", "created_at", "updated_at"),
 )
-"""Not as one statement that does either: it would use up an id each time."""
+"""A single statement for INSERT and UPDATE, with ON CONFLICT, would use up an id each time."""
 
 
 def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
-    """The balance in millionths; 0 when nothing ever moved."""
+    """Return the balance in millionths, or 0 if no packaging ever moved."""
     return tx.value(BALANCE_OF, (type_id, partner_id)) or 0
 
 
@@ -120,7 +120,7 @@ CONTENT: Final = """
 
 
 def content_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
-    """The movement with this code, in the form of `PackagingMovementFields`."""
+    """Return the movement with this code in the form of `PackagingMovementFields`, or None if there is none."""
     return tx.record(CONTENT, (code,))
 
 
@@ -134,7 +134,9 @@ INSERT_MOVEMENT: Final = insert_sql(
 
 
 def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
-    """Inserts a movement into the ledger, and adds the signed `change` to the balance."""
+    """Insert a movement into the ledger, and add the signed `change` to the balance. Return the id of the
+    movement.
+    """
     now = tx.timestamp
     place = {name: movement[name] for name in ("packaging_type_id", "partner_id")}
     values = {**place, "quantity": change, **creation_columns(tx)}
@@ -158,12 +160,12 @@ RECORDED: Final = f"""
 
 
 def recorded_data(tx: Transaction, movement_id: int) -> str:
-    """The data of the event: the movement with its current balance."""
+    """Return the data of the event: the movement with its current balance."""
     return tx.text(RECORDED, (movement_id,))
 
 
 OWED: Final = "iif(direction = 'OUT', quantity, -quantity)"
-"""SQL: what a movement, or the packaging of a transport, adds to what the partner owes."""
+"""The SQL of the quantity that a movement, or the packaging of a transport, adds to the partner's debt."""
 NET_OF_DOCUMENT: Final = f"""
     SELECT packaging_type_id, partner_id, sum({OWED}) AS net
     FROM packaging_movements WHERE document_type = ? AND document_id = ?
@@ -172,5 +174,5 @@ NET_OF_DOCUMENT: Final = f"""
 
 
 def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
-    """Packaging type, partner, and OUT minus IN in millionths, of each pair whose net is not 0."""
+    """Return packaging type, partner, and OUT minus IN in millionths, for each pair whose net is not 0."""
     return tx.rows(NET_OF_DOCUMENT, (document_type, document_id))
