@@ -1,1 +1,1 @@
-"""Papers: what stands on the papers of a company, such as its address and its logo."""
+"""The company's details on printed papers, such as its address and its logo."""

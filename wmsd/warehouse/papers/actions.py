@@ -1,4 +1,6 @@
-"""What admins of a company set for its papers, and what everybody reads who prints them."""
+"""The operations on a company's papers. Admins change the details. Everyone who prints papers can read the
+details.
+"""
 
 import base64
 import binascii
@@ -14,7 +16,7 @@ from wmsd.warehouse.papers.logo import picture_of
 from wmsd.warehouse.papers.schema import LogoContent, LogoFile, Papers, PapersChanges
 
 PAPERS_ID = 1
-"""Of the one row."""
+"""The id of the only row."""
 
 
 def _record(tx: Transaction) -> Record:
@@ -29,7 +31,7 @@ by_admins = partial(
 
 @of_papers(answer="record", returns=Papers)
 def get_papers(tx: Transaction) -> Record:
-    """Get what stands on the papers of the company."""
+    """Get the details on the company's papers."""
     return _record(tx)
 
 
@@ -42,14 +44,17 @@ def get_logo(tx: Transaction) -> dict[str, object]:
 
 @by_admins(audited="papers.change")
 def change_papers(tx: Transaction, body: PapersChanges) -> Record:
-    """Change what stands on the papers of the company."""
+    """Change the details on the company's papers."""
     store.set_fields(tx, {**store.fields_now(tx), **column_values(body.given())})
     return _record(tx)
 
 
 @by_admins(audited="papers.logo")
 def set_logo(tx: Transaction, body: LogoFile) -> Record:
-    """Give the company a logo, in the place of the one that it has."""
+    """Set the logo of the company.
+
+    A logo that the company already has is replaced.
+    """
     try:
         file = base64.b64decode(body.file, validate=True)
         picture = picture_of(file)

@@ -1,7 +1,7 @@
-"""Whether a file can be the logo of a company: a PNG or a JPEG picture, whole, of bounded size, and nothing else.
+"""The check that a file can be the logo of a company: one complete PNG or JPEG picture of limited size.
 
-Only the structure is read: the pixels are left to the browser. A file is refused that goes on after the end of its
-picture, since what follows could be a file of another kind.
+Only the structure is read: the pixels are left to the browser. A file with data after the end of its picture is
+refused, because these data could be a file of another kind.
 
 Sources: PNG, third edition (W3C), sections 5.2 to 5.6 and 11.2.1; JPEG (ITU-T T.81), annex B.
 """
@@ -13,19 +13,19 @@ from typing import Final, Literal, NamedTuple
 MediaType = Literal["image/png", "image/jpeg"]
 MOST_BYTES: Final = 200_000
 MOST_SIDE: Final = 2000
-"""Pixels."""
+"""The maximum width and height, in pixels."""
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 PNG_DEPTHS: Final = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 """The bit depths of each colour type."""
 JPEG: Final = b"\xff\xd8\xff"
 FRAMES: Final = (0xC0, 0xC1, 0xC2)
-"""Baseline, extended and progressive: those that browsers show."""
+"""Baseline, extended and progressive frames, which browsers can display."""
 OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 SCAN, END, FILL = 0xDA, 0xD9, 0xFF
 BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 """Markers without a length."""
 WITHIN_SCAN: Final = frozenset({0x00, *range(0xD0, 0xD8)})
-"""What may follow 0xFF among the data of a scan."""
+"""The bytes that may follow 0xFF in the data of a scan."""
 
 
 class Picture(NamedTuple):
@@ -35,7 +35,10 @@ class Picture(NamedTuple):
 
 
 def picture_of(file: bytes) -> Picture:
-    """The picture in the file. Raises ValueError with a sentence."""
+    """Return the picture in the file.
+
+    Raise ValueError with a sentence for the user if the file is not acceptable.
+    """
     if not file:
         raise ValueError("is empty")
     if len(file) > MOST_BYTES:
@@ -60,7 +63,7 @@ def _damaged() -> ValueError:
 
 
 def _png(file: bytes) -> tuple[Picture, int]:
-    """The picture, and how many bytes it takes."""
+    """Return the picture, and its length in bytes."""
     chunks = _chunks(file)
     name, header, _ = next(chunks, (b"", b"", 0))
     if name != b"IHDR" or len(header) != 13:
@@ -82,7 +85,7 @@ def _png(file: bytes) -> tuple[Picture, int]:
 
 
 def _chunks(file: bytes) -> Iterator[tuple[bytes, bytes, int]]:
-    """The name and the content of each whole chunk, and where it ends."""
+    """Return the name, the content and the end position of each complete chunk."""
     at = len(PNG)
     while at + 12 <= len(file):
         length = int.from_bytes(file[at : at + 4])
@@ -95,13 +98,13 @@ def _chunks(file: bytes) -> Iterator[tuple[bytes, bytes, int]]:
 
 
 def _jpeg(file: bytes) -> tuple[Picture, int]:
-    """The picture, and how many bytes it takes."""
+    """Return the picture, and its length in bytes."""
     picture, at, has_scan = None, 2, False
     while at + 2 <= len(file):
         if file[at] != FILL:
             raise _damaged()
         marker = file[at + 1]
-        if marker == FILL:  # any number of these may stand before a marker
+        if marker == FILL:  # any number of fill bytes may precede a marker
             at += 1
             continue
         if marker == END:
@@ -124,14 +127,16 @@ def _jpeg(file: bytes) -> tuple[Picture, int]:
 
 
 def _frame(content: bytes, before: Picture | None) -> Picture:
-    """A picture has one frame, of 8 bits, in grey, three colours or four."""
+    """Return the picture that a frame declares. A picture has one frame, with 8 bits, in 1, 3 or 4 colour
+    components.
+    """
     if before is not None or len(content) < 6 or content[0] != 8 or content[5] not in (1, 3, 4):
         raise _damaged()
     return Picture("image/jpeg", int.from_bytes(content[3:5]), int.from_bytes(content[1:3]))
 
 
 def _end_of_scan(file: bytes, at: int) -> int:
-    """Where the next marker stands after the data of a scan."""
+    """Return the position of the next marker after the data of a scan."""
     while (at := file.find(b"\xff", at)) != -1 and at + 1 < len(file):
         if file[at + 1] not in WITHIN_SCAN:
             return at

@@ -1,4 +1,4 @@
-"""What stands on the papers of a company: the fields."""
+"""The fields of a company's papers."""
 
 from typing import Annotated, Final, Literal
 
@@ -10,11 +10,11 @@ from wmsd.warehouse.papers.logo import MOST_BYTES, MediaType
 
 LabelSize = Literal["label-sheet", "label-a6", "label-62x29", "label-100x50", "label-100x150"]
 MOST_BASE64: Final = (MOST_BYTES + 2) // 3 * 4
-"""Characters of a logo of the most bytes."""
+"""The maximum length of a logo in Base64, in characters."""
 
 
 class PapersFields(Input):
-    """What a company sets for its papers. A paper without a name has that of the company."""
+    """The settings of a company for its papers. Without a name, papers show the name of the company."""
 
     name: Annotated[
         Name | None,
@@ -32,11 +32,11 @@ class PapersFields(Input):
 
 
 class PapersChanges(PapersFields, partial=True):
-    """The fields to change; the others stay."""
+    """The fields to change. Other fields keep their values."""
 
 
 class Logo(Model):
-    """What is known of a logo. `sha256` is the hash of its file, in hexadecimal digits."""
+    """The properties of a logo. `sha256` is the hash of its file, in hexadecimal digits."""
 
     media_type: MediaType
     sha256: str
@@ -46,7 +46,7 @@ class Logo(Model):
 
 
 class Papers(PapersFields):
-    """What stands on the papers of a company."""
+    """The details on the papers of a company."""
 
     logo: Logo | None = None
 

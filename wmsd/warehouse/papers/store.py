@@ -1,4 +1,4 @@
-"""The SQL of what stands on the papers of a company: one row, which its file always has."""
+"""The SQL of a company's papers: one row, which the company's file always has."""
 
 import hashlib
 from collections.abc import Mapping
@@ -30,12 +30,12 @@ check_fields_are_read(PapersFields, Papers)
 
 
 def papers_json(tx: Transaction) -> str:
-    """All of it, without the file of the logo."""
+    """Return the details on papers as JSON, without the file of the logo."""
     return str(tx.value(SHOWN))
 
 
 def fields_now(tx: Transaction) -> dict[str, Any]:
-    """The fields as they are stored."""
+    """Return the fields as they are stored."""
     return tx.record(FIELDS_NOW) or {}
 
 
@@ -53,6 +53,6 @@ def remove_logo(tx: Transaction) -> None:
 
 
 def logo(tx: Transaction) -> tuple[bytes, str, str] | None:
-    """The file, its type and its hash; None where there is no logo."""
+    """Return the file of the logo, its media type and its SHA-256 hash, or None if there is no logo."""
     row = tx.record(LOGO_NOW)
     return None if row is None else (row["logo"], row["logo_type"], row["logo_sha256"])
