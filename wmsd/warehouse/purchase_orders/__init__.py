@@ -1,1 +1,1 @@
-"""Purchase orders: what suppliers are to deliver, until it has been received."""
+"""Purchase orders: the goods that suppliers must deliver, until they are received."""

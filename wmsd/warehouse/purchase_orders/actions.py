@@ -1,4 +1,4 @@
-"""The use cases of purchase orders."""
+"""The operations on purchase orders."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -73,8 +73,8 @@ def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) 
 def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) -> Record:
     """Change some fields of a purchase order, or its status.
 
-    By hand an order is cancelled (CREAT to ANULAT) or closed short (PARTIAL to RECEPTIONAT); receptions do the
-    rest. `items` replaces all items. When nothing differs, nothing is written and no event is sent.
+    You can cancel an order (CREAT to ANULAT) or close it short (PARTIAL to RECEPTIONAT). All other statuses come
+    from receptions. `items` replaces all items. When nothing differs, nothing is written and no event is sent.
     """
     return change(tx, id, ORDERS.patch(body), body.items, sent_status(body))
 
@@ -91,7 +91,7 @@ def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) 
 def delete_purchase_order(tx: Transaction, id: int) -> None:
     """Delete a purchase order.
 
-    In CREAT, and when no reception names it. No event tells of it.
+    The order must be in status CREAT, and no reception may refer to the order. No event is sent.
     """
     current = ORDERS.columns(tx, id)
     status = current["status"]
@@ -109,7 +109,7 @@ def change(
     sent_items: list[PurchaseOrderItemFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Applies new fields and items and moves the order, in the sequence that its statuses allow."""
+    """Apply new fields and items, move the order in the sequence that its statuses allow, and return the order."""
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
     before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
@@ -129,7 +129,7 @@ def change(
 
 
 def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], rows: Sequence[Columns]) -> None:
-    """Raises Problem (409) when a reception refers to an item that would go or change its article."""
+    """Raise Problem (409) if a reception refers to an item that would be removed or would change its article."""
     kept = {(row["id"], row["article_id"]) for row in rows}
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
     if gone and (reception := tx.service(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
@@ -138,14 +138,16 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
-    """Moves the order. The caller has checked that it may: people and receptions may make different moves."""
+    """Move the order. The caller has checked that the move is allowed: people and receptions may make different
+    moves.
+    """
     move_and_emit(tx, ORDERS, [order_id], current, requested)
 
 
 def _find_items(
     tx: Transaction, sent: Sequence[PurchaseOrderItemFields], before: Sequence[Columns] = ()
 ) -> tuple[list[Columns], list[FieldError]]:
-    """The items in stored form, with None for an unknown article, and their errors."""
+    """Return the items in stored form, with None for an unknown article, and their errors."""
     articles = Articles(tx, sent, before)
     rows: list[Columns] = []
     errors: list[FieldError] = []

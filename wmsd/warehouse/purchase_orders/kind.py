@@ -1,4 +1,4 @@
-"""Purchase orders as a kind of document."""
+"""The declaration of purchase orders as a kind of document."""
 
 from typing import Final
 
@@ -27,4 +27,6 @@ PURCHASE_ORDERS: Final = DocumentKind(
         comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
     ),
 )
-"""A person can cancel an order or close it short. Every other status comes from receptions: import them next."""
+"""A person can cancel an order or close it short. All other statuses come from receptions, so receptions are
+imported after purchase orders.
+"""

@@ -1,4 +1,7 @@
-"""Which status may follow which, by hand and by receptions (decisions, section 3). Pure."""
+"""Rules of purchase orders: which status may follow which, by hand and by receptions (decisions, section 3).
+
+The rules have no side effects.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Final, Literal, get_args
@@ -22,19 +25,24 @@ BY_HAND: Final[Transitions[Status, str]] = Transitions(
 BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
-"""The transitions that a finalised reception makes; a person may make only those above. None moves stock."""
+"""The transitions that a finalised reception causes. A person may only cause those above. No transition moves
+stock.
+"""
 EXPECTS_MORE: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 
 
 def status_after_reception(items: Iterable[tuple[int, int]]) -> Status:
-    """The status for these (ordered, received) quantities: RECEPTIONAT when nothing is left to come."""
+    """Return the status for these (ordered, received) quantities: RECEPTIONAT if nothing more is expected, else
+    PARTIAL.
+    """
     return "RECEPTIONAT" if all(received >= ordered for ordered, received in items) else "PARTIAL"
 
 
 def may_be_received(status: Status, find_items: Callable[[], Iterable[tuple[int, int]]]) -> bool:
-    """Whether an order takes receptions. `find_items` returns its (ordered, received) quantities: an order that
-    receptions completed takes more, up to its tolerance; one that was closed by hand still lacks something, and
-    takes none.
+    """Return True if an order accepts receptions. `find_items` returns its (ordered, received) quantities.
+
+    An order that receptions completed accepts more, up to its tolerance. An order that was closed by hand is still
+    incomplete, and accepts no more receptions.
     """
     return status in EXPECTS_MORE or (
         status == "RECEPTIONAT" and status_after_reception(find_items()) == "RECEPTIONAT"

@@ -1,4 +1,4 @@
-"""A purchase order's fields (decisions, section 2)."""
+"""The fields of a purchase order (decisions, section 2)."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ MAX_ITEMS = 1000
 
 
 class PurchaseOrderItemFields(Input):
-    """What is ordered: the article by its id or by its code."""
+    """The ordered goods: an article, by id or by code, and its quantity."""
 
     id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
     article_id: Id | None = None
@@ -55,7 +55,7 @@ class PurchaseOrderFields(Input):
 
 
 class PurchaseOrderChanges(PurchaseOrderFields, partial=True):
-    """The fields to change; the others stay. `items` replaces all of them."""
+    """The fields to change. Other fields keep their values. `items` replaces all items."""
 
 
 class PurchaseOrderItem(Model):
@@ -71,7 +71,7 @@ class PurchaseOrderStatusReached(StatusReached):
 
 
 class PurchaseOrder(DocumentShown):
-    """A purchase order as the interfaces show it."""
+    """A purchase order."""
 
     status: Status
     partner_id: Id
@@ -90,7 +90,7 @@ def _at_most_everything(pct: int) -> int:
 
 
 class InboundRules(Input):
-    """What holds for all receptions of a company."""
+    """The rules for all receptions of a company."""
 
     over_receipt_pct: Annotated[
         Amount,

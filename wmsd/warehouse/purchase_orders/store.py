@@ -36,7 +36,9 @@ RECEIVABLE: Final = """
 
 
 class ReceivableItem(NamedTuple):
-    """An item, with what a reception needs of it and its article; quantities in millionths."""
+    """An item of an order, with the fields that a reception needs of the item and its article. Quantities are in
+    millionths.
+    """
 
     id: int
     article_id: int
@@ -50,7 +52,7 @@ class ReceivableItem(NamedTuple):
 
 
 def receivable(tx: Transaction, order_id: int) -> dict[int, ReceivableItem]:
-    """The items of an order, by id."""
+    """Return the items of an order, by id."""
     return {row[0]: ReceivableItem(*row) for row in tx.rows(RECEIVABLE, (order_id,))}
 
 
@@ -58,7 +60,7 @@ RECEIVED: Final = "SELECT quantity, received_quantity FROM purchase_order_items 
 
 
 def received(tx: Transaction, order_id: int) -> list[tuple[int, int]]:
-    """Ordered and received quantity of each item, in millionths."""
+    """Return the ordered and the received quantity of each item, in millionths."""
     return tx.rows(RECEIVED, (order_id,))
 
 
@@ -66,7 +68,7 @@ RECEIVE: Final = "UPDATE purchase_order_items SET received_quantity = received_q
 
 
 def receive(tx: Transaction, quantities: Mapping[int, int]) -> None:
-    """Adds to the received quantities, by item."""
+    """Add quantities in millionths to the received quantities, by item."""
     tx.executemany(RECEIVE, [(quantity, item_id) for item_id, quantity in quantities.items()])
 
 
@@ -81,12 +83,12 @@ OVER_RECEIPT_BUILT_IN: Final = 0
 
 
 def own_over_receipt_pct(tx: Transaction) -> int | None:
-    """The tolerance that the company has set, in millionths of a percent."""
+    """Return the tolerance that the company has set, in millionths of a percent, or None if it has set none."""
     return tx.find_number("SELECT value FROM inbound_rules WHERE name = 'over_receipt_pct'")
 
 
 def over_receipt_pct(tx: Transaction) -> int:
-    """The company's tolerance where the article has none of its own, in millionths of a percent."""
+    """Return the company's tolerance for articles without a separate one, in millionths of a percent."""
     own = own_over_receipt_pct(tx)
     return OVER_RECEIPT_BUILT_IN if own is None else own
 
