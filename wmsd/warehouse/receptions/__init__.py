@@ -1,1 +1,1 @@
-"""Receptions: what arrives of a purchase order, until it is posted to stock."""
+"""Receptions: the goods that arrive for a purchase order, until they are posted to stock."""

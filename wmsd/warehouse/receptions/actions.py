@@ -1,4 +1,4 @@
-"""The use cases of receptions."""
+"""The operations on receptions."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -65,15 +65,17 @@ POSTED: Final = (
 def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     """Create a reception of a purchase order.
 
-    It is a draft, unless `status` is FINALIZAT: then its goods are posted at once. What goes beyond the order
-    and the tolerance for it (over_receipt_pct) is refused, summed over all that was received before. `packaging`
-    comes in from the supplier with the move to FINALIZAT.
+    The reception is a draft, unless `status` is FINALIZAT: then its goods are posted immediately. Quantities
+    beyond the order and its tolerance (over_receipt_pct) are refused. All earlier receptions of the order are
+    included in the sum. `packaging` comes in from the supplier with the move to FINALIZAT.
     """
     return create(tx, body)
 
 
 def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
-    """`of_closed_too`: also for an order that can no longer be received, as a file may tell of old receptions."""
+    """Create a reception. With `of_closed_too`, the order may already be closed, because a file may contain old
+    receptions.
+    """
     values = RECEPTIONS.replacement(body)
     rows = rows_of(body.selected_items)
     errors = [
@@ -99,8 +101,9 @@ def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) 
 def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record:
     """Replace a reception.
 
-    A field that is not sent takes its default, but code and status stay as they are. It may change until it is
-    FINALIZAT or ANULAT; `status` moves it. When nothing differs, nothing is written and no event is sent.
+    A field that is not sent takes its default, but code and status stay as they are. A reception can change until
+    its status is FINALIZAT or ANULAT. `status` moves the reception. When nothing differs, nothing is written and
+    no event is sent.
     """
     return change(tx, id, RECEPTIONS.replacement(body), body.selected_items, sent_status(body), body.packaging)
 
@@ -113,8 +116,9 @@ def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record
 def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record:
     """Change some fields of a reception, or its status.
 
-    At FINALIZAT its goods are posted to stock, in one transaction and for good: what is wrong later is adjusted.
-    `selected_items` replaces all items. When nothing differs, nothing is written and no event is sent.
+    With FINALIZAT, the goods are posted to stock in one transaction. This cannot be undone: correct later errors
+    by adjustments. `selected_items` replaces all items. When nothing differs, nothing is written and no event is
+    sent.
     """
     return change(tx, id, RECEPTIONS.patch(body), body.selected_items, sent_status(body), body.packaging)
 
@@ -129,7 +133,10 @@ def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record
     precondition=RECEPTIONS.one,
 )
 def delete_reception(tx: Transaction, id: int) -> None:
-    """Delete a reception that is CREAT. No event tells of it."""
+    """Delete a reception.
+
+    The reception must be in status CREAT. No event is sent.
+    """
     status = RECEPTIONS.columns(tx, id)["status"]
     if status != INITIAL:
         raise TRANSITIONS.forbidden(f"This reception is {status}. It cannot be deleted.", status)
@@ -144,7 +151,7 @@ def change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Applies new fields and items and moves the reception, in the sequence that its statuses allow."""
+    """Apply new fields and items, move the reception in the sequence that its statuses allow, and return it."""
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)
     values = RECEPTIONS.merged(current, given)
@@ -159,7 +166,8 @@ def change(
             case Step.MOVE:
                 move(tx, reception_id, current["status"], status or current["status"], packaging)
             case Step.CHANGE:
-                is_cancelled = status == CANCELLED  # which is possible for an order of which nothing more comes
+                # even if the order accepts no more receptions, a reception can be cancelled
+                is_cancelled = status == CANCELLED
                 if not is_cancelled:
                     check_order_is_open(tx, current, None if status == current["status"] else status)
                 _change(tx, reception_id, current, values, rows, is_cancelled)
@@ -187,7 +195,7 @@ def move(
     requested: Status,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> None:
-    """Moves the reception, with all effects. Raises Problem (409) when the move is not allowed."""
+    """Move the reception, with all effects. Raise Problem (409) if the move is not allowed."""
     effect = TRANSITIONS.effect(current, requested)
     if effect is Effect.POST:
         post_reception(tx, reception_id)

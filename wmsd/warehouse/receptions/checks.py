@@ -1,4 +1,6 @@
-"""Doctor's own checks of receptions: purchase orders have what was posted, item by item."""
+"""The doctor's checks of receptions: the received quantities of purchase orders match the posted ones, item by
+item.
+"""
 
 from typing import Final
 

@@ -1,6 +1,7 @@
-"""Receptions as a kind of document. A row of a file is what arrived of an item of the purchase order.
+"""The declaration of receptions as a kind of document.
 
-The item is named by its article; where the order has that in several items, by its number in the order too.
+A row of a file is the arrived quantity of an item of the purchase order. The column `article_code` names the item.
+If the order has several items of this article, the column `item` gives its number in the order too.
 """
 
 from typing import Any, Final
@@ -28,7 +29,7 @@ from wmsd.warehouse.receptions.schema import ReceptionFields, ReceptionItemField
 from wmsd.warehouse.receptions.store import RECEPTIONS as TABLE
 
 NO_ITEM: Final = 0
-"""No item has this id, so the reception is refused for naming an item that the order does not have."""
+"""No item has this id, therefore the reception is refused because the order has no such item."""
 
 
 class ItemInFile(Input):
@@ -40,7 +41,7 @@ class ItemInFile(Input):
 
 
 def _create(tx: Transaction, reception: Document, body: ReceptionFields) -> Record:
-    """Creates the reception. A cancelled one may belong to a cancelled order."""
+    """Create the reception. A cancelled reception may belong to a cancelled order."""
     return actions.create(tx, body, of_closed_too=reception.status == "ANULAT")
 
 
@@ -95,5 +96,6 @@ RECEPTIONS: Final = DocumentKind(
     posting=Posting((KIND,), frozenset({FINAL})),
     checks=CHECKS,
 )
-"""FINALIZAT posts the goods, which may close the order for other receptions of the file: so all are created first.
+"""FINALIZAT posts the goods, which may close the order for other receptions of the file. Therefore all receptions
+are created before any is moved.
 """

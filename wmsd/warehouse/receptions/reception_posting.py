@@ -1,4 +1,4 @@
-"""What finalising a reception does: the goods enter the stock, and the order has received them."""
+"""The effects of finalising a reception: the goods enter the stock, and the order's received quantities rise."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -28,8 +28,10 @@ KIND: Final = "receipt"
 
 
 def post_reception(tx: Transaction, reception_id: int) -> None:
-    """Posts the goods. Raises Problem when the draft is no longer right, because something changed since it was
-    checked: 409 for the status of its order, else 422.
+    """Post the goods.
+
+    Raise Problem if the draft is no longer valid, because other data changed since the last check: 409 for the
+    status of its order, 422 for other errors.
     """
     reception = RECEPTIONS.columns(tx, reception_id)
     check_order_is_open(tx, reception, FINAL)
@@ -51,7 +53,7 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
 def _movements(
     reception_id: int, arrivals: Sequence[Arrival], stock_ids: dict[int, int]
 ) -> Iterator[tuple[int, Movement]]:
-    """One movement for each serial, and one for each item without serials."""
+    """Return one movement for each serial, and one for each item without serials."""
     for arrival in arrivals:
         movement = Movement(
             arrival.quantity,
@@ -66,7 +68,9 @@ def _movements(
 
 
 def update_order(tx: Transaction, reception_id: int) -> None:
-    """Moves the order to the status that its receipts call for, and emits what it still lacks."""
+    """Move the order to the status that follows from its receptions. Record an event with the quantities still
+    missing.
+    """
     order_id = RECEPTIONS.columns(tx, reception_id)["purchase_order_id"]
     current = ORDERS.columns(tx, order_id)["status"]
     items = orders.received(tx, order_id)

@@ -1,4 +1,4 @@
-"""Looks up the items of the purchase order that arrive, with their articles, and finds every error in them."""
+"""The lookup of the purchase order's items that arrive, and of their articles, with every error in them."""
 
 import json
 from collections import Counter
@@ -31,7 +31,9 @@ Row = dict[str, Any]
 
 
 class Arrival(NamedTuple):
-    """An item of a reception, looked up; the quantity is in the article's own unit, and 0 where it is wrong."""
+    """An item of a reception with its order item. `quantity` is in millionths of the article's unit. An invalid
+    quantity is 0.
+    """
 
     item_id: int | None
     ordered: ReceivableItem
@@ -41,7 +43,7 @@ class Arrival(NamedTuple):
 
 
 def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> list[Row]:
-    """The items in stored form. One that is sent with a known id keeps it."""
+    """Return the items in stored form. An item that is sent with a known id keeps this id."""
     kept = RECEPTION_ITEMS.kept(sent, before)
     return [RECEPTION_ITEMS.row(*each) for each in zip(sent, kept, strict=True)]
 
@@ -49,7 +51,7 @@ def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> 
 def find_arrivals(
     tx: Transaction, order_id: int, rows: Sequence[Row], errors: list[FieldError], of_closed_too: bool = False
 ) -> list[Arrival]:
-    """The items with their order items and articles. Adds an error for everything that forbids to post them."""
+    """Return the items with their order items and articles. Add every error that forbids posting to `errors`."""
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
         return []
@@ -62,7 +64,7 @@ def find_arrivals(
     for number, row in enumerate(rows):
         path = f"selected_items.{number}"
         if row["po_item_id"] is None:
-            continue  # its form is wrong, which is told already
+            continue  # the form of the id is wrong, which is already reported
         item = items.get(row["po_item_id"])
         if item is None:
             errors.append(invalid_field(f"{path}.po_item_id", f"is not an item of purchase order {order['code']}"))
@@ -80,7 +82,7 @@ def find_arrivals(
 
 
 def not_at_once(status: str) -> list[FieldError]:
-    """The error of a status in which no reception can be created."""
+    """Return the error if a reception cannot be created in this status."""
     if status in AT_ONCE:
         return []
     return [invalid_field("status", "must be CREAT, or FINALIZAT to post it at once")]
@@ -90,8 +92,9 @@ REFERENCES: Final = references_of(RECEPTIONS, not_at_once)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """All other errors of a body whose form is wrong. The items of a reception that is posted, or whose order is
-    closed, are not compared with the order again.
+    """Return all other errors of a body whose form is wrong.
+
+    If the reception is posted or its order is closed, the items are not compared with the order again.
     """
     yield from REFERENCES(tx, sent, named)
     yield from goes_with(sent.get("packaging"), sent.get("status"), FINAL)
@@ -111,7 +114,9 @@ def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str
 
 
 def _sent_row(item: Mapping[str, Any] | None) -> Row:
-    """An item in stored form. What is malformed is None, such a quantity 0, and such a serial an empty text."""
+    """Return a sent item in stored form. Malformed values become None, a malformed quantity 0, and a malformed
+    serial an empty text.
+    """
     given = item or {}
     quantity, serials = given.get("quantity_um3pl"), given.get("serial_data") or ()
     return {
@@ -124,15 +129,16 @@ def _sent_row(item: Mapping[str, Any] | None) -> Row:
 
 
 def other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
-    """The error of a reception that would be of another order than it was."""
+    """Return the error if a change would assign the reception to another order."""
     if values["purchase_order_id"] == current["purchase_order_id"]:
         return []
     return [invalid_field("purchase_order_id", "cannot be changed: create another reception for another order")]
 
 
 def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:
-    """Raises Problem (409) when nothing more is received of the reception's order. `requested` is the status that
-    the reception is to reach, if any.
+    """Raise Problem (409) if the reception's order accepts no more receptions.
+
+    `requested` is the status that the reception should reach, if any.
     """
     order_id = reception["purchase_order_id"]
     order = ORDERS.columns(tx, order_id)
@@ -156,7 +162,7 @@ def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]
 
 
 def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
-    """Checks serials: one for each unit, each once, and none that is in stock already."""
+    """Return the errors of serials: one for each unit, each only once, and none that is already in stock."""
     seen: set[tuple[int, str]] = set()
     for number, arrival in arrivals:
         path, item = f"selected_items.{number}.serial_data", arrival.ordered
@@ -170,7 +176,7 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
         there = lots.serials(tx, item.article_id, arrival.serials)
         for place, serial in enumerate(arrival.serials):
             if not serial:
-                continue  # its form is wrong, which is told already
+                continue  # the form of the serial is wrong, which is already reported
             if serial in there:
                 yield invalid_field(f"{path}.{place}", "is in stock already")
             elif (item.article_id, serial) in seen:
@@ -179,7 +185,7 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
 
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
-    """Errors for items of which too much arrives, counting earlier receptions and all items of this one."""
+    """Return errors for items of which too much arrives, in this reception and all earlier ones together."""
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:
         item = arrival.ordered
@@ -194,7 +200,7 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
 
 
 def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
-    """How much arrives of each item of the order."""
+    """Return the quantity that arrives of each item of the order, by the item's id."""
     sums: Counter[int] = Counter()
     for arrival in arrivals:
         sums[arrival.ordered.id] += arrival.quantity

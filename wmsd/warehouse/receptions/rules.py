@@ -1,4 +1,7 @@
-"""Which status may follow which, and how much may be received (decisions, section 3). Pure."""
+"""Rules of receptions: which status may follow which, and how much may be received (decisions, section 3).
+
+The rules have no side effects.
+"""
 
 from enum import Enum
 from typing import Final, Literal, get_args
@@ -36,11 +39,13 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
 
 
 def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
-    """The quantity in the article's own unit; None when it is not a whole number of millionths."""
+    """Return the quantity in the article's own unit, or None if it is not a whole number of millionths."""
     quantity, rest = divmod(quantity_um3pl * um3pl_factor, SCALE)
     return None if rest else quantity
 
 
 def most_receivable(ordered: int, over_receipt_pct: int) -> int:
-    """The most that may be received of an item in all; the tolerance is in millionths of a percent."""
+    """Return the maximum total quantity that may be received of an item. The tolerance is in millionths of a
+    percent.
+    """
     return min(ordered + ordered * over_receipt_pct // (100 * SCALE), MAXIMUM)

@@ -1,4 +1,4 @@
-"""A reception's fields (specification, section 2; decisions, section 2)."""
+"""The fields of a reception (specification, section 2; decisions, section 2)."""
 
 from typing import Annotated
 
@@ -33,7 +33,7 @@ SENT_BACK = Field(description="Read only. It may be sent back.")
 
 
 class ReceptionItemFields(Input):
-    """What arrived of an item of the purchase order."""
+    """The goods that arrived for an item of the purchase order."""
 
     id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
     po_item_id: Annotated[Id, Field(description="An item of the purchase order.")]
@@ -63,7 +63,7 @@ class ReceptionFields(WithPackaging):
 
 
 class ReceptionChanges(ReceptionFields, partial=True):
-    """The fields to change; the others stay. `selected_items` replaces all of them."""
+    """The fields to change. Other fields keep their values. `selected_items` replaces all items."""
 
 
 class ReceptionItem(Model):
@@ -82,7 +82,7 @@ class ReceptionStatusReached(StatusReached):
 
 
 class Reception(DocumentShown):
-    """A reception as the interfaces show it."""
+    """A reception."""
 
     status: Status
     purchase_order_id: Id
@@ -95,7 +95,7 @@ class Reception(DocumentShown):
 
 
 class RemainingItem(Model):
-    """An item of the purchase order that still lacks goods."""
+    """An item of the purchase order that is not completely received."""
 
     po_item_id: Id
     ordered: Quantity

@@ -60,7 +60,7 @@ SUPPLIER: Final = """
 
 
 def supplier_of(tx: Transaction, reception_id: int) -> int:
-    """The partner of the reception's order."""
+    """Return the id of the partner of the reception's order."""
     return tx.number(SUPPLIER, (reception_id,))
 
 
@@ -68,7 +68,7 @@ POSTED: Final = "UPDATE reception_items SET quantity = ? WHERE id = ?"
 
 
 def keep_posted(tx: Transaction, quantities: Mapping[int, int]) -> None:
-    """Writes the posted quantity of each item, in the article's unit."""
+    """Write the posted quantity of each item, in millionths of the article's unit."""
     tx.executemany(POSTED, [(quantity, item_id) for item_id, quantity in quantities.items()])
 
 
