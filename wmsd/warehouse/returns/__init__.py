@@ -1,1 +1,1 @@
-"""Returns: goods that customers send back, from the announcement to their disposition."""
+"""Returns: the goods that customers send back, from the announcement to their disposition."""

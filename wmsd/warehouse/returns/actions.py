@@ -1,4 +1,4 @@
-"""The use cases of returns."""
+"""The operations on returns."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -37,8 +37,8 @@ CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
 def create_return(tx: Transaction, body: ReturnFields) -> Record:
     """Create a return.
 
-    With a `sales_order_id` that order must be loaded or delivered, and all its returns together, but those that
-    are cancelled, never bring back more than it shipped.
+    With a `sales_order_id`, the order must be loaded or delivered. All its returns together, except cancelled
+    ones, must not bring back more than the order shipped.
     """
     values = RETURNS.replacement(body)
     errors: list[FieldError] = not_initial(RETURNS, body.status)
@@ -51,9 +51,9 @@ def create_return(tx: Transaction, body: ReturnFields) -> Record:
 def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
     """Replace a return.
 
-    A field that is not sent takes its default, but code and status stay as they are. Lines may change in CREAT
-    only, dispositions and other fields until FINALIZAT or ANULAT. When nothing differs, nothing is written and
-    no event is sent.
+    A field that is not sent takes its default, but code and status stay as they are. Lines can change in CREAT
+    only. Dispositions and other fields can change until FINALIZAT or ANULAT. When nothing differs, nothing is
+    written and no event is sent.
     """
     return apply_return_change(tx, id, RETURNS.replacement(body), body.lines, sent_status(body))
 
@@ -62,9 +62,9 @@ def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
 def update_return(tx: Transaction, id: int, body: ReturnChanges) -> Record:
     """Change some fields of a return, its dispositions or its status.
 
-    `lines` replaces all lines; but when each line that is sent has its `id` and its `disposition` only, those
-    are set and nothing else changes. At FINALIZAT each line needs one: RESTOC puts the goods back into stock,
-    CARANTINA into quarantine, DISTRUS writes them off.
+    `lines` replaces all lines, with one exception. If each line that is sent has only its `id` and its
+    `disposition`, these dispositions are set and other lines stay as they are. For FINALIZAT each line needs a
+    disposition: RESTOC puts the goods back into stock, CARANTINA into quarantine, DISTRUS writes them off.
     """
     return apply_return_change(tx, id, RETURNS.patch(body), body.lines, sent_status(body))
 
@@ -76,14 +76,14 @@ def apply_return_change(
     sent_lines: list[ReturnLineFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Applies new fields and lines and moves the return, in the sequence that its statuses allow."""
+    """Apply new fields and lines, move the return in the sequence that its statuses allow, and return it."""
     current = RETURNS.columns(tx, return_id)
     values = RETURNS.merged(current, given)
     before = RETURN_LINES.of(tx, return_id)
     errors: list[FieldError] = []
     rows = before if sent_lines is None else find_lines(tx, sent_lines, before, errors)
     lines_differ = RETURN_LINES.contents(rows, DISPOSITION) != RETURN_LINES.contents(before, DISPOSITION)
-    if not lines_differ:  # they are the lines that are there, however they were named
+    if not lines_differ:  # the same lines as before: keep their ids
         rows = [{**row, "disposition": sent["disposition"]} for row, sent in zip(before, rows, strict=True)]
     differing = RETURNS.differing(current, values, lines_differ)
     if not lines_differ and (rows != before or errors):
@@ -99,7 +99,7 @@ def apply_return_change(
 
 
 def move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
-    """Moves the return, with all effects. Raises Problem (409) when the move is not allowed."""
+    """Move the return, with all effects. Raise Problem (409) if the move is not allowed."""
     if TRANSITIONS.effect(current, requested) is Effect.POST:
         post_return(tx, return_id)
     move_and_emit(tx, RETURNS, [return_id], current, requested)

@@ -1,4 +1,4 @@
-"""Doctor's own checks of returns: no more comes back than was shipped."""
+"""The doctor's check of returns: no more comes back than was shipped."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Returns as a kind of document."""
+"""The declaration of returns as a kind of document."""
 
 from typing import Final
 

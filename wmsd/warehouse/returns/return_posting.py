@@ -1,4 +1,4 @@
-"""What finalising a return does: each line's disposition acts on stock and ledger."""
+"""The effects of finalising a return: each line's disposition changes stock and ledger."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ KIND: Final = "return"
 
 
 def post_return(tx: Transaction, return_id: int) -> None:
-    """Posts the goods by their dispositions. Raises Problem (422) when one is missing, or the stock cannot take
-    the goods.
+    """Post the goods by their dispositions. Raise Problem (422) if a disposition is missing, or the stock cannot
+    take the goods.
     """
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
     rows = RETURN_LINES.of(tx, return_id)
@@ -42,7 +42,7 @@ def _undecided(rows: Sequence[Row]) -> Iterator[FieldError]:
 
 
 def _enters(row: Row) -> int:
-    """1 for a line whose goods come into stock, 0 for one whose goods do not."""
+    """Return 1 if the goods of the line enter stock, else 0."""
     return DISPOSITIONS[row["disposition"]][0]
 
 
@@ -58,7 +58,7 @@ def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]
 
 
 def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:
-    """One movement for each serial, and one for each line without serials."""
+    """Return one movement for each serial, and one for each line without serials."""
     for row in rows:
         enters, quarantined, destroyed = DISPOSITIONS[row["disposition"]]
         serials = json.loads(row["serials"] or "[null]")

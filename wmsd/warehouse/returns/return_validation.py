@@ -1,4 +1,6 @@
-"""Looks up the articles of the lines and the sales order that shipped them, and finds every error in them."""
+"""The lookup of the articles of a return's lines and of the sales order that shipped them, with every error in
+them.
+"""
 
 import json
 from collections import Counter
@@ -28,7 +30,7 @@ DISPOSITION_ONLY: Final = {"id", *DISPOSITION}
 def find_lines(
     tx: Transaction, sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]
 ) -> list[Row]:
-    """The lines in stored form, with None for an unknown article."""
+    """Return the lines in stored form, with None for an unknown article. Add their errors to `errors`."""
     if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
         return _disposed(sent, before, errors)
     kept = RETURN_LINES.kept(sent, before)
@@ -44,7 +46,7 @@ def find_lines(
 
 
 def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]) -> list[Row]:
-    """The lines as they were, with the dispositions that were sent."""
+    """Return the stored lines with the dispositions that were sent."""
     left = {row["id"] for row in before}
     for number, line in enumerate(sent):
         if line.id not in left:
@@ -57,7 +59,7 @@ def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: l
 
 
 def _whole(line: ReturnLineFields, kept: Mapping[str, Any] | None) -> ReturnLineFields:
-    """A known line keeps the fields that are not sent."""
+    """Return the line with the stored values of the fields that are not sent, if the line is known."""
     if kept is None:
         return line
     stored = {**kept, "serials": json.loads(kept["serials"] or "null")}
@@ -86,7 +88,7 @@ def check_return(
     current: Mapping[str, Any],
     rows: Sequence[Row],
 ) -> Iterator[FieldError]:
-    """Errors of the return as a whole. A new return's id is None."""
+    """Return the errors of the return as a whole. `return_id` is None for a new return."""
     yield from check_document(tx, RETURNS, return_id, values, current)
     yield from _repeated_serials(rows)
     yield from _against_order(tx, return_id, values, current, rows)
@@ -125,7 +127,7 @@ REFERENCES: Final = references_of(RETURNS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """All other errors of a body whose form is wrong, and what of its lines cannot come back."""
+    """Return all other errors of a body whose form is wrong, including lines that cannot be returned."""
     told = list(REFERENCES(tx, sent, named))
     yield from told
     return_id = named.get("id")
@@ -154,8 +156,8 @@ def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
 def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Errors for goods of which more would come back than was shipped, counting all returns that are not
-    cancelled.
+    """Return errors for goods of which more would come back than was shipped. All returns count, except cancelled
+    ones.
     """
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()
@@ -175,7 +177,7 @@ def _more_than_shipped(
 def _not_as_shipped(
     tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Errors for lots and serials that did not leave with the order, or are in another return of it."""
+    """Return errors for lots and serials that did not leave with the order, or are in another return of it."""
     if not any(row["lot_number"] or row["serials"] for row in rows):
         return
     shipped, returned = store.shipped_parts(tx, order_id), store.returned_parts(tx, order_id, return_id)

@@ -1,4 +1,8 @@
-"""Which status may follow which, and what becomes of the goods (decisions, section 3). Pure."""
+"""Rules of returns: which status may follow which, and how each disposition acts on the goods (decisions, section
+3).
+
+The rules have no side effects.
+"""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -28,13 +32,13 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     lines_change_in=frozenset({"CREAT"}),
     fields_change_in=frozenset({"CREAT", "RECEPTIONAT"}),
 )
-"""Dispositions may change where fields may."""
+"""Dispositions may change in the same statuses as fields."""
 
 DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
     "RESTOC": (1, 0, 0),
     "CARANTINA": (1, 1, 0),
     "DISTRUS": (0, 0, 1),
 }
-"""For each disposition, the factors by which a line's quantity enters balance, quarantine and the destroyed
-column.
+"""For each disposition, the factors by which a line's quantity is added to the balance, to the quarantined
+quantity and to the destroyed quantity.
 """

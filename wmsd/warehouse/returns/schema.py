@@ -1,4 +1,4 @@
-"""A return's fields (decisions, section 2)."""
+"""The fields of a return (decisions, section 2)."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ MAX_LINES = 1000
 
 
 class ReturnLineFields(Input):
-    """What comes back. A line that is sent with its id keeps what is not sent of it."""
+    """The goods that come back. In a line that is sent with its id, fields that are not sent keep their values."""
 
     id: Annotated[Id | None, Field(description="A line of this return.")] = None
     article_id: Id | None = None
@@ -59,10 +59,10 @@ class ReturnFields(Input):
 
 
 class ReturnChanges(ReturnFields, partial=True):
-    """The fields to change; the others stay.
+    """The fields to change. Other fields keep their values.
 
-    `lines` replaces all of them; but when each line that is sent has its `id` and its `disposition` only, those
-    are set and nothing else changes.
+    `lines` replaces all lines, with one exception. If each line that is sent has only its `id` and its
+    `disposition`, these dispositions are set and other lines stay as they are.
     """
 
 
@@ -81,7 +81,7 @@ class ReturnStatusReached(StatusReached):
 
 
 class Return(DocumentShown):
-    """A return as the interfaces show it."""
+    """A return."""
 
     status: Status
     partner_id: Id

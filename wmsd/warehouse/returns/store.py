@@ -48,12 +48,14 @@ RETURNED: Final = """
 
 
 def shipped(tx: Transaction, order_id: int) -> dict[int, int]:
-    """How much of each article a loaded order shipped."""
+    """Return the quantity of each article that a loaded order shipped."""
     return dict(tx.rows(SHIPPED, (order_id,)))
 
 
 def returned(tx: Transaction, order_id: int, but_not: int | None) -> dict[int, int]:
-    """How much of each article other returns of the order bring back or announce."""
+    """Return the quantity of each article in the order's returns that are not cancelled, except the return
+    `but_not`.
+    """
     return dict(tx.rows(RETURNED, {"order_id": order_id, "but_not": but_not}))
 
 
@@ -73,14 +75,16 @@ RETURNED_PARTS: Final = """
 
 @dataclass(slots=True)
 class Parts:
-    """By article: quantities of lots, in millionths, and the lot of each serial."""
+    """Quantities of lots, in millionths, and the lot of each serial. Keys are the id of the article, and the lot
+    or serial.
+    """
 
     lots: Counter[tuple[int, str]] = field(default_factory=Counter)
     serials: dict[tuple[int, str], str | None] = field(default_factory=dict)
 
 
 def shipped_parts(tx: Transaction, order_id: int) -> Parts:
-    """The lots and serials that are out with an order; unloaded ones are not."""
+    """Return the lots and serials that are out with an order, without goods that were unloaded again."""
     parts = Parts()
     for article_id, lot, serial, quantity in tx.rows(SHIPPED_PARTS, (order_id,)):
         if lot is not None:
@@ -91,7 +95,7 @@ def shipped_parts(tx: Transaction, order_id: int) -> Parts:
 
 
 def returned_parts(tx: Transaction, order_id: int, but_not: int | None) -> Parts:
-    """The lots and serials that other returns of the order name."""
+    """Return the lots and serials in the order's returns that are not cancelled, except the return `but_not`."""
     parts = Parts()
     for article_id, lot, quantity, serials in tx.rows(RETURNED_PARTS, {"order_id": order_id, "but_not": but_not}):
         if lot is not None:

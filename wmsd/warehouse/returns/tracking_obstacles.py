@@ -1,4 +1,4 @@
-"""What open returns forbid: see `warehouse/articles/tracking_rules.py`."""
+"""The reasons of open returns against a change of tracking: see `warehouse/articles/tracking_rules.py`."""
 
 from typing import Final
 
