@@ -1,1 +1,1 @@
-"""Sales orders: what customers are sent, from the reservation to the delivery."""
+"""Sales orders: the goods that customers are sent, from the reservation to the delivery."""

@@ -1,4 +1,4 @@
-"""The use cases of sales orders."""
+"""The operations on sales orders."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -62,12 +62,15 @@ CHANGED: Final = (
 )
 UNLOADED: Final[tuple[Status, ...]] = ("IN_LUCRU",)
 KEPT_BY_RETURNS: Final = ("partner_id", "client_id")
-"""Fields that stay while a return that is not cancelled is bound to the order."""
+"""Fields that cannot change while a return that is not cancelled refers to the order."""
 
 
 @operation(tag="Sales orders", answer="records", returns=LoadedGoods, module="stock", ability="stock:read")
 def list_loaded_goods(tx: Transaction, id: int) -> Records:
-    """List what has left with a sales order, by line, lot and serial."""
+    """List the goods loaded for a sales order.
+
+    The goods are listed by order line, lot and serial.
+    """
     ORDERS.one(tx, id)
     return loaded_goods(tx, id)
 
@@ -76,7 +79,7 @@ def list_loaded_goods(tx: Transaction, id: int) -> Records:
 def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     """Create a sales order.
 
-    Every line is reserved, or the order is refused as a whole with an error on each line that is short. Lines of
+    Either all lines are reserved, or the whole order is refused with an error on each line that is short. Lines of
     one article and warehouse are summed first.
     """
     (made,) = create_orders(tx, [body])
@@ -89,8 +92,8 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
 def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Record:
     """Replace a sales order.
 
-    A field that is not sent takes its default, but code and status stay as they are. Lines and `ship_to` may
-    change in CREAT only, other fields until LIVRAT or ANULAT, `tracking_number` in LIVRAT too; `status` moves the
+    A field that is not sent takes its default, but code and status stay as they are. Lines and `ship_to` can
+    change in CREAT only, other fields until LIVRAT or ANULAT, `tracking_number` in LIVRAT too. `status` moves the
     order. When nothing differs, nothing is written and no event is sent.
     """
     return apply_order_change(tx, id, ORDERS.replacement(body), body.lines, sent_status(body), body.packaging)
@@ -109,8 +112,8 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
 def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatusMove) -> Record:
     """Move a sales order to another status.
 
-    Moving to the status that it has already does nothing and answers 200: retries are safe. `packaging` goes out
-    to the partner with the move to INCARCAT, and comes back when the order is unloaded.
+    A move to the current status does nothing and answers 200, so retries are safe. `packaging` goes out to the
+    partner with the move to INCARCAT, and comes back when the order is unloaded.
     """
     return apply_order_change(tx, id, {}, None, body.status, body.packaging)
 
@@ -123,7 +126,7 @@ def apply_order_change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Applies new fields and lines and moves the order, in the sequence that its statuses allow."""
+    """Apply new fields and lines, move the sales order in the sequence that its statuses allow, and return it."""
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
@@ -146,7 +149,7 @@ def apply_order_change(
 
 
 def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Collection[str]) -> None:
-    """Raises Problem (409) when a bound return forbids the change."""
+    """Raise Problem (409) if a return that refers to the order forbids the change."""
     bound = [name for name in KEPT_BY_RETURNS if name in differing]
     if bound and (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         names = " and ".join(bound)
@@ -157,7 +160,7 @@ def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Co
 def _change(
     tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, errors: list[FieldError]
 ) -> None:
-    """`rows` are the new lines, or None when they stay. Reservations follow them."""
+    """Change the order, its lines and its reservations. `rows` are the new lines, or None if the lines stay."""
     before = ORDERS.one(tx, order_id)
     if rows is None:
         refuse_field_errors(errors)
@@ -171,8 +174,9 @@ def _change(
 
 
 def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: Status) -> None:
-    """Moves orders that share a status, with all effects on stock. Raises Problem (409) when the move is not
-    allowed.
+    """Move orders with the same status, with all effects on stock.
+
+    Raise Problem (409) if the move is not allowed.
     """
     effect = TRANSITIONS.effect(current, requested)
     EFFECTS[effect](tx, order_ids)

@@ -1,4 +1,7 @@
-"""Creates sales orders, one or many. Each finds only the stock that those before it have left."""
+"""The creation of one or many sales orders.
+
+Each order can only use the stock that the orders before it have left.
+"""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -25,8 +28,9 @@ Made = Record | Problem
 
 
 def create_orders(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
-    """The record of each order, or the problem why it is refused. References are looked up together, and lines are
-    written together.
+    """Return for each order its record, or the problem for which it is refused.
+
+    References of all orders are looked up together, and lines are written together.
     """
     articles = Articles(tx, [line for body in bodies for line in body.lines])
     found = [find_lines(tx, body.lines, body.warehouse_id, articles=articles) for body in bodies]
@@ -44,17 +48,17 @@ def create_orders(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[M
 
 @dataclass(slots=True)
 class _New:
-    """New orders. Each is inserted by itself; lines and reservations are collected and written together."""
+    """New orders. Each order is inserted separately. Lines and reservations are collected and written together."""
 
     tx: Transaction
     there: dict[Place, tuple[int, int]]
-    """For each place its stock record, and the available quantity that the orders so far have left."""
+    """For each place the id of its stock record, and the available quantity that the orders so far have left."""
     ids: list[int] = field(default_factory=list)
     _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     _reservations: dict[int, Reservation] = field(default_factory=dict)
 
     def add(self, body: SalesOrderFields, lines: Lines) -> int:
-        """Inserts the order and answers its id. Raises Problem (422) with every error."""
+        """Insert the order and return its id. Raise Problem (422) with every error."""
         tx = self.tx
         values = ORDERS.replacement(body)
         errors = [
@@ -72,7 +76,7 @@ class _New:
             stock_id, free = self.there[place]
             self.there[place] = stock_id, free - wanted.stock[stock_id]
         if wanted.lots or wanted.serials:
-            self._write()  # what the next orders name is looked for in the tables
+            self._write()  # the next orders check lots and serials against the stored reservations
         return order_id
 
     def _write(self) -> None:

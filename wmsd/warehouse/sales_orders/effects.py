@@ -1,4 +1,4 @@
-"""Carries out the effects of `rules.py`: what a transition does to stock."""
+"""The effects of transitions on stock, as declared in `rules.py`."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +30,9 @@ MOVED: Final = ("loading", "unloading")
 
 
 def load(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Posts the goods issue. Lines that name lots or serials go first, so that nobody else takes those as the
-    oldest.
+    """Post the goods issue.
+
+    Lines that name lots or serials are posted first, so that no other line takes these as the oldest.
     """
     reservations = reservations_of(tx, ORDERS.entity, order_ids)
     if any(each.lots or each.serials for each in reservations.values()) and len(order_ids) > 1:
@@ -41,7 +42,7 @@ def load(tx: Transaction, order_ids: Sequence[int]) -> None:
     release_reservations(tx, ORDERS.entity, reservations)
     out: list[tuple[int, Movement]] = []
     for line in store.loads(tx, order_ids):
-        if line.has_lots and out:  # which of them are the oldest depends on what has left
+        if line.has_lots and out:  # the oldest lots depend on the goods that have already left
             post_all(tx, out)
             out = []
         out += [
@@ -72,7 +73,7 @@ def _movement(kind: Kind, order_id: int, line_id: int, part: Part, quantity: int
 
 
 def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Brings back exactly what the ledger says went out, and reserves it again."""
+    """Return to stock exactly the goods that left by the ledger, and reserve them again."""
     for order_id in order_ids:
         _unload(tx, order_id)
 
@@ -96,7 +97,7 @@ def _unload(tx: Transaction, order_id: int) -> None:
 
 
 def loaded_goods(tx: Transaction, order_id: int) -> Records:
-    """What has left with the order, also what was chosen when it was loaded."""
+    """Return the goods that have left with the order, including lots and serials that were chosen at loading."""
     return Records(",".join(_as_json(line_id, part) for line_id, _, part in net_out(tx, order_id, MOVED)))
 
 
@@ -106,8 +107,8 @@ def _as_json(line_id: int, part: Part) -> str:
 
 
 def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
-    """Raises Problem (422) when the goods cannot come back: a balance would be too large, or a serial would be
-    there twice.
+    """Raise Problem (422) if the goods cannot come back: a balance would be too large, or a serial would be in
+    stock twice.
     """
     sums: dict[int, int] = {}
     serials: dict[int, list[str]] = {}
@@ -128,7 +129,7 @@ def release(tx: Transaction, order_ids: Sequence[int]) -> None:
 
 
 def leave(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Stock stays as it is."""
+    """Leave stock unchanged."""
 
 
 EFFECTS: Final[Mapping[Effect, Callable[[Transaction, Sequence[int]], None]]] = {

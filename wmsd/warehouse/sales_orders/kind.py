@@ -1,4 +1,4 @@
-"""Sales orders as a kind of document."""
+"""The declaration of sales orders as a kind of document."""
 
 from typing import Final
 
@@ -12,8 +12,10 @@ from wmsd.warehouse.sales_orders.store import ORDERS
 
 
 def _goes_alone(order: Document) -> bool:
-    """A cancelled order gives stock back, which later ones may take. Which named lots are left depends on the
-    orders before.
+    """Return True if the order is created alone.
+
+    A cancelled order releases stock, which later orders may use. Which lots and serials are available depends on
+    the orders before.
     """
     return order.status == "ANULAT" or any(line.lot_number or line.serials for line in order.lines or ())
 

@@ -1,4 +1,7 @@
-"""Which status may follow which, and what each move does to stock (decisions, section 3). Pure."""
+"""Rules of sales orders: which status may follow which, and how each move changes stock (decisions, section 3).
+
+The rules have no side effects.
+"""
 
 from enum import Enum
 from typing import Final, Literal, get_args

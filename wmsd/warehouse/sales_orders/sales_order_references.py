@@ -1,4 +1,4 @@
-"""Looks up what an order's lines refer to, and finds every error in them."""
+"""The lookup of the records that an order's lines refer to, with every error in them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class Lines:
-    """The stored form of the lines that were sent; an article that is not known is None."""
+    """The stored form of the lines that were sent, with their errors. The id of an unknown article is None."""
 
     rows: list[Row] = field(default_factory=list)
     errors: list[FieldError] = field(default_factory=list)
@@ -37,9 +37,11 @@ def find_lines(
     warehouse_before: int | None = None,
     articles: Articles | None = None,
 ) -> Lines:
-    """The lines with their articles. `warehouse_id` is the order's; a line without its own takes from there. What
-    the order had before may stay, even if it is inactive now; a line that is sent with its id keeps it. `articles`
-    are those of the lines, if they were read already.
+    """Return the lines with their articles.
+
+    `warehouse_id` is the order's warehouse, which is the default for lines. A line that is sent with its id keeps
+    the id. The order may keep its previous records, even if these are inactive now. `articles` are the articles of
+    the lines, or None if the caller has not read the articles.
     """
     found, articles = Lines(), articles or Articles(tx, sent, before)
     bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})
@@ -50,7 +52,7 @@ def find_lines(
         found.errors += check_serials(line, path, article is not None and article.tracks_serials)
         if error := bad_warehouses.get(line.warehouse_id):
             found.errors.append(FieldError(error.code, f"{path}.warehouse_id", error.sentence))
-            article_id = None  # its place is not known, so nothing is said of its stock
+            article_id = None  # without a valid warehouse, stock is not checked
         found.rows.append(
             ORDER_LINES.row(line, kept, article_id=article_id, warehouse_id=line.warehouse_id or warehouse_id)
         )
@@ -61,7 +63,7 @@ REFERENCES: Final = references_of(ORDERS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """All other errors of a body whose form is wrong, and what its lines lack in stock."""
+    """Return all other errors of a body whose form is wrong, including lines that are short of stock."""
     told = list(REFERENCES(tx, sent, named))
     yield from told
     order_id = named.get("id")
@@ -83,7 +85,9 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
 def _bad_warehouses(
     tx: Transaction, sent: Sequence[SalesOrderLineFields], known: set[int | None]
 ) -> dict[int | None, FieldError]:
-    """Errors of the warehouses that lines name. Those that the order had before are not checked again."""
+    """Return the errors of the warehouses that lines name. Warehouses that the order had before are not checked
+    again.
+    """
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known
     return {
         warehouse_id: error

@@ -1,4 +1,4 @@
-"""A sales order's fields (specification, section 2; decisions, section 2)."""
+"""The fields of a sales order (specification, section 2; decisions, section 2)."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ MAX_LINES = 1000
 
 
 class SalesOrderLineFields(Input):
-    """What is ordered: the article by its id or by its code."""
+    """The ordered goods: an article, by id or by code, and its quantity."""
 
     id: Annotated[Id | None, Field(description="A line that is sent back with its id keeps it.")] = None
     article_id: Id | None = None
@@ -48,7 +48,7 @@ Lines = Annotated[list[SalesOrderLineFields], Field(min_length=1, max_length=MAX
 
 
 class ShipTo(Input):
-    """Where an order goes, when that is not the partner's own address."""
+    """The address to which an order is sent, if it differs from the partner's address."""
 
     name: OptionalLabel = None
     street: OptionalText = None
@@ -59,7 +59,7 @@ class ShipTo(Input):
 
 
 def _nowhere_is_none(ship_to: ShipTo | None) -> ShipTo | None:
-    """As an empty text is none, so is a place of which nothing is said."""
+    """Return None for an address without any value, as for an empty text."""
     return None if ship_to is None or ship_to == ShipTo() else ship_to
 
 
@@ -84,7 +84,7 @@ class SalesOrderFields(WithPackaging):
 
 
 class SalesOrderChanges(SalesOrderFields, partial=True):
-    """The fields to change; the others stay. `lines` replaces all of them."""
+    """The fields to change. Other fields keep their values. `lines` replaces all lines."""
 
 
 class SalesOrderStatusMove(WithPackaging):
@@ -106,7 +106,7 @@ class SalesOrderStatusReached(StatusReached):
 
 
 class SalesOrder(DocumentShown):
-    """A sales order as the interfaces show it."""
+    """A sales order."""
 
     status: Status
     partner_id: Id
@@ -124,7 +124,7 @@ class SalesOrder(DocumentShown):
 
 
 class LoadedGoods(Model):
-    """Goods that have left with a sales order. `line_id` is that of the line that they left for."""
+    """Goods that have left with a sales order. `line_id` is the id of the order line of the goods."""
 
     line_id: Id
     quantity: Quantity

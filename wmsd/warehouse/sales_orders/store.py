@@ -43,7 +43,7 @@ LOADS: Final = """
 
 
 class Load(NamedTuple):
-    """A line to be shipped: from which stock record, how much, and of which lot or serials."""
+    """A line to be shipped: its stock record, its quantity in millionths, and the lot or serials that it names."""
 
     order_id: int
     line_id: int
@@ -53,9 +53,9 @@ class Load(NamedTuple):
     lot_number: str | None
     serials: str | None
     has_lots: bool
-    """Whether the stock record has any lots or serials."""
+    """True if the stock record has any lots or serials."""
 
 
 def loads(tx: Transaction, order_ids: Sequence[int]) -> list[Load]:
-    """The lines to ship, order by order: those that name serials or a lot first."""
+    """Return the lines to ship, order by order. Lines that name serials or a lot come first."""
     return [Load(*row) for row in tx.rows(LOADS, (dumps(list(order_ids)),))]

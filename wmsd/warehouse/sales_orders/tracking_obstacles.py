@@ -1,5 +1,6 @@
-"""What forbids a change of an article's tracking, because sales orders may still move its stock: see
-`warehouse/articles/tracking_rules.py`.
+"""The reasons of sales orders against a change of an article's tracking, because they may still move its stock.
+
+See `warehouse/articles/tracking_rules.py`.
 """
 
 from typing import Final
