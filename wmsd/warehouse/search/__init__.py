@@ -1,1 +1,1 @@
-"""Search: any record, lot or serial of a company, by a part of what stands in it."""
+"""Search: finds any record, lot or serial of a company by a part of its code or texts."""

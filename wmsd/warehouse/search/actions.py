@@ -1,4 +1,4 @@
-"""The use cases of the search box, and of fields that find as somebody types."""
+"""The operations of the search box, and of form fields that suggest records while a user types."""
 
 from typing import Any, Final
 
@@ -32,9 +32,10 @@ STOCK: Final = "stock"
 
 @operation(tag="Company", answer="object", returns=SearchResults, module=None)
 def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company: Company) -> dict[str, Any]:
-    """Find records, lots and serials by a code, a name, or a part of one.
+    """Find records, lots and serials.
 
-    Only what the caller may list is found: exact matches first, then beginnings, then parts, the newest first.
+    The search text is a code, a name, or a part of one. Only records that the caller may list are found. Exact
+    matches come first, then beginnings, then other parts. Among equal matches, the newest come first.
     """
     found, damaged = find_records(tx, _permissions(tx, caller, company), query.text), tx.service(DamagedIndexes)
     if found.is_damaged:
@@ -49,9 +50,9 @@ def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company:
 
 @operation(tag="Company", answer="records", returns=Choice, module=None)
 def find_choices(tx: Transaction, query: ChoiceQuery, caller: Caller, company: Company) -> Records:
-    """Find the active records of a kind that somebody may mean, as a form asks for one.
+    """Find active records for a form.
 
-    An article has its unit, and what is available of it for who may list stock.
+    Articles come with their unit. Callers who may list stock also get the available quantity.
     """
     permissions, kind = _permissions(tx, caller, company), BY_NAME[query.kind]
     assert isinstance(kind, SearchKind)
@@ -72,9 +73,10 @@ def find_choices(tx: Transaction, query: ChoiceQuery, caller: Caller, company: C
 def find_articles_of_codes(
     tx: Transaction, query: ArticlesOfCodesQuery, caller: Caller, company: Company
 ) -> Records:
-    """Find the articles with some codes, in no order, and what is available of each for who may list stock.
+    """Find the articles with some codes.
 
-    An article that is not active is found too.
+    The articles have no particular order, and inactive articles are found too. Callers who may list stock also get
+    the available quantity of each.
     """
     asked = {
         "codes": dumps(query.codes.split("\n")[:MOST_CODES]),
@@ -86,7 +88,10 @@ def find_articles_of_codes(
 
 @operation(tag="Company", answer="object", returns=IdsByPart, module=None)
 def find_ids_by_part(tx: Transaction, query: PartQuery, caller: Caller, company: Company) -> dict[str, Any]:
-    """Find the ids of the records of a kind by a part of one of their fields, for who may list them."""
+    """Find record ids by a part of a field.
+
+    The caller must be allowed to list records of the kind.
+    """
     is_of_stock = query.kind == STOCK
     kind = BY_NAME.get("articles" if is_of_stock else query.kind)
     if not isinstance(kind, SearchKind) or query.field not in kind.texts:

@@ -1,4 +1,4 @@
-"""Finds records, lots and serials: those of the index, and those that it does not have yet."""
+"""The search for records, lots and serials: in the index, and among changes that are not indexed yet."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -17,13 +17,13 @@ from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
 MOST_HITS: Final = 30
 MOST_CHOICES: Final = 10
 MOST_PENDING: Final = 1000
-"""Changes of a kind, and movements, that are looked through before the index has them."""
+"""The maximum number of changed records per kind, and of movements, that are searched before they are indexed."""
 MATCH: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
 """
 MOST_WITH_ENDING: Final = 300
-"""Records with the same end of a text that are looked through."""
+"""The maximum number of records with the same end of a text that are read."""
 WITH_ENDING: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_WITH_ENDING + 1}
@@ -60,7 +60,7 @@ CHOICES_OF: Final = {
         record=record_sql(Choice, {"id": "partners.id", **NOT_OF_PARTNERS}), table="partners", most=MOST_CHOICES
     ),
 }
-"""The records of a kind with these ids, in their order, that are active."""
+"""The active records of a kind with these ids, in the order of the ids."""
 
 ARTICLES_OF_CODES: Final = f"""
     SELECT {record_sql(ArticleOfCode, {"available": f"iif(:sees_stock, {AVAILABLE}, NULL)"})}
@@ -77,15 +77,17 @@ class Found(NamedTuple):
     has_more: bool
     is_behind: bool
     is_damaged: bool
-    """Whether the index could not be read: then only what is new is found."""
+    """True if the index could not be read. Then only records that are not indexed yet are found."""
 
 
 def find_records(
     tx: Transaction, permissions: Permissions, text: str, kinds: Kinds = KINDS, is_exact: bool = False
 ) -> Found:
-    """The best matches of these kinds that the caller may list: exact ones, then beginnings, then parts, the
-    newest first. Whoever may list what stands beside a code is told that too. `is_exact`: only those of which a
-    whole field is what was looked for.
+    """Return the best matches of these kinds that the caller may list.
+
+    Exact matches come first, then beginnings, then other parts, each the newest first. The text beside a code
+    (`says`) is empty if the caller may not list the records that the text is about. With `is_exact`, only records
+    with a field that equals the search text are found.
     """
     kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]
     wanted = Wanted(text, is_exact)
@@ -100,7 +102,7 @@ def find_records(
 
 
 def find_active(tx: Transaction, kind: SearchKind, text: str) -> tuple[list[Key], bool]:
-    """The ids of the best matches of a kind that are active; and whether the index is damaged."""
+    """Return the ids of the best active matches of a kind, and whether the index is damaged."""
     wanted = Wanted(text)
     pending, _ = _pending(tx, [kind], wanted)
     places, is_damaged = _places(tx, [kind], wanted, pending, only_active=True)
@@ -110,8 +112,9 @@ def find_active(tx: Transaction, kind: SearchKind, text: str) -> tuple[list[Key]
 def _places(
     tx: Transaction, kinds: Kinds, wanted: Wanted, pending: Mapping[Place, int | None], only_active: bool = False
 ) -> tuple[list[Place], bool]:
-    """What fits, the best first; and whether the index is damaged. `only_active`: of one kind whose records may be
-    switched off.
+    """Return the matches, the best first, and whether the index is damaged.
+
+    With `only_active`, `kinds` has a single kind, and its inactive records are omitted.
     """
     found, is_damaged = dict[Place, None](), False
     only = ACTIVE.format(table=kinds[0].table) if only_active and isinstance(kinds[0], SearchKind) else ""
@@ -136,8 +139,9 @@ def _places(
 
 
 def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> Mapping[Place, int | None] | None:
-    """What has the end of a long text, the newest first, with its rank. None where the text is short, or too many
-    records have it.
+    """Return the records that contain the end of a long text, the newest first, each with its rank.
+
+    Return None if the text is short, or if too many records contain its end.
     """
     if wanted.ending is None:
         return None
@@ -149,7 +153,7 @@ def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> M
 
 
 def _texts(tx: Transaction, places: Iterable[Place]) -> Iterator[tuple[Place, Sequence[object]]]:
-    """The texts of these records in which they are looked for."""
+    """Return the texts of these records that are searched."""
     for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]
         if isinstance(kind, SearchKind):
@@ -167,7 +171,7 @@ def _by_kind(places: Iterable[Place]) -> dict[str, list[Key]]:
 
 
 def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
-    """Records whose codes begin so, for what is too short for the index."""
+    """Return records whose codes begin with `beginning`: for texts that are too short for the index."""
     if beginning is None:
         return
     for kind in kinds:
@@ -178,7 +182,9 @@ def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -
 
 
 def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Place, int | None], bool]:
-    """What is not indexed yet, the newest first, with its rank; and whether there is more than that."""
+    """Return the changes that are not indexed yet, the newest first, each with its rank, and whether there are
+    more.
+    """
     indexed, found, is_behind = progress(tx), dict[Place, int | None](), False
     for kind in kinds:
         if isinstance(kind, SearchKind):
@@ -193,7 +199,7 @@ def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Pla
 
 
 def _hits(tx: Transaction, places: Sequence[Place], wanted: Wanted) -> Iterator[Hit]:
-    """What is still there of them, in their order."""
+    """Return the records at these places that still exist, in the same order."""
     shown: dict[Place, Hit] = {}
     for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]
@@ -223,7 +229,10 @@ def _records(tx: Transaction, kind: SearchKind, keys: Iterable[Key], wanted: Wan
 
 
 def _best_field(record: Mapping[str, Any], wanted: Wanted) -> tuple[str, str, int | None]:
-    """The field that fits best, its text and its rank; the code where only several fields together fit."""
+    """Return the field that fits best, its text and its rank.
+
+    Return the code if only several fields together fit.
+    """
     ranked = [
         (rank, name, str(value))
         for name, value in record.items()

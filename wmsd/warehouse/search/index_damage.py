@@ -1,4 +1,4 @@
-"""A search index that is damaged, which loses nothing: it is built again from the records."""
+"""Damaged search indexes. A damaged index loses no data: wmsd builds it again from the records."""
 
 from typing import Final
 
@@ -6,12 +6,13 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.files.integrity import IN_TABLE, Damage
 
 DAMAGED: Final = ("fts5: ", "invalid fts5 file format")
-"""How SQLite begins to say that the content of an index is damaged, as opposed to a page of the file."""
+"""The beginnings of SQLite's messages for damaged content of an index, as opposed to a damaged page of the file.
+"""
 TABLE: Final = "search_index"
 
 
 class DamagedIndexes:
-    """The companies whose index is damaged, until it is built again. Any thread may note one."""
+    """The companies whose index is damaged, until it is built again. Any thread may add a company."""
 
     def __init__(self) -> None:
         self._is_empty: dict[int, bool] = {}
@@ -33,11 +34,11 @@ class DamagedIndexes:
 
 
 def is_index_damage(error: BaseException) -> bool:
-    """Whether it is the content of the index that is damaged, and nothing else of the file."""
+    """Return True if only the content of the index is damaged, and nothing else in the file."""
     return isinstance(error, sqlite3.Error) and str(error).startswith(DAMAGED)
 
 
 def is_of_index(damage: Damage) -> bool:
-    """As `is_index_damage`, of what an examination has found."""
+    """Return True if only the content of the index is damaged, by the result of an examination of the file."""
     in_index = damage.place == IN_TABLE.format(table=TABLE)
     return in_index and all(message.startswith(DAMAGED) for message in damage.messages)

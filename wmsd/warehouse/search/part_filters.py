@@ -1,5 +1,7 @@
-"""Finds the records of a kind by a part of one field, for the filters of lists: by the index, and among what the
-index does not have yet. What stands in the field now decides.
+"""The search for records of a kind by a part of one field, for the filters of lists.
+
+Candidates come from the index and from the changes that are not indexed yet. The current value of the field
+decides.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +25,7 @@ from wmsd.warehouse.search.search_text import (
 )
 
 MOST_FOUND: Final = 5000
-"""Records of the index that are looked through, the newest first."""
+"""The maximum number of records from the index that are checked, the newest first."""
 MOST_PENDING: Final = 1000
 INDEXED: Final = f"""
     SELECT {{table}}.id, {{table}}.{{field}} FROM search_index
@@ -40,7 +42,11 @@ BEGINNINGS: Final = f"""
 
 
 class FoundByPart(NamedTuple):
-    """`exact`: those of which the whole field is what was looked for. `has_more`: not all were looked through."""
+    """The records found by a part of a field.
+
+    `exact` are the ids of records whose whole field equals the search text. `has_more` is True if not all
+    candidates were checked.
+    """
 
     ids: list[int]
     exact: list[int]
@@ -48,8 +54,10 @@ class FoundByPart(NamedTuple):
 
 
 def find_by_part(tx: Transaction, kind: SearchKind, field: str, text: str) -> tuple[FoundByPart, bool]:
-    """From three characters on any part of the field, below that its beginning. And whether the index is damaged:
-    then only what is new is found.
+    """Return the records with `text` in the field, and whether the index is damaged.
+
+    A text of three or more characters may be anywhere in the field. A shorter text must be the beginning of the
+    field. If the index is damaged, only records that are not indexed yet are found.
     """
     part = Wanted(text).whole
     if not part:
@@ -96,6 +104,6 @@ STOCK_OF: Final = "SELECT id FROM stock WHERE article_id IN (SELECT value FROM j
 
 
 def stock_of(tx: Transaction, found: FoundByPart) -> FoundByPart:
-    """The stock records of the articles that were found."""
+    """Return the stock records of the articles that were found."""
     ids = [stock_id for (stock_id,) in tx.rows(STOCK_OF, (dumps(found.ids),))]
     return FoundByPart(ids[:MOST_FOUND], [], found.has_more or len(ids) > MOST_FOUND)

@@ -1,4 +1,4 @@
-"""What is looked for, and what is found."""
+"""The queries of a search, and their results."""
 
 from typing import Annotated, Final, Literal
 
@@ -30,20 +30,20 @@ class ChoiceQuery(Query):
 
 
 class Choice(Model):
-    """A record that a form can name."""
+    """A record that a user can choose in a form."""
 
     id: Id
     code: str
     name: str
     unit: str | None
-    """Of an article; so is what follows."""
+    """For articles only, like the fields that follow."""
     unit_3pl: str | None
     available: SignedAmount | None
-    """None where the caller may not read stock."""
+    """None if the caller may not read stock."""
 
 
 MOST_CODES: Final = 1000
-"""The lines of a document."""
+"""The maximum number of lines of a document."""
 
 
 class ArticlesOfCodesQuery(Query):
@@ -54,7 +54,7 @@ class ArticlesOfCodesQuery(Query):
 
 
 class ArticleOfCode(Model):
-    """What stands beside the code of an article in a form."""
+    """The details that a form displays beside the code of an article."""
 
     code: str
     name: str
@@ -63,12 +63,14 @@ class ArticleOfCode(Model):
     unit_3pl: str | None
     um3pl_factor: Quantity
     available: SignedAmount | None
-    """None where the caller may not read stock."""
+    """None if the caller may not read stock."""
 
 
 class PartQuery(Query):
     kind: str
-    """The name of a list at the pages, as in `search_kinds.py`; or `stock`, by the codes of its articles."""
+    """The name of a list on the pages, as in `search_kinds.py`, or `stock` for stock records by the codes of their
+    articles.
+    """
     field: str
     text: Annotated[str, Field(min_length=1, max_length=255)]
 
@@ -78,41 +80,43 @@ class PartQuery(Query):
 
 
 class IdsByPart(Model):
-    """The records of which a field has the part, not in the order of a list."""
+    """The records with a field that contains the part, in no particular order."""
 
     ids: list[Id]
     exact: list[Id]
-    """Those of which it is the whole field."""
+    """The ids of records whose whole field equals the part."""
     has_more: bool
-    """Whether not all were looked through."""
+    """True if not all candidates were checked."""
     is_damaged: bool
-    """Whether that is because the index is damaged; otherwise too many have it."""
+    """True if the index is damaged, so that records may be missing. Otherwise `has_more` means that too many
+    records match.
+    """
 
 
 class Hit(Model):
     """A record, lot or serial that was found."""
 
     kind: str
-    """The name of its list at the pages."""
+    """The name of the record's list on the pages."""
     id: Id
-    """Of a lot or a serial, that of its article."""
+    """For a lot or a serial, the id of its article."""
     code: str
-    """Of a lot or a serial, its number."""
+    """For a lot or a serial, its number."""
     says: str | None
-    """What stands beside the code, such as a name."""
+    """The text beside the code, such as a name."""
     status: str | None
     found_in: str
-    """The field that has what was looked for."""
+    """The field that contains the search text."""
     found: str
-    """What stands in that field."""
+    """The content of that field."""
     is_exact: bool
-    """Whether the whole field is what was looked for."""
+    """True if the whole field equals the search text."""
 
 
 class SearchResults(Model):
     data: list[Hit]
     has_more: bool
     is_behind: bool
-    """Whether so much has changed lately that some of it cannot be found yet."""
+    """True if there are so many recent changes that some of them cannot be found yet."""
     is_being_rebuilt: bool
-    """Whether the index was damaged, and is built again: much cannot be found meanwhile."""
+    """True if the index was damaged and is being built again. Until then many records cannot be found."""

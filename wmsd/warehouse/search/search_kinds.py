@@ -1,4 +1,4 @@
-"""What can be found: each kind of record with the columns in which it is looked for."""
+"""The kinds of records that can be found, with the columns that are searched."""
 
 from typing import Final
 
@@ -21,27 +21,31 @@ PARTNER_OF_ORDER: Final = """(
 
 @dataclass(frozen=True, slots=True)
 class SearchKind:
-    """`name` is that of its list at the pages. Whoever may use `listing` may find such records."""
+    """A kind of record. `name` is the name of its list on the pages. Callers who may use `listing` may find such
+    records.
+    """
 
     name: str
     mark: str
-    """A letter of its own in the index."""
+    """The letter that identifies the kind in the index."""
     listing: Operation
     table: str
     texts: tuple[str, ...]
-    """The columns in which it is looked for."""
+    """The columns that are searched."""
     says: str
-    """The SQL of what stands beside its code, such as the partner's name."""
+    """The SQL of the text beside the record's code, such as the partner's name."""
     status: str = "NULL"
     of: Operation | None = None
-    """The listing of whatever `says` tells of; None: its own."""
+    """The listing of the records that `says` is about, or None if `says` is about the found record."""
 
 
 WAREHOUSE: Final = "(SELECT name FROM warehouses WHERE warehouses.id = {table}.warehouse_id)"
 
 
 def _beside(table: DocumentTable) -> tuple[str, Operation]:
-    """The SQL of whom or what a document is of, and the listing of those."""
+    """Return the SQL of the partner or warehouse that is displayed beside a document, and the listing of these
+    records.
+    """
     if "partner_id" in table.fields:
         return PARTNER.format(table=table.name), directory.list_partners
     if "purchase_order_id" in table.fields:
@@ -79,7 +83,7 @@ RECORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """Lots and serials: what stands in this column of the stock ledger, of an article."""
+    """Lots or serials: the values of this column of the stock ledger, each with its article."""
 
     name: str
     mark: str

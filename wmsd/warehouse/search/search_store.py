@@ -1,4 +1,4 @@
-"""The search index of a company, and how it follows what changes (migration 0029)."""
+"""The search index of a company, and its update after changes (migration 0029)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -11,7 +11,9 @@ from wmsd.warehouse.search.search_kinds import PARTS, RECORDS, PartKind, SearchK
 from wmsd.warehouse.search.search_text import folded_fields, index_text
 
 PIECE: Final = 100
-"""Records of a kind, and movements, that are indexed in one transaction: others wait a few milliseconds for it."""
+"""The number of records per kind, and of movements, that are indexed in one transaction. Other writers wait a few
+milliseconds for the transaction.
+"""
 
 Key = int | str
 
@@ -40,12 +42,12 @@ EMPTY: Final = (
     "DELETE FROM search_entries",
     "INSERT OR REPLACE INTO search_progress (one, last_change, last_movement) VALUES (1, 0, 0)",
 )
-"""The format of the index comes first: without it SQLite does not open the index."""
+"""The statement for the format of the index comes first: without the format SQLite does not open the index."""
 PUT_TEXT: Final = "INSERT OR REPLACE INTO search_index (rowid, text) VALUES (?, ?)"
 
 
 class Progress(NamedTuple):
-    """How far the index has come: a place in the order of changes, and the id of a movement."""
+    """The position up to which changes are indexed: a change sequence, and the id of a movement."""
 
     last_change: int
     last_movement: int
@@ -66,7 +68,7 @@ def progress(tx: Transaction) -> Progress:
 
 
 def index_changes(tx: Transaction) -> bool:
-    """Indexes some of what has changed since the last time, in order. Returns whether there is more."""
+    """Index some of the changes since the previous call, in order. Return True if there are more."""
     before = progress(tx)
     until, by_kind = _changed_records(tx, before.last_change)
     for kind, records in by_kind:
@@ -81,7 +83,7 @@ def index_changes(tx: Transaction) -> bool:
 
 
 def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
-    """Changed records of each kind, and the place up to which they are all."""
+    """Return changed records of each kind, and the change sequence up to which the records are complete."""
     until, found = tx.last_change(), []
     for kind in RECORDS:
         records = list(changed_records(tx, kind, after, PIECE))
@@ -92,14 +94,14 @@ def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[S
 
 
 def changed_records(tx: Transaction, kind: SearchKind, after: int, most: int) -> Iterator[Changed]:
-    """The first records of the kind that have changed after this place."""
+    """Return the first records of the kind that changed after the change sequence `after`, at most `most`."""
     sql = CHANGED.format(texts=", ".join(kind.texts), table=kind.table)
     for change, record_id, *values in tx.rows(sql, (after, most)):
         yield Changed(change, record_id, folded_fields(values))
 
 
 def changed_parts(tx: Transaction, part: PartKind, after: int, until: int) -> Iterator[tuple[Key, list[str]]]:
-    """The lots or serials of these movements."""
+    """Return the lots or serials of the movements after the id `after`, up to the id `until`."""
     for _, article_id, lot_number, serial in tx.rows(MOVED, (after, until)):
         text = lot_number if part.column == "lot_number" else serial
         if text is not None:
@@ -107,7 +109,7 @@ def changed_parts(tx: Transaction, part: PartKind, after: int, until: int) -> It
 
 
 def _put(tx: Transaction, kind: SearchKind | PartKind, texts: Mapping[Key, Iterable[str]]) -> None:
-    """Writes the texts of these records, where they differ from those that the index has."""
+    """Write the texts of these records to the index, if they differ from the indexed texts."""
     if not texts:
         return
     known = {key: (number, digest) for key, number, digest in tx.rows(KNOWN, (kind.name, dumps(list(texts))))}
@@ -126,7 +128,7 @@ def _put(tx: Transaction, kind: SearchKind | PartKind, texts: Mapping[Key, Itera
 
 
 def empty_index(tx: Transaction | sqlite3.Connection) -> bool:
-    """Empties the index, also a damaged one. Returns that all is to be indexed anew."""
+    """Empty the index, even if it is damaged. Return True, because everything must then be indexed again."""
     for statement in EMPTY:
         tx.execute(statement)
     return True
