@@ -1,1 +1,1 @@
-"""Stock: balances, and the ledger of movements that add up to them."""
+"""Stock: balances, and the ledger of movements whose sums are the balances."""

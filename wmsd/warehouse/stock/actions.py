@@ -1,4 +1,4 @@
-"""The use cases of stock. Counts come from files."""
+"""The operations on stock records. Counts are in the package `warehouse/counts`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -53,8 +53,8 @@ def list_stock(tx: Transaction, query: StockQuery) -> Page:
 def walk_stock(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
     """List stock records by cursor.
 
-    Follow `next_cursor` until it is null. `detail=lots` adds to each record its lots, the oldest first; for an
-    article that is tracked by serials, it also adds the serials in stock.
+    Follow `next_cursor` until it is null. With `detail=lots`, each record contains its lots, the oldest first. For
+    an article that is tracked by serials, the record also contains the serials in stock.
     """
     return store.after(tx, query, position)
 
@@ -79,7 +79,10 @@ def get_stock(tx: Transaction, id: int) -> Record:
 
 @operation(tag="Stock", answer="object", returns=StockExplanation, module="stock", ability="stock:read")
 def explain_stock(tx: Transaction, id: int, query: ExplanationQuery) -> Text:
-    """Explain a quantity by the ledger, now or at a past moment."""
+    """Explain a quantity by the ledger.
+
+    The quantity is explained as it is now, or as it was at a past moment.
+    """
     if query.at is not None and query.at > tx.timestamp:
         raise invalid({"at": ["is in the future"]})
     return or_not_found(explanation.explain(tx, id, query.at), "stock record")
@@ -87,21 +90,30 @@ def explain_stock(tx: Transaction, id: int, query: ExplanationQuery) -> Text:
 
 @operation(tag="Stock", answer="cursor", returns=StockMovement, module="stock", ability="stock:read")
 def list_stock_movements(tx: Transaction, id: int, query: StockMovementQuery, position: int) -> CursorPage:
-    """List the movements of a stock record, the newest first."""
+    """List the movements of a stock record.
+
+    The newest movement comes first.
+    """
     _check_there(tx, id)
     return history.before(tx, id, query, position)
 
 
 @operation(tag="Stock", answer="records", returns=StockHolder, module="stock", ability="stock:read")
 def list_stock_holders(tx: Transaction, id: int) -> Records:
-    """List the open documents that hold a stock record, the oldest first: at most 20."""
+    """List the open documents that reserve a stock record.
+
+    The oldest document comes first. The list has at most 20 documents.
+    """
     _check_there(tx, id)
     return holders_of(tx, id)
 
 
 @writing()
 def adjust_stock(tx: Transaction, id: int, body: Adjustment) -> Record:
-    """Change the quantity of a stock record, by a difference or to a total."""
+    """Change the quantity of a stock record.
+
+    The change is a difference or a new total.
+    """
     return _changed(tx, id, adjustments.adjust, body)
 
 
@@ -120,7 +132,7 @@ def release_stock(tx: Transaction, id: int, body: Quarantining) -> Record:
 def _changed(
     tx: Transaction, stock_id: int, change: Callable[[Transaction, int, int, Body], object], body: Body
 ) -> Record:
-    """Raises Problem (404, 422)."""
+    """Apply the change and return the stock record. Raise Problem (404 or 422)."""
     change(tx, *store.place_of(tx, stock_id), body)
     return store.one(tx, stock_id)
 

@@ -1,4 +1,4 @@
-"""Manual changes of stock: adjustments, quarantine and release. Each has a reason and goes through the ledger."""
+"""Manual changes of stock: adjustments, quarantine and release. Each has a reason and is posted to the ledger."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,15 +14,17 @@ from wmsd.warehouse.stock.schema import Adjustment, Quarantining, StockChange
 from wmsd.warehouse.stock.stock_ledger import Kind, Movement, post_all
 
 Make = Callable[[Contents, list[Fault]], Parts]
-"""Computes the new parts from the current contents. It adds to the faults whatever forbids the change."""
+"""Computes the new parts from the current contents. Reasons that forbid the change are added to the list of
+faults.
+"""
 
 
 def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment) -> list[Change]:
-    """Changes the quantity by a difference or to a total, of the record, of the named lot or of the named serials.
+    """Change the quantity of the record, the named lot or the named serials, by a difference or to a total.
 
-    Goods that are added without a lot or serial have none, even if the article is tracked by them. Raises Problem
-    (422) when orders hold more than would be left, or when goods with a lot or serial are taken away without being
-    named.
+    Goods that are added without a lot or serial have none, even if the article is tracked by lots or serials.
+    Raise Problem (422) if orders have reserved more than would remain, or if goods with a lot or serial would be
+    removed without being named.
     """
     column = "by" if body.by is not None else "to"
     refuse_errors(_adjustment_errors(body))
@@ -31,18 +33,18 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
 
 
 def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
-    """Puts goods in quarantine: the quantity stays, the available quantity falls.
+    """Put goods in quarantine: the quantity stays the same, the available quantity falls.
 
-    Raises Problem (422) when orders hold the goods, or when they have a lot or serial that is not named.
+    Raise Problem (422) if orders have reserved the goods, or if the goods have a lot or serial that is not named.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=True)
 
 
 def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
-    """Releases goods from quarantine: the quantity stays, the available quantity rises.
+    """Release goods from quarantine: the quantity stays the same, the available quantity rises.
 
-    Raises Problem (422) when less than that is in quarantine, or when the goods have a lot or serial that is not
-    named.
+    Raise Problem (422) if less than the given quantity is in quarantine, or if the goods have a lot or serial that
+    is not named.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=False)
 
@@ -57,8 +59,9 @@ def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, ent
 def change_parts(
     tx: Transaction, place: tuple[int, int], make: Make, kind: Kind, reason: str, column: str
 ) -> list[Change]:
-    """Posts the difference between the current parts and those that `make` computes. `column` is the field that
-    errors about a quantity belong to.
+    """Post the difference between the current parts and the parts that `make` computes. Return the changes.
+
+    `column` is the field at which errors about a quantity are reported.
     """
     stock_id, (article_id, _) = store.id_of(tx, *place), place
     before = contents_of(tx, [stock_id])[stock_id]
@@ -86,7 +89,7 @@ def _movement(change: Change, kind: Kind, reason: str) -> Movement:
 
 
 def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iterator[Fault]:
-    """Faults for serials that would be added here but are in stock in another warehouse."""
+    """Return a fault for each serial that would be added here but is in stock in another warehouse."""
     added = [(article_id, goods.serial) for goods, before, _ in made if goods.serial and before == NOTHING]
     for (_, serial), warehouse in lots.warehouses_of(tx, added).items():
         yield Fault(None, "serial", f"{serial} is in stock in {warehouse} already")
@@ -170,7 +173,7 @@ def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, fau
 
 
 def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
-    """The parts of the named serials that are in stock here. Adds a fault for each of the others."""
+    """Return the parts of the named serials that are in stock here. Add a fault for each other serial."""
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:
         if serial not in known:

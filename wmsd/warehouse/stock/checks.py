@@ -1,4 +1,4 @@
-"""Doctor's checks of stock: balances match their movements, and lots and serials are parts of them."""
+"""The doctor's checks of stock: balances match their movements, and lots and serials are parts of balances."""
 
 from typing import Final
 
@@ -84,7 +84,9 @@ def _sum_of_serial(moved_amount: str, kept_amount: str) -> str:
 
 
 def _serials_within(label: str, amount: str, counted: str) -> str:
-    """Serials per lot, and per stock record for serials without a lot."""
+    """Return the SQL that compares the serials of each lot, and those without a lot of each stock record, with the
+    quantity.
+    """
     return f"""
         SELECT {NAMED} || {OF_LOT} || '{label}', most, {SCALE} * serials
         FROM (
@@ -122,7 +124,8 @@ MOVED: Final = f"""
     FROM stock LEFT JOIN moved ON moved.stock_id = stock.id
     WHERE stock.quarantined <> coalesce(moved.quarantined, 0)
 """
-"""Quantity and quarantined together: one pass over the ledger, which is the longest table."""
+"""Quantity and quarantined quantity are checked together, to read the ledger only once: it is the longest table.
+"""
 
 LOW: Final = f"""
     SELECT {NAMED}, is_low_by_minimum, is_low

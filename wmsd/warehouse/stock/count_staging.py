@@ -1,7 +1,7 @@
-"""The SQL of the counts that a file has, by article and warehouse: in tables next to the company's, so that a long
-file takes no more memory than a short one.
+"""The SQL of the counts in a file, by article and warehouse.
 
-`place` is the number of an article in a warehouse, from 1, in the order of the file (see `stock_staging.py`).
+The counts are in temporary tables, so that a long file takes no more memory than a short one. `place` is the
+number of an article in a warehouse, from 1, in the order of the file (see `stock_staging.py`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,8 +36,9 @@ TABLES: Final = (
     WITHOUT ROWID
     """,
 )
-"""`is_faulty`: one of its rows was refused. `rows`: how many it has. A count without a quantity was refused, and
-says only that its goods are in the file. 0 stands for no lot and no serial, since NULL is never equal to NULL.
+"""`is_faulty` is true if one of the place's rows was refused. `rows` is the number of rows of the place. A count
+without a quantity was refused, and only records that its goods are in the file. In the index, 0 stands for no lot
+and no serial, because NULL is never equal to NULL.
 """
 
 
@@ -60,15 +61,19 @@ PUT_SERIAL: Final = """
 def put(
     tx: Transaction, line: int, place: Place, goods: PartKey, counted: Counted | None, reason: str | None
 ) -> int:
-    """Puts down the count of a row; None for one that was refused. Answers the first row that counts these goods
-    in the warehouse: if it is another one, nothing is put down.
+    """Store the count of a row. `counted` is None if the row was refused.
+
+    Return the line of the first row that counts these goods in the warehouse. If that is another row, nothing is
+    stored.
     """
     amounts = (None, None) if counted is None else (counted.quantity, counted.quarantined)
     return tx.number(PUT, (line, *place, *goods, *amounts, reason))
 
 
 def put_serial(tx: Transaction, article_code: str, serial: str, line: int) -> int:
-    """Notes that the row counts the serial in some warehouse. Answers the first row that does."""
+    """Record that the row counts the serial in a warehouse. Return the line of the first row that counts the
+    serial.
+    """
     return tx.number(PUT_SERIAL, (article_code, serial, line))
 
 
@@ -91,7 +96,7 @@ PUT_PLACE: Final = """
 
 
 def put_places(tx: Transaction, places: Iterable[PlaceOfRow]) -> None:
-    """Puts down the place of each row, in the order of the file."""
+    """Store the place of each row, in the order of the file."""
     tx.executemany(PUT_PLACE, places)
 
 
@@ -106,9 +111,7 @@ PUT_MISSING: Final = """
 
 
 def put_missing(tx: Transaction) -> None:
-    """Adds a count of nothing for each article that has stock in one of the counted warehouses and is not in the
-    file.
-    """
+    """Add a count of 0 for each article that has stock in one of the counted warehouses and is not in the file."""
     names: dict[int, str] = dict(tx.rows("SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"))
     by_id = {str(warehouse_id): code for warehouse_id, code in names.items()}
     tx.execute(PUT_MISSING, {"names": dumps(by_id), "ids": dumps(list(names))})
@@ -119,11 +122,13 @@ CONCERNED: Final = """
         +id IN (SELECT article_id FROM staged_places) OR +code IN (SELECT article_code FROM staged_places)
     ) LIMIT 1
 """
-"""The signs have SQLite begin with the articles that have changed: mostly none, while other writers wait."""
+"""The plus signs make SQLite start with the changed articles. Usually no article has changed. The query must be
+fast, because other writers wait.
+"""
 
 
 def are_concerned_since(tx: Transaction, change: int) -> bool:
-    """Whether one of the file's articles has changed after this place in the change sequence."""
+    """Return True if one of the file's articles changed after `change` in the change sequence."""
     return tx.value(CONCERNED, (change,)) is not None
 
 
@@ -136,7 +141,7 @@ WITH_SERIALS: Final = "SELECT DISTINCT article_id FROM staged_places WHERE track
 
 
 def forget_plans_of_changed(tx: Transaction, change: int) -> None:
-    """Of the places whose stock has changed after this place in the change sequence."""
+    """Discard the plans of places whose stock changed after `change` in the change sequence."""
     tx.executemany(FORGET_PLAN, tx.execute(CHANGED, (change,)))
 
 
@@ -161,7 +166,7 @@ class StagedPlace(NamedTuple):
 
 class StagedCount(NamedTuple):
     number: int
-    """Of the place."""
+    """The number of the place."""
     line: int
     counted: Counted
     reason: str | None
@@ -182,8 +187,9 @@ NOTE_PLANNED: Final = (
 
 
 def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[int, list[StagedCount]]]]:
-    """The places without a plan, some at a time, with their counts by place in the order of the file. Those of the
-    last piece count as planned when the next one is asked for.
+    """Return the places without a plan, in batches, with their counts by place in the order of the file.
+
+    The places of a batch are marked as planned when the next batch is requested.
     """
     after = 0
     while places := _few(StagedPlace(*row) for row in tx.rows(TO_PLAN, (after, CHUNK))):
@@ -197,7 +203,7 @@ def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[in
 
 
 def _few(places: Iterable[StagedPlace]) -> list[StagedPlace]:
-    """The first ones, with so few rows that they can be in memory together; at least one."""
+    """Return the first places whose rows fit in memory together, but at least one place."""
     rows = 0
 
     def fits(place: StagedPlace) -> bool:
@@ -209,5 +215,5 @@ def _few(places: Iterable[StagedPlace]) -> list[StagedPlace]:
 
 
 def count(tx: Transaction) -> int:
-    """How many counts the file has."""
+    """Return the number of counts in the file."""
     return tx.number("SELECT count(*) FROM staged_counts")

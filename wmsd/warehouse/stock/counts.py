@@ -1,4 +1,6 @@
-"""Stock counts of many articles at once: computes and checks the changes, and posts all of them or none."""
+"""Stock counts of many articles in one step: computes and checks the changes, and posts either all of them or
+none.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -20,7 +22,7 @@ KIND: Final = "count"
 
 @dataclass(slots=True)
 class Counting:
-    """The counts of an article in a warehouse. Row and reason of each count are kept by its part."""
+    """The counts of an article in a warehouse. The row and the reason of each count are stored by its part."""
 
     place: StagedPlace
     counts: list[Counted] = field(default_factory=list)
@@ -37,18 +39,20 @@ class Counting:
         )
 
     def reason(self, change: Change, otherwise: str) -> str:
-        """The reason of the change's row; without such a row, the reason of the first row that has one."""
+        """Return the reason of the change's row. Without such a row, return the reason of the first row that has
+        one.
+        """
         return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
 
     def line_of(self, goods: PartKey | None) -> int:
-        """The row that names the goods; otherwise the first row of their lot; otherwise the first row."""
+        """Return the row that names the goods, otherwise the first row of their lot, otherwise the first row."""
         lot_number = None if goods is None else goods.lot_number
         of_lot = (line for named, line in self.lines.items() if lot_number is not None and named[0] == lot_number)
         return self.lines.get(goods or PartKey()) or next(of_lot, None) or next(iter(self.lines.values()))
 
 
 class Changed(NamedTuple):
-    """A change, with the codes of its article and warehouse."""
+    """A change of a part, with the codes of its article and warehouse."""
 
     article_code: str
     warehouse_code: str
@@ -57,22 +61,27 @@ class Changed(NamedTuple):
 
 @dataclass(slots=True)
 class CountOutcome(Outcome):
-    """`updated` is the number of changes; `unchanged` is the number of counts that match the records."""
+    """The outcome of a count. `updated` is the number of changes. `unchanged` is the number of counts that match
+    the records.
+    """
 
     changed: list[Changed] = field(default_factory=list)
 
 
 class Count:
-    """Counts of many places, which are staged (`count_staging.py`). The changes are planned on one state of the
-    data, and again on a later one.
+    """Counts of many places, which are in temporary tables (`count_staging.py`).
+
+    The changes are planned on one state of the data, and again on a later state.
     """
 
     def __init__(self) -> None:
         self._last_change: int | None = None
 
     def plan(self, tx: Transaction, outcome: Outcome, reason: str) -> None:
-        """Computes the changes and what forbids them, and stages the changes (`stock_staging.py`). A place that
-        has not changed since the last time keeps its plan. `reason` is used where a count has none of its own.
+        """Compute the changes and the errors that forbid them, and stage the changes (`stock_staging.py`).
+
+        A place that has not changed since the previous call keeps its plan. `reason` is used for counts without a
+        reason.
         """
         self._forget_changed(tx)
         self._last_change = tx.last_change()
@@ -94,8 +103,10 @@ class Count:
             _tell(tx, outcome)
 
     def _forget_changed(self, tx: Transaction) -> None:
-        """Forgets all plans at first; then those of the places whose stock has changed. A document can hold or
-        free serials without a change of the stock record.
+        """Discard all plans in the first call, and later the plans of places whose stock has changed.
+
+        A document can reserve or release serials without a change of the stock record, so serials are compared
+        separately.
         """
         if self._last_change is None:
             stock_staging.empty(tx)
@@ -114,8 +125,10 @@ def _stage(
     reason: str,
     is_refused: bool,
 ) -> None:
-    """`is_refused`: nothing will be written, so only serials are staged, which have to be in one place. The other
-    amounts may be more than SQLite holds.
+    """Stage the changes of the counted places.
+
+    With `is_refused`, nothing will be written, so only serials are staged, to check that each is in one place.
+    Other amounts may be larger than SQLite can store.
     """
     records: list[Record] = []
     movements: list[Movement] = []
@@ -166,18 +179,18 @@ def _planned(
 ) -> Iterator[tuple[Place, list[Change]]]:
     contents = contents_of(tx, stock_ids.values())
     for place, counting in places.items():
-        if counting.place.is_faulty:  # the changes of its other rows would be wrong
+        if counting.place.is_faulty:  # without the refused row, the changes of its other rows would be wrong
             continue
         before, faults = contents[stock_ids[place]] if place in stock_ids else Contents(), list[Fault]()
         after = count_parts(before, _with_quarantine(tx, before, counting), faults)
-        if after != before.parts or faults:  # most counts match the records
+        if after != before.parts or faults:  # saves time, because most counts match the records
             faults = faults or [*faults_of(before, after, counting.place.tracks_serials)]
             _refuse(counting, before, faults, outcome)
         yield place, part_changes(before.parts, after)
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
-    """The counts. A serial that was in quarantine stays in it when it is found in another lot or warehouse."""
+    """Return the counts. A serial in quarantine stays there when it is found in another lot or warehouse."""
     arrived = {
         each.goods.serial
         for each in counting.counts

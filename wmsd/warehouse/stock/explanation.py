@@ -1,8 +1,8 @@
-"""Why a quantity is what it is: what the last stock count found, and what has moved since.
+"""The explanation of a quantity: the result of the last stock count, and the movements since then.
 
-A past moment is a place in the ledger: the last movement with the time of the moment or an earlier one. So it is a
-state that there was, even where the clock was set back. Everything is reckoned back from the balance, over the
-movements since; what lies before the count is not read. A million movements of one balance take two seconds.
+A past moment is a position in the ledger: the last movement at or before that time. Therefore every explained
+state really existed, even if the clock was set back. All values are computed backwards from the balance, over the
+movements since. Movements before the count are not read. A million movements of one balance take two seconds.
 """
 
 from datetime import timedelta
@@ -16,7 +16,7 @@ from wmsd.warehouse.stock.schema import LastCount, StockExplanation, StockGroup,
 from wmsd.warehouse.stock.store import COLUMNS, SOURCE
 
 CHARTED: Final = timedelta(weeks=4)
-"""How far back a chart goes at least, if the stock record is as old."""
+"""The minimum period of a chart, if the stock record is that old."""
 MOST_LEVELS: Final = 120
 
 LEDGER: Final = "stock_movements INDEXED BY stock_movements_by_stock"
@@ -24,7 +24,7 @@ STRETCH: Final = f"{LEDGER} WHERE stock_id = :id AND id > :after AND id <= :unti
 
 
 class Stretch(NamedTuple):
-    """Movements of a stock record: those after one id, up to another."""
+    """The movements of a stock record after the id `after`, up to and including the id `until`."""
 
     id: int
     after: int
@@ -32,7 +32,9 @@ class Stretch(NamedTuple):
 
 
 def explain(tx: Transaction, stock_id: int, at: str | None) -> Text | None:
-    """The explanation at a moment, or now; None when there is no such stock record."""
+    """Return the explanation at the time `at`, or now if `at` is None. Return None if there is no such stock
+    record.
+    """
     stock = tx.record("SELECT quantity, quarantined, created_at FROM stock WHERE id = ?", (stock_id,))
     if stock is None:
         return None
@@ -65,12 +67,12 @@ LAST_AT: Final = f"SELECT id FROM {LEDGER} WHERE stock_id = :id AND occurred_at 
 
 
 def _last(tx: Transaction, stock_id: int) -> int:
-    """The id of the last movement; 0 when there is none."""
+    """Return the id of the last movement, or 0 if there is none."""
     return tx.value(LAST, {"id": stock_id}) or 0
 
 
 def _last_at(tx: Transaction, stock_id: int, at: str) -> int:
-    """The id of the last movement at the moment; 0 when there was none yet."""
+    """Return the id of the last movement at or before the time `at`, or 0 if there is none."""
     return tx.value(LAST_AT, {"id": stock_id, "at": at}) or 0
 
 
@@ -78,7 +80,7 @@ MOVED: Final = f"SELECT coalesce(sum(quantity), 0), coalesce(sum(quarantined), 0
 
 
 class Moved(NamedTuple):
-    """Millionths."""
+    """The sums of some movements, in millionths."""
 
     quantity: int
     quarantined: int
@@ -90,7 +92,7 @@ def _moved(tx: Transaction, stretch: Stretch) -> Moved:
 
 
 def _same(column: str) -> str:
-    """The column's value if all rows have the same."""
+    """Return the SQL of the column's value if all rows have the same value, else NULL."""
     return f"iif(count({column}) = count(*) AND min({column}) = max({column}), min({column}), NULL)"
 
 
@@ -113,7 +115,7 @@ COUNT: Final = f"""
 
 
 class Count(NamedTuple):
-    """`id` is that of its last movement, `at` its moment."""
+    """A stock count. `id` is the id of its last movement, `at` its time."""
 
     id: int
     at: str
@@ -121,7 +123,10 @@ class Count(NamedTuple):
 
 
 def _count(tx: Transaction, stock_id: int, until: int) -> Count | None:
-    """The last stock count. It has a movement for each lot and serial that it changed, all of one moment."""
+    """Return the last stock count up to the movement `until`, or None.
+
+    A count has a movement for each lot and serial that it changed, all with the same time.
+    """
     found = tx.row(LAST_COUNT, {"id": stock_id, "until": until})
     if found is None:
         return None
@@ -150,7 +155,7 @@ GROUPS: Final = f"""
 
 
 def _groups(tx: Transaction, stretch: Stretch) -> tuple[str, int]:
-    """The groups as JSON, in the order in which they began, and the sum of their quantities."""
+    """Return the groups as JSON, in the order of their first movements, and the sum of their quantities."""
     ((groups, quantity),) = tx.rows(GROUPS, stretch._asdict())
     return groups, quantity
 
@@ -166,14 +171,16 @@ LEVELS: Final = f"""
         )
     )
 """
-"""Of each part of the stretch its last movement, with what the quantity was after it."""
+"""The last movement of each section of the stretch, with the quantity after that movement."""
 
 
 def _chart_begins(
     tx: Transaction, stock_id: int, moment: str, created_at: str, count: Count | None
 ) -> tuple[str, int]:
-    """When a chart begins, and after which movement: with what the explanation begins with, or four weeks before
-    the moment if that is earlier; never before the stock record was created.
+    """Return the time at which a chart begins, and the id of the movement after which the chart begins.
+
+    The chart begins with the count, or four weeks before the moment if that is earlier. Without a count, the chart
+    begins when the stock record was created. A chart never begins earlier than that.
     """
     if count is None or moment <= created_at:
         return min(moment, created_at), 0
@@ -185,8 +192,10 @@ def _chart_begins(
 
 
 def _levels(tx: Transaction, stretch: Stretch, begins_at: str, quantity: int) -> str:
-    """The quantity over time, as JSON: after each movement, or of many movements after some of them. It ends with
-    `quantity`, in millionths.
+    """Return the quantity over time as JSON, after each movement. If there are many movements, only some are
+    included.
+
+    The last level is `quantity`, in millionths.
     """
     given = stretch._asdict()
     length = stretch.until - stretch.after

@@ -1,4 +1,4 @@
-"""Reads the ledger: what moved, when, why and by whom."""
+"""Queries of the ledger: what moved, when, why and by whom."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,7 +20,7 @@ CONDITIONS: Final = {
     "article_id": "stock.article_id = :article_id",
     "warehouse_id": "stock.warehouse_id = :warehouse_id",
 }
-"""The conditions by the names of their filters, the narrowest first."""
+"""The conditions by the names of their filters, starting with the filter that matches the fewest movements."""
 INDEXES: Final = {
     "document_id": "INDEXED BY stock_movements_by_document",
     "serial": "INDEXED BY stock_movements_by_serial",
@@ -55,18 +55,19 @@ OF_EACH_RECORD: Final = """
 def movements(
     tx: Transaction, filters: Mapping[str, object], after: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """The movements in their order: those after the id `after`, or the last ones without it. Quantities are
-    millionths.
+    """Return movements in the order of their ids, starting after the id `after`, or the latest movements if
+    `after` is None.
 
-    The names of `filters` are those of `CONDITIONS`. A `document_id` needs `kinds`, the kinds of movements that
-    its kind of document makes: a document of another kind may have the same id.
+    Quantities are in millionths. The names of `filters` are those of `CONDITIONS`. A `document_id` needs `kinds`,
+    the kinds of movements that its kind of document causes, because a document of another kind may have the same
+    id.
     """
     named = {"kinds": dumps(filters.get("kinds", ())), "after": after, "limit": limit}
     given = [name for name in CONDITIONS if name in filters]
     beyond, direction = ("true", "DESC") if after is None else ("movement.id > :after", "ASC")
     conditions = " AND ".join([beyond, *(CONDITIONS[name] for name in given)])
     parameters = {**filters, **named}
-    # For few stock records, search record by record; for many, the ledger soon holds enough matches.
+    # With few stock records, search each record. With many, reading along the ledger soon finds enough matches.
     few_records = given and given[0] not in INDEXES and _are_few(tx, given, filters)
     chosen = (OF_EACH_RECORD if few_records else ALONG_THE_LEDGER).format(
         index=INDEXES.get(given[0], "") if given else "",
@@ -83,7 +84,7 @@ def _are_few(tx: Transaction, given: list[str], filters: Mapping[str, object]) -
 
 
 def is_there(tx: Transaction, stock_id: int) -> bool:
-    """Whether there is a stock record with this id."""
+    """Return True if there is a stock record with this id."""
     return bool(tx.value("SELECT EXISTS (SELECT 1 FROM stock WHERE id = ?)", (stock_id,)))
 
 
@@ -97,7 +98,7 @@ BEYOND_ALL: Final = 2**62
 
 
 def before(tx: Transaction, stock_id: int, query: StockMovementQuery, position: int) -> CursorPage:
-    """The movements before the position, the newest first; position 0 is the end of the ledger."""
+    """Return the movements before the position, the newest first. Position 0 stands for the end of the ledger."""
     given = {
         "stock_id": stock_id,
         "position": position or BEYOND_ALL,

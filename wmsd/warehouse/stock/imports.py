@@ -1,4 +1,4 @@
-"""Imports stock counts and opening stock: the rows of a file say what is in stock now."""
+"""The import of stock counts and opening stock: the rows of a file give the current stock."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -31,7 +31,7 @@ REFERENCES: Final = ("article_code", "warehouse_code")
 
 
 class CountRow(Input):
-    """A row of `import stock`: what a row of a count can say without lots."""
+    """A row of `import stock`: the columns of a count without lots."""
 
     article_code: Code
     warehouse_code: Code
@@ -39,9 +39,10 @@ class CountRow(Input):
 
 
 class StockCountImport(Import):
-    """All rows of an article and warehouse together say what is in stock of it (`rules.count_parts`).
+    """A stock count in a file. All rows of an article and warehouse together give its stock (`rules.count_parts`).
 
-    `complete`: articles that have stock in a warehouse of the file and are not in the file count as not found.
+    With `complete`, articles that have stock in a warehouse of the file but are not in the file count as not
+    found.
     """
 
     checks_all = True
@@ -57,17 +58,17 @@ class StockCountImport(Import):
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Plans the counts. When it is called again, it plans only places that have changed."""
+        """Plan the counts. A repeated call plans only places that have changed."""
         if not self._is_as_before(tx):
             self._read(tx, outcome)
             self._count = Count()
         self._last_change = tx.last_change()
-        if self._complete and not outcome.errors:  # with faults, nobody knows what is missing
+        if self._complete and not outcome.errors:  # with faulty rows, it is unknown which goods are missing
             count_staging.put_missing(tx)
         self._count.plan(tx, outcome, self._reason)
 
     def _is_as_before(self, tx: Transaction) -> bool:
-        """Whether the file's articles and all warehouses are as they were when it was read."""
+        """Return True if the file's articles and all warehouses are unchanged since the file was read."""
         return (
             self._last_change is not None
             and not count_staging.are_concerned_since(tx, self._last_change)
@@ -91,7 +92,10 @@ class StockCountImport(Import):
 
 @dataclass(slots=True)
 class Reader:
-    """Puts some rows down by article and warehouse (`count_staging.py`). `known`: their articles by code."""
+    """A reader that stores rows by article and warehouse (`count_staging.py`).
+
+    `known` are their articles by code.
+    """
 
     tx: Transaction
     warehouses: Mapping[str, int]
@@ -100,7 +104,9 @@ class Reader:
     """The place of each row."""
 
     def read(self, row: Row) -> FieldErrors:
-        """The errors of the row; a row without errors is put down."""
+        """Store the count of the row, and return the errors of the row. The count of a row with errors has no
+        quantity.
+        """
         article_code, warehouse_code = (str(row.values.get(name, "")) for name in REFERENCES)
         article, warehouse_id = self.known.get(article_code), self.warehouses.get(warehouse_code)
         errors: FieldErrors = {}
@@ -124,7 +130,7 @@ class Reader:
         return {**twice, **errors, **twice}  # listed first, and overrides errors of its cell
 
     def _put(self, row: Row, place: Place, counted: StockCountRow | None) -> FieldErrors:
-        """The error of goods that a row before has counted."""
+        """Store the count of the row. Return the error if an earlier row has counted the same goods."""
         goods = PartKey(
             *(None if row.values.get(name) is None else str(row.values[name]) for name in PartKey._fields)
         )

@@ -1,8 +1,8 @@
 """The lots and serials of a balance, and the order in which they leave.
 
-Goods that came in without a lot have none. Lots and serials are parts of their stock record: what is reserved or
-quarantined of them counts as reserved or quarantined of the record too. So the goods that orders reserve without
-naming a lot are always in stock in addition to the lots that other orders name.
+Goods that came in without a lot have none. Lots and serials are parts of their stock record: their reserved or
+quarantined quantities are included in those of the record. Therefore goods that orders reserve without naming a
+lot are always in stock, in addition to the lots that other orders name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a quantity, in millionths; a part with a serial is one unit."""
+    """A part of a quantity, in millionths. A part with a serial is one unit."""
 
     quantity: int
     lot_number: str | None = None
@@ -36,14 +36,14 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""VALUES, because an INSERT from a SELECT keeps a statement journal of its own, which costs more the more the unit
-of work has written.
+"""The statement uses VALUES because an INSERT from a SELECT has a separate statement journal. This journal costs
+more time the more the unit of work has written.
 """
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
 """
-"""Finds it by the unique index of article and serial. By the index of the stock record, SQLite would read all of
-its serials.
+"""The condition finds the serial by the unique index of article and serial. With the index of the stock record,
+SQLite would read all serials of the record.
 """
 TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
 QUARANTINE_SERIAL: Final = f"""
@@ -54,7 +54,9 @@ CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
     (QUARANTINE_SERIAL, lambda quantity: quantity == 0),
     (BRING_SERIAL, lambda quantity: quantity > 0),
 )
-"""In this order, so that a serial that changes lots leaves first. Each with the quantities that it is for."""
+"""The statements for changes of serials, each with its quantities. In this order, a serial that changes lots first
+leaves its old lot.
+"""
 
 
 class LotChange(NamedTuple):
@@ -65,10 +67,10 @@ class LotChange(NamedTuple):
 
 
 def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
-    """Applies movements to their lots and serials, all together; only the ledger calls it.
+    """Apply movements to their lots and serials, all together. Only the ledger calls this function.
 
-    Raises sqlite3.IntegrityError when a movement takes more of a lot than is free, or brings a serial that is in
-    stock already.
+    Raise sqlite3.IntegrityError if a movement takes more of a lot than is free, or brings a serial that is already
+    in stock.
     """
     change_lots(tx, sums_of_lots(movements))
     moved = [movement for movement in movements if movement["serial"] is not None]
@@ -76,7 +78,9 @@ def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
 
 
 def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
-    """Applies movements of serials. They are asked for several times, so that they need not be in memory."""
+    """Apply movements of serials. `movements` is called several times, so that the movements need not be in
+    memory.
+    """
     for sql, is_of in CHANGES_OF_SERIALS:
         for some in chunks(movement for movement in movements() if is_of(movement["quantity"])):
             changed = tx.executemany(sql, some)
@@ -84,7 +88,9 @@ def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, 
 
 
 def sums_of_lots(movements: Iterable[Mapping[str, Any]]) -> list[LotChange]:
-    """The sum of the changes of each lot, so that the order of the movements in a unit of work does not matter."""
+    """Return the sum of the changes of each lot, so that the order of the movements in a unit of work does not
+    matter.
+    """
     sums: dict[tuple[int, str], tuple[int, int]] = {}
     for movement in movements:
         stock_id, lot_number = movement["stock_id"], movement["lot_number"]
@@ -95,7 +101,7 @@ def sums_of_lots(movements: Iterable[Mapping[str, Any]]) -> list[LotChange]:
 
 
 def change_lots(tx: Transaction, changes: Iterable[LotChange]) -> None:
-    """Applies changes, one of each lot."""
+    """Apply changes of lots. Each lot has only one change."""
     for some in chunks(each._asdict() for each in changes):
         tx.executemany(OPEN_LOT, some)
         tx.executemany(CHANGE_LOT, some)
@@ -120,8 +126,9 @@ FREE_SERIALS: Final = """
 
 
 def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
-    """How much of the lot is neither quarantined nor reserved by its name; None stands for the goods without a
-    lot.
+    """Return the quantity of the lot that is neither quarantined nor reserved by name, in millionths.
+
+    `lot_number` is None for the goods without a lot.
     """
     if lot_number is None:
         return tx.number(FREE_WITHOUT_LOT, (stock_id,))
@@ -130,13 +137,15 @@ def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
 
 
 def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | None:
-    """The lot's id, and how much of it is free, in millionths."""
+    """Return the lot's id and its free quantity in millionths, or None if there is no such lot."""
     return tx.row(LOT, (stock_id, lot_number))
 
 
 def oldest_parts(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
-    """The parts that leave for an order that has reserved them: those of the named lot; without one, the lots from
-    the oldest on, then goods without a lot. Of each, the oldest serials go first, then goods without a serial.
+    """Return the parts that leave for an order that has reserved them.
+
+    With a named lot, only parts of this lot leave. Without a named lot, the lots leave in order of age, then goods
+    without a lot. Of each lot, the oldest serials leave first, then goods without a serial.
     """
     parts: list[Part] = []
     for name, there in _free_lots(tx, stock_id, lot_number):
@@ -182,13 +191,13 @@ class Serial(NamedTuple):
     holder_id: int | None
 
     def is_free(self, stock_id: int, kind: str, document_id: int | None) -> bool:
-        """Whether the document may take it from this stock record."""
+        """Return True if the document may take the serial from this stock record."""
         is_held = self.holder_id is not None and (self.holder_kind, self.holder_id) != (kind, document_id)
         return self.stock_id == stock_id and not self.quarantined and not is_held
 
 
 def serials(tx: Transaction, article_id: int, names: Sequence[str]) -> dict[str, Serial]:
-    """The named serials of the article that are in stock, in any warehouse."""
+    """Return the named serials of the article that are in stock, in any warehouse."""
     found = tx.rows(NAMED_SERIALS, {"article_id": article_id, "serials": dumps(list(names))})
     return {row[0]: Serial(*row) for row in found}
 
@@ -204,6 +213,6 @@ WAREHOUSES_OF: Final = """
 
 
 def warehouses_of(tx: Transaction, named: Sequence[tuple[int, str]]) -> dict[tuple[int, str], str]:
-    """The code of the warehouse where each serial is in stock, by article and serial."""
+    """Return the code of the warehouse where each serial is in stock, by article and serial."""
     found = tx.rows(WAREHOUSES_OF, (dumps(named),))
     return {(article_id, serial): warehouse for article_id, serial, warehouse in found}

@@ -1,4 +1,4 @@
-"""The SQL of low stock: what fell to its min_stock or below, and what has recovered."""
+"""The SQL of low stock: stock records that fell to their minimum stock or below, and those that have recovered."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -12,7 +12,11 @@ from wmsd.warehouse.stock.store import COLUMNS, NAMED, OWN_OR_RULE
 
 
 def _crossings_sql(told: str, before: str, own_min_stock: str) -> str:
-    """`told` joins stock with rows that tell what was available `before`, and the article's `own_min_stock`."""
+    """Return the SQL of the stock records that became low, or are low no longer.
+
+    `told` joins the table `stock` with rows that give the available quantity `before` and the article's
+    `own_min_stock`.
+    """
     available, min_stock = COLUMNS["available"], OWN_OR_RULE.format(own=own_min_stock)
     is_low = f"coalesce({available} <= {min_stock}, 0)"
     return f"""
@@ -39,7 +43,7 @@ STAGED_CROSSINGS: Final = _crossings_sql(
 
 
 class Crossing(NamedTuple):
-    """A stock record that became low, or is low no longer; amounts are millionths."""
+    """A stock record that became low, or is low no longer. Amounts are in millionths."""
 
     stock_id: int
     available: int
@@ -48,15 +52,17 @@ class Crossing(NamedTuple):
 
 
 def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[Crossing]:
-    """The stock records that became low, or are low no longer. What is noted as low may be so by a rule that was
-    changed since; so what has fallen to or below the present min_stock, from above it, becomes low again.
+    """Return the stock records that became low, or are low no longer.
+
+    A record may have been marked as low by a rule that has changed since. Therefore a record that falls from above
+    the current minimum to the minimum or below becomes low again.
     """
     given = dumps([list(each) for each in available_before.items()])
     return [Crossing(*each) for each in tx.rows(CROSSINGS, (given,))]
 
 
 def crossings_staged(tx: Transaction, last_id: int) -> list[Crossing]:
-    """The same among those that a count in a file has changed."""
+    """Return the crossings among the stock records that a count in a file has changed."""
     return [Crossing(*each) for each in tx.rows(STAGED_CROSSINGS, {"last_id": last_id})]
 
 
@@ -64,10 +70,10 @@ LOW: Final = f"""
     SELECT stock.id AS entity_id, {record_sql(StockLow, COLUMNS)} AS data
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
-"""A row for each stock record of `ids`, in their order: the data of `stock.low`."""
+"""A row for each stock record of `ids`, in their order: the data of the event `stock.low`."""
 MARK_TOLD: Final = "UPDATE stock SET is_told_low = ? WHERE id = ?"
 
 
 def mark_reported(tx: Transaction, stock_ids: Iterable[int], is_told_low: bool) -> None:
-    """Notes of which stock records it was told last that they are low, or that they are no longer."""
+    """Store whether the last event of these stock records reported them as low."""
     tx.executemany(MARK_TOLD, [(int(is_told_low), stock_id) for stock_id in stock_ids])

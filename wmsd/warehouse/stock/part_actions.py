@@ -1,4 +1,4 @@
-"""The use cases of lots, serials and the movements of an article, for people: programs read `detail=lots`."""
+"""The operations on lots, serials and the movements of an article, for people. API clients read `detail=lots`."""
 
 from functools import partial
 
@@ -22,31 +22,46 @@ reading = partial(operation, tag="Stock", module="stock", ability="stock:read")
 
 @reading(answer="cursor", returns=LotInStock)
 def list_lots(tx: Transaction, id: int, query: LotsQuery, position: int) -> CursorPage:
-    """List the lots of an article that are in stock, the oldest first."""
+    """List the lots of an article that are in stock.
+
+    The oldest lot comes first.
+    """
     return part_history.lots(tx, id, query, position)
 
 
 @reading(answer="records", returns=SerialInStock)
 def list_serials(tx: Transaction, id: int, query: SerialsQuery) -> Records:
-    """List serials of an article that are in stock, in the order of the alphabet: at most 51 of them."""
+    """List serials of an article that are in stock.
+
+    The serials are in alphabetical order. The list has at most 51 serials.
+    """
     return part_history.serials(tx, id, query)
 
 
 @reading(answer="object", returns=StockPart)
 def get_lot(tx: Transaction, id: int, lot_number: str) -> Text:
-    """Get a lot of an article: where it is, and who holds it."""
+    """Get a lot of an article.
+
+    The answer contains the places of the lot, and the documents that reserve the lot.
+    """
     return Text(or_not_found(part_history.find_lot(tx, id, lot_number), "lot"))
 
 
 @reading(answer="object", returns=StockPart)
 def get_serial(tx: Transaction, id: int, serial: str) -> Text:
-    """Get a serial of an article: where it is, and who holds it."""
+    """Get a serial of an article.
+
+    The answer contains the place of the serial, and the document that reserves the serial.
+    """
     return Text(or_not_found(part_history.find_serial(tx, id, serial), "serial"))
 
 
 @reading(answer="cursor", returns=ArticleMovement)
 def list_article_movements(tx: Transaction, id: int, query: ArticleMovementQuery, position: int) -> CursorPage:
-    """List the movements of an article, of one of its lots, or of one of its serials, the newest first."""
+    """List the movements of an article.
+
+    The list can be limited to one lot or one serial. The newest movement comes first.
+    """
     if not tx.value("SELECT EXISTS (SELECT 1 FROM articles WHERE id = ?)", (id,)):
         raise not_found("article")
     return part_history.movements_of_article(tx, id, query, position)

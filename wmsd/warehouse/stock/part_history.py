@@ -1,4 +1,4 @@
-"""Reads lots and serials: where each is, who holds it, and what moved it."""
+"""Queries of lots and serials: the places, reservations and movements of each."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ BEYOND_ALL: Final = 2**62
 DIRECTIONS: Final = {None: (-1, 0, 1), "in": (1,), "out": (-1,)}
 """The signs of the quantities."""
 SIGN: Final = "(quantity > 0) - (quantity < 0)"
-"""As the indexes of lots and serials have it (migration 0033)."""
+"""The same expression as in the indexes of lots and serials (migration 0033)."""
 
 MOVEMENT: Final = record_sql(
     ArticleMovement,
@@ -42,7 +42,7 @@ MOVEMENTS: Final = f"""
     )
     WHERE stock.article_id = :article_id ORDER BY movement.id DESC LIMIT :limit
 """
-"""Reads as many of each stock record and direction as are asked for, however many there are."""
+"""The query reads at most `limit` movements of each stock record and direction, however many there are."""
 OF_ARTICLE: Final = MOVEMENTS.format(index="INDEXED BY stock_movements_by_stock", narrowed="")
 OF_LOT: Final = MOVEMENTS.format(
     index="INDEXED BY stock_movements_by_lot",
@@ -57,8 +57,9 @@ OF_SERIAL: Final = MOVEMENTS.format(
 def movements_of_article(
     tx: Transaction, article_id: int, query: ArticleMovementQuery, position: int
 ) -> CursorPage:
-    """The movements before the position, the newest first; position 0 is the end of the ledger. A direction
-    narrows those of a lot or a serial.
+    """Return the movements before the position, the newest first. Position 0 stands for the end of the ledger.
+
+    A direction limits the movements of a lot or a serial.
     """
     sql = OF_SERIAL if query.serial is not None else OF_LOT if query.lot_number is not None else OF_ARTICLE
     directions = (0,) if sql is OF_ARTICLE else DIRECTIONS[query.direction]
@@ -142,13 +143,13 @@ SERIAL: Final = _part("NULL", ":name", SERIAL_COLUMNS, OF_SERIAL_NOW, HOLDER_OF_
 
 
 def find_lot(tx: Transaction, article_id: int, lot_number: str) -> str | None:
-    """None: the article never had such a lot."""
+    """Return the lot as JSON, or None if the article never had such a lot."""
     found: str | None = tx.value(LOT, {"article_id": article_id, "name": lot_number})
     return found
 
 
 def find_serial(tx: Transaction, article_id: int, serial: str) -> str | None:
-    """None: the article never had such a serial."""
+    """Return the serial as JSON, or None if the article never had such a serial."""
     found: str | None = tx.value(SERIAL, {"article_id": article_id, "name": serial})
     return found
 
@@ -165,7 +166,7 @@ LOTS: Final = f"""
 
 
 def lots(tx: Transaction, article_id: int, query: LotsQuery, position: int) -> CursorPage:
-    """The lots that are in stock after the position, the oldest of a warehouse first."""
+    """Return the lots that are in stock after the position, the oldest first."""
     given = {
         "article_id": article_id,
         "warehouse_id": query.warehouse_id,
@@ -176,7 +177,7 @@ def lots(tx: Transaction, article_id: int, query: LotsQuery, position: int) -> C
 
 
 MOST_SERIALS: Final = 51
-"""Whoever shows 50 knows whether there are more."""
+"""One more than the 50 serials that a page displays, so that the page knows whether there are more."""
 SERIALS: Final = f"""
     SELECT group_concat(record, ',') FROM (
         SELECT {record_sql(SerialInStock, SERIAL_COLUMNS)} AS record
@@ -187,13 +188,15 @@ SERIALS: Final = f"""
 
 
 def serials(tx: Transaction, article_id: int, query: SerialsQuery) -> Records:
-    """The serials that are in stock, in the order of the alphabet."""
+    """Return the serials that are in stock, in alphabetical order."""
     found = tx.value(SERIALS, {"article_id": article_id, "after": query.after})
     return Records(found or "")
 
 
 def _page(found: list[tuple[int, str]], query: CursorQuery, position: int) -> CursorPage:
-    """As many as fit of those that were read; one more is read than a page has."""
+    """Return a page with as many records as fit. `found` has one record more than a page if there are more
+    records.
+    """
     page = found[: number_that_fits([text for _, text in found[: query.per_page]])]
     records = ",".join(text for _, text in page)
     positions = ",".join(str(each) for each, _ in page)

@@ -1,7 +1,7 @@
 """The parts of a stock record: each lot, each serial, and the goods that have neither.
 
-Every quantity is counted once, in the part that says most about it. So the parts of a record add up to its
-balance, and counts, adjustments and quarantine are changes of parts.
+Every quantity is counted once, in the most specific part. Therefore the parts of a record add up to its balance.
+Counts, adjustments and quarantine are changes of parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +16,9 @@ from wmsd.db.engine.transaction import Transaction
 
 
 class PartKey(NamedTuple):
-    """Names a part of a stock record: the goods with this serial; or those of this lot without a serial; or those
-    with neither.
+    """The name of a part of a stock record.
+
+    The part is the goods with this serial, or the goods of this lot without a serial, or the goods with neither.
     """
 
     lot_number: str | None = None
@@ -28,7 +29,7 @@ UNNAMED: Final = PartKey()
 
 
 class Amounts(NamedTuple):
-    """The quantity in stock, and how much of it is quarantined, in millionths."""
+    """The quantity in stock, and the quarantined part of it, in millionths."""
 
     quantity: int = 0
     quarantined: int = 0
@@ -44,7 +45,7 @@ Parts = Mapping[PartKey, Amounts]
 
 @dataclass(slots=True)
 class Contents:
-    """The parts of a stock record, in the order in which they leave, and what orders hold of it."""
+    """The parts of a stock record, in the order in which they leave, and the reserved quantities."""
 
     parts: dict[PartKey, Amounts] = field(default_factory=dict)
     reserved: int = 0
@@ -53,7 +54,7 @@ class Contents:
 
 
 def total(parts: Parts, lot_number: str | None = None) -> Amounts:
-    """The sum of all parts, or of those of one lot."""
+    """Return the sum of all parts, or of the parts of one lot."""
     there = [part for goods, part in parts.items() if lot_number in (None, goods.lot_number)]
     return Amounts(sum(part.quantity for part in there), sum(part.quarantined for part in there))
 
@@ -75,7 +76,7 @@ SERIALS: Final = """
 
 
 def contents_of(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, Contents]:
-    """The contents of each stock record, by id, in the order of the ids."""
+    """Return the contents of each stock record, by id, in the order of the ids."""
     ids = dumps(list(stock_ids))
     found: dict[int, Contents] = {}
     rests: dict[tuple[int, str | None], Amounts] = {}
@@ -115,8 +116,9 @@ ALL: Final = """
 
 
 def every(tx: Transaction) -> Iterator[tuple[str, str, PartKey, Amounts]]:
-    """Every part of every stock record, with the codes of article and warehouse, for exports. An empty record
-    yields one part with the quantity 0.
+    """Return every part of every stock record, with the codes of article and warehouse, for exports.
+
+    An empty record yields one part with the quantity 0.
     """
     for chunk in chunks(tx.execute(ALL)):
         found = contents_of(tx, [stock_id for stock_id, _, _ in chunk])

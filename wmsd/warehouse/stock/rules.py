@@ -1,4 +1,7 @@
-"""Pure decisions: computes how counts and adjustments change a stock record's parts, and what forbids it."""
+"""Rules of stock: how counts and adjustments change a stock record's parts, and which faults forbid a change.
+
+The rules have no side effects.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,8 +12,9 @@ from wmsd.warehouse.stock.parts import NOTHING, UNNAMED, Amounts, Contents, Part
 
 
 class Fault(NamedTuple):
-    """Why a change is refused. `sentence` goes on from the name in `column`; `goods` is None for the record as a
-    whole.
+    """The reason why a change is refused.
+
+    `sentence` continues after the name in `column`. `goods` is None if the fault is about the record as a whole.
     """
 
     goods: PartKey | None
@@ -19,7 +23,7 @@ class Fault(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A part of a stock record, before and after."""
+    """A part of a stock record, before and after a change."""
 
     goods: PartKey
     before: Amounts
@@ -33,7 +37,7 @@ class Change(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """The counted quantity of some goods, in millionths. `quarantined` is None when the count does not say it."""
+    """The counted quantity of some goods, in millionths. `quarantined` is None if the count does not give it."""
 
     goods: PartKey
     quantity: int
@@ -41,14 +45,16 @@ class Counted(NamedTuple):
 
 
 def part_changes(before: Parts, after: Parts) -> list[Change]:
-    """The parts that differ, in their order."""
+    """Return the parts that differ, in their order."""
     every = [Change(goods, before.get(goods, NOTHING), after.get(goods, NOTHING)) for goods in {**before, **after}]
     return [change for change in every if change.before != change.after]
 
 
 def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]) -> Parts:
-    """The parts after a count. The counted parts are all that is in stock, except that a single count without lot
-    and serial is the total.
+    """Return the parts after a count.
+
+    The counted parts are everything in stock, with one exception: a single count without lot and serial is the
+    total.
     """
     if [counted.goods for counted in counts] == [UNNAMED]:
         return count_total(before, None, counts[0].quantity, counts[0].quarantined, faults)
@@ -66,8 +72,10 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
 def count_total(
     before: Contents, lot_number: str | None, quantity: int, quarantined: int | None, faults: list[Fault]
 ) -> Parts:
-    """The parts after a count of the total of the record, or of the lot. The goods without a serial, and for the
-    record without a lot too, make up the difference: the total does not say which of the others are gone.
+    """Return the parts after a count of the total of the record, or of the lot.
+
+    The difference is applied to the goods without a serial and, for the whole record, also without a lot. The
+    total does not reveal which other goods are missing.
     """
     known, rest = total(before.parts, lot_number), before.parts.get(PartKey(lot_number), NOTHING)
     quarantine = known.quarantined if quarantined is None else quarantined
@@ -88,7 +96,7 @@ def count_total(
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
-    """The sentence that only `amount` can be changed without naming more than the lot, and why it is no more."""
+    """Return a sentence that at most `amount` can be changed, unless other lots or serials are named."""
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are there{state}"
     unnamed = "neither lot nor serial" if lot_number is None else "no serial"
@@ -96,8 +104,10 @@ def only(before: Contents, lot_number: str | None, amount: int, state: str = "")
 
 
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
-    """The faults that forbid the change, whoever asks for it. For reservations only the most specific are
-    reported: those of serials, else of lots, else of the record.
+    """Return the faults that forbid the change, for any kind of change.
+
+    Of the faults about reservations, only the most specific are returned: those of serials, else of lots, else of
+    the record.
     """
     for goods, _, there in part_changes(before.parts, after):
         if goods.serial is not None and goods not in before.parts and not tracks_serials:

@@ -1,4 +1,4 @@
-"""A stock record's fields (decisions, section 2)."""
+"""The fields of a stock record (decisions, section 2)."""
 
 from typing import Annotated, Literal
 
@@ -31,7 +31,7 @@ from wmsd.contract.list_queries import (
 )
 
 MovementKind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
-"""The kind of a movement. The guide's page on stock says what makes each."""
+"""The kind of a movement. The guide's page on stock describes the cause of each kind."""
 
 
 class StockRecord(Model):
@@ -88,7 +88,7 @@ class StockLow(StockUpdated):
 
 
 class StockRules(Input):
-    """What holds for all stock of a company."""
+    """The rules for all stock of a company."""
 
     min_stock: Annotated[
         Amount | None,
@@ -121,7 +121,9 @@ class StockCursorQuery(StockFilters, CursorQuery):
 
 
 class StockOfArticlesQuery(Query):
-    """`most`: of each article, at most so many records, those with the smallest ids."""
+    """The stock records of some articles. `most` is the maximum number of records per article, starting with the
+    smallest id.
+    """
 
     ids: Ids
     most: Annotated[int, Field(ge=1, le=500)] = 500
@@ -129,20 +131,22 @@ class StockOfArticlesQuery(Query):
 
 
 class Reason(Input):
-    """Why stock changes; the ledger keeps it."""
+    """The reason for a change of stock. The ledger stores the reason."""
 
     reason: Name
 
 
 class StockChange(Reason):
-    """A change of stock by hand. `lot_number` limits it to a lot, `serials` to these units."""
+    """A change of stock by hand, limited to a lot by `lot_number` and to single units by `serials`."""
 
     lot_number: OptionalLabel = None
     serials: Serials = []
 
 
 class Adjustment(StockChange):
-    """Either `by` or `to`. With serials, `by` is their number: above 0 they are added, below 0 removed."""
+    """A difference `by` or a total `to`. With serials, `by` is their number: positive to add serials, negative to
+    remove them.
+    """
 
     by: Annotated[
         SignedAmount | None, Field(description="How much more there is; with a minus, how much less.")
@@ -168,7 +172,7 @@ class StockCountRow(Input):
 
 
 class StockMovement(Model):
-    """A movement of a stock record, as the ledger has it."""
+    """A movement of a stock record in the ledger."""
 
     id: Id
     occurred_at: Timestamp
@@ -184,7 +188,7 @@ class StockMovement(Model):
 
 
 class StockMovementQuery(CursorQuery):
-    """`after` and `until` are ids of movements: those after the one, up to the other and with it."""
+    """The movements of a stock record after the id `after`, up to and including the id `until`."""
 
     kind: MovementKind | None = None
     after: QueryId | None = None
@@ -196,7 +200,7 @@ class ExplanationQuery(Query):
 
 
 class StockGroup(Model):
-    """The movements of one kind. What is not the same for all of them is null."""
+    """The movements of one kind. A field is null if its value is not the same for all movements."""
 
     kind: MovementKind
     quantity: SignedAmount
@@ -213,7 +217,7 @@ class StockGroup(Model):
 
 
 class LastCount(Model):
-    """The stock count that an explanation begins with."""
+    """The stock count with which an explanation begins."""
 
     at: Timestamp
     difference: Annotated[SignedAmount, Field(description="By how much the count changed the quantity.")]
@@ -228,11 +232,11 @@ class StockLevel(Model):
 
 
 class StockExplanation(Model):
-    """Why the quantity is what it is: `quantity = begins_with + the quantities of all groups`.
+    """The reason why the quantity is what it is: `quantity = begins_with + the quantities of all groups`.
 
-    `count` is null when none was counted: then it begins with 0. What was reserved in the past is not recorded:
-    `reserved`, `available` and `holders` are null at a past moment. The groups are of the movements after the id
-    `after`, up to `until`. `levels` are at most 121, the first one where the chart begins.
+    `count` is null if the stock was never counted. Then `begins_with` is 0. Past reservations are not recorded, so
+    `reserved`, `available` and `holders` are null at a past moment. The groups contain the movements after the id
+    `after`, up to `until`. `levels` has at most 121 entries. The first one is where the chart begins.
     """
 
     id: Id
@@ -261,7 +265,7 @@ class StockExplanation(Model):
 
 
 class StockHolder(Model):
-    """An open document that holds stock. `kind` is the first part of its events' names."""
+    """An open document that reserves stock. `kind` is the first part of the names of its events."""
 
     kind: Label
     id: Id
@@ -277,7 +281,9 @@ class ArticleMovement(StockMovement):
 
 
 class ArticleMovementQuery(CursorQuery):
-    """`direction`: of a lot or a serial, only what brought some (`in`), or what took some (`out`)."""
+    """The movements of an article. `direction` limits those of a lot or serial to goods that came `in` or went
+    `out`.
+    """
 
     lot_number: str | None = None
     serial: str | None = None
@@ -285,7 +291,7 @@ class ArticleMovementQuery(CursorQuery):
 
 
 class PartPlace(Model):
-    """What is in a warehouse of a lot, or of a serial."""
+    """The quantity of a lot or a serial in a warehouse."""
 
     stock_id: Id
     warehouse_id: Id
@@ -300,7 +306,9 @@ class PartPlace(Model):
 
 
 class StockPart(Model):
-    """Where a lot or a serial of an article is, and which open documents hold it by its name."""
+    """The places of a lot or a serial of an article, and the open documents that reserve the lot or serial by
+    name.
+    """
 
     article_id: Id
     article_code: Code

@@ -1,7 +1,8 @@
-"""Emits the events of stock once, at the end of a unit of work.
+"""The events of stock, which are recorded once, at the end of a unit of work.
 
-`stock.updated` for each article and warehouse whose balances changed; `stock.low` when the available quantity fell
-to or below the article's min_stock. It is emitted again only after the available quantity has recovered.
+`stock.updated` is recorded for each article and warehouse whose balances changed. `stock.low` is recorded if the
+available quantity fell to the minimum stock or below. A second `stock.low` is recorded only if the available
+quantity has recovered meanwhile, or falls to a changed minimum.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,10 @@ from wmsd.warehouse.stock.low_stock import Crossing
 
 
 def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
-    """Call it before the records are changed: it notes the available quantities before the change."""
+    """Record the events of these stock records at the end of the unit of work.
+
+    Call this function before the records change: the available quantities before the change are needed.
+    """
     available_before = tx.at_end("stock", lambda gathered: _tell(tx, gathered), dict[int, int])
     new = [stock_id for stock_id in stock_ids if stock_id not in available_before]
     if new:
@@ -26,7 +30,10 @@ def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
 
 
 def emit_staged(tx: Transaction, last_id: int) -> None:
-    """The same for what a count in a file has changed, when it is written. `last_id`: of the records before."""
+    """Record the events of the stock that a count in a file has changed.
+
+    `last_id` is the last id before that of new stock records.
+    """
     record_events(tx, "stock.updated", stock_staging.UPDATED, {"last_id": last_id})
     _tell_crossings(tx, low_stock.crossings_staged(tx, last_id))
 

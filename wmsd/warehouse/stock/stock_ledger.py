@@ -1,4 +1,4 @@
-"""The only way to change a quantity: it posts a movement to ledger, balance, lot and serial together."""
+"""The only code that changes a quantity: it posts a movement to ledger, balance, lot and serial together."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -16,9 +16,10 @@ Kind = MovementKind
 
 
 class Movement(NamedTuple):
-    """Signed millionths: `quantity` is added to the balance, `quarantined` to the part of it in quarantine.
-    `destroyed` are goods that came in and were destroyed, and never entered the balance. The fields are in the
-    order of `store.ADD_TO_LEDGER`.
+    """A movement of stock, in signed millionths.
+
+    `quantity` is added to the balance, and `quarantined` to its quarantined part. `destroyed` are goods that came
+    in and were destroyed without entering the balance. The fields are in the order of `store.ADD_TO_LEDGER`.
     """
 
     quantity: int
@@ -40,15 +41,19 @@ NET_OUT: Final = """
 
 
 def net_out(tx: Transaction, document_id: int, kinds: Sequence[Kind]) -> list[tuple[int, int, Part]]:
-    """The goods that left by these kinds of movements and have not come back: line, stock record and part."""
+    """Return the goods that left by these kinds of movements and have not come back.
+
+    Each item has the id of the document line, the id of the stock record, and the part.
+    """
     found = tx.rows(NET_OUT, {"document_id": document_id, "kinds": dumps(list(kinds))})
     return [(line_id, stock_id, Part(*part)) for line_id, stock_id, *part in found]
 
 
 def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
-    """Posts movements in their order, each given with the id of its stock record. A balance is written once,
-    however many movements it has. Raises sqlite3.IntegrityError when one would fall below 0: callers check first,
-    and report it properly.
+    """Post movements in their order, each given with the id of its stock record.
+
+    A balance is written once, however many movements it has. Raise sqlite3.IntegrityError if a balance would fall
+    below 0. Callers check this first, to report the error properly.
     """
     sums: dict[int, tuple[int, int]] = {}
     for stock_id, movement in movements:
@@ -70,7 +75,9 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
 
 
 def post_staged(tx: Transaction, kind: Kind) -> None:
-    """Posts what a count in a file has staged (`stock_staging.py`), for a unit of work that changes no other."""
+    """Post the staged changes of a count in a file (`stock_staging.py`). The unit of work must not change other
+    stock.
+    """
     last_id = stock_staging.write(tx, kind)
     of_records = groupby(stock_staging.of_lots(tx, last_id), itemgetter("stock_id"))
     lots.change_lots(tx, (each for _, moved in of_records for each in lots.sums_of_lots(moved)))

@@ -1,4 +1,4 @@
-"""Reservations: stock that open documents hold. It is in stock, but not available to others."""
+"""Reservations of stock for open documents. Reserved goods are in stock, but not available to other documents."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from wmsd.warehouse.stock.stock_events import emit_at_end
 
 
 class Holder(NamedTuple):
-    """A document of any kind; `kind` is the first part of its events' names."""
+    """A document of any kind. `kind` is the first part of the names of its events."""
 
     kind: str
     id: int
@@ -25,8 +25,10 @@ class Holder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a document reserves, by id: millionths of stock records; of these, millionths of the lots that it
-    names; and the serials that it names.
+    """The stock that a document reserves, by id.
+
+    `stock` has the millionths of stock records. `lots` has the millionths of lots that the document names, and
+    `serials` the serials that the document names. The quantities in `stock` include these lots and serials.
     """
 
     stock: Mapping[int, int] = field(default_factory=dict)
@@ -52,7 +54,7 @@ def reservation_of(tx: Transaction, holder: Holder) -> Reservation:
 
 
 def reservations_of(tx: Transaction, kind: str, document_ids: Sequence[int]) -> dict[int, Reservation]:
-    """The reservation of each of these documents, by id."""
+    """Return the reservation of each of these documents, by id."""
     found: dict[int, dict[str, dict[int, int]]] = {
         document_id: {"stock": {}, "lot": {}, "serial": {}} for document_id in document_ids
     }
@@ -71,34 +73,37 @@ HOLDERS: Final = f"""
         FROM reservations WHERE stock_id = ? ORDER BY holder_id, holder_kind LIMIT {MOST_HOLDERS}
     )
 """
-"""It reads all reservations: there are only those of open documents."""
+"""The query scans the whole table of reservations. The table is small, because only open documents have
+reservations.
+"""
 
 
 def holders_of(tx: Transaction, stock_id: int) -> Records:
-    """The documents that hold a stock record, those with the smallest ids."""
+    """Return the documents that reserve a stock record, those with the smallest ids."""
     return Records(tx.value(HOLDERS, (stock_id,)) or "")
 
 
 def set_reservation(tx: Transaction, holder: Holder, wanted: Reservation) -> None:
-    """Replaces the document's reservation.
+    """Replace the document's reservation.
 
-    Raises sqlite3.IntegrityError when it wants more than is in stock: callers check first, and report it properly.
+    Raise sqlite3.IntegrityError if the reservation is more than is in stock. Callers check this first, to report
+    the error properly.
     """
     _set(tx, holder.kind, {holder.id: (reservation_of(tx, holder), wanted)})
 
 
 def release_reservations(tx: Transaction, kind: str, reservations: Mapping[int, Reservation]) -> None:
-    """Releases the reservations of documents. `reservations` are their current ones, by document id."""
+    """Release the reservations of documents. `reservations` are their current reservations, by document id."""
     _set(tx, kind, {document_id: (before, NOTHING) for document_id, before in reservations.items()})
 
 
 def reserve_for_new(tx: Transaction, kind: str, wanted: Mapping[int, Reservation]) -> None:
-    """Reserves for documents that have no reservation yet, by their ids."""
+    """Reserve stock for documents that have no reservation yet, by their ids."""
     _set(tx, kind, {document_id: (NOTHING, each) for document_id, each in wanted.items()})
 
 
 def _set(tx: Transaction, kind: str, reservations: Mapping[int, tuple[Reservation, Reservation]]) -> None:
-    """Writes reservations. `reservations` holds the current and the wanted one of each document, by its id."""
+    """Write reservations. `reservations` has the current and the wanted reservation of each document, by id."""
     sums: Counter[int] = Counter()
     rows: list[tuple[str, int, int, int]] = []
     for document_id, (before, wanted) in reservations.items():
@@ -140,8 +145,8 @@ TOUCH_RECORD: Final = """
     UPDATE stock SET change_seq = :change_seq, updated_at = :updated_at
     WHERE id = (SELECT stock_id FROM stock_lots WHERE id = :lot_id)
 """
-"""A stock record is shown with its lots, so it counts as changed even when its own reserved quantity stays the
-same.
+"""A stock record is returned with its lots. Therefore it counts as changed even if its own reserved quantity stays
+the same.
 """
 RESERVE_LOT: Final = """
     INSERT INTO lot_reservations (holder_kind, holder_id, lot_id, quantity) VALUES (?, ?, ?, ?)

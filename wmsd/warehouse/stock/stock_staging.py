@@ -1,8 +1,8 @@
-"""The SQL of what stock counts in files change: it is put into tables next to the company's while others can
-write, and written by a few statements over all of it.
+"""The SQL of the changes that stock counts in files cause.
 
-`place` is the number of an article in a warehouse, from 1, in the order of the file. Amounts are signed millionths
-that are added. Ids of new stock records follow the last one by `number`, which is NULL where there is a record.
+The changes are stored in temporary tables while others can write. Then a few statements write all changes. `place`
+is the number of an article in a warehouse, from 1, in the order of the file. Amounts are signed millionths that
+are added. Ids of new stock records follow the last used id by `number`, which is NULL for existing records.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,8 +39,8 @@ TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-"""`moves`: whether there is a movement, since lots can change while their sum stays. `min_stock` is that of the
-article, `data` that of `stock.updated`.
+"""`moves` is true if the place has a movement, because lots can change while their sum stays the same. `min_stock`
+is the article's, and `data` are the data of the event `stock.updated`.
 """
 
 
@@ -62,7 +62,7 @@ class Record(NamedTuple):
     def of(
         cls, place: int, article_id: int, warehouse_id: int, stock_id: int | None, moved: Sequence["Movement"]
     ) -> "Record":
-        """With the sums of what moves."""
+        """Return a record with the sums of its movements."""
         quantity, quarantined = sum(each.quantity for each in moved), sum(each.quarantined for each in moved)
         return cls(place, article_id, warehouse_id, stock_id, quantity, quarantined, bool(moved))
 
@@ -70,7 +70,7 @@ class Record(NamedTuple):
 class Movement(NamedTuple):
     place: int
     part: int
-    """Its number among those of the place."""
+    """The number of the movement within its place."""
     article_id: int
     quantity: int
     quarantined: int
@@ -90,8 +90,8 @@ PUT_RECORD: Final = """
 
 
 def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
-    """Puts down places, with all of their movements, instead of what was put down of them before. Call `complete`
-    after the last.
+    """Store places with all their movements, and replace earlier versions of these places. Call `complete` after
+    the last.
     """
     tx.executemany("DELETE FROM staged_movements WHERE place = ?", [(record.place,) for record in records])
     tx.executemany(PUT_RECORD, records)
@@ -118,14 +118,14 @@ SERIALS_CHANGED: Final = """
 
 
 def note_serials(tx: Transaction, article_ids: set[int]) -> None:
-    """Notes the serials of the articles as they are now, in all warehouses."""
+    """Store the current serials of the articles, in all warehouses."""
     ids = dumps(list(article_ids))
     tx.execute("DELETE FROM staged_serials WHERE article_id IN (SELECT value FROM json_each(?))", (ids,))
     tx.execute(NOTE_SERIALS, (ids,))
 
 
 def articles_of_changed_serials(tx: Transaction, article_ids: set[int]) -> set[int]:
-    """Those of the articles whose serials are others than noted, elsewhere, or otherwise held or quarantined."""
+    """Return the articles whose serials differ from the stored serials in place, lot, holder or quarantine."""
     return {article_id for (article_id,) in tx.rows(SERIALS_CHANGED, (dumps(list(article_ids)),))}
 
 
@@ -145,14 +145,15 @@ SERIALS_ELSEWHERE: Final = """
 
 
 def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
-    """The serials that come in and are in stock in another place, which they do not leave: row, serial, and the
-    code of the other warehouse.
+    """Return the serials that come in but are in stock in another place, which they do not leave.
+
+    Each item has the row, the serial, and the code of the other warehouse.
     """
     return ((line, serial, code) for line, serial, code in tx.execute(SERIALS_ELSEWHERE))
 
 
 def count_movements(tx: Transaction) -> tuple[int, int]:
-    """The numbers of all movements, and of those of goods that a row names."""
+    """Return the number of all movements, and the number of movements of goods that a row names."""
     (counted,) = tx.rows("SELECT count(*), count(line) FROM staged_movements")
     return counted[0], counted[1]
 
@@ -165,8 +166,9 @@ TOLD: Final = """
 
 
 def movements_of_count(tx: Transaction) -> Iterator[tuple[str, str, str | None, str | None, Amounts, Amounts]]:
-    """What a count in a file changes: the codes of article and warehouse, lot, serial, what was there before, and
-    by how much it changes.
+    """Return the changes of a count in a file.
+
+    Each item has the codes of article and warehouse, lot, serial, the amounts before, and the amounts added.
     """
     return (
         (*named, Amounts(quantity, quarantined), Amounts(more, more_quarantined))
@@ -200,7 +202,7 @@ TELL: Final = f"""
 
 
 def complete(tx: Transaction) -> None:
-    """Computes what follows from the company's data, as they are now."""
+    """Compute the values that follow from the company's current data."""
     tx.execute(NUMBER)
     tx.execute(TELL)
 
@@ -220,9 +222,9 @@ CHANGE: Final = f"""
     FROM staged_stock AS staged
     WHERE stock.id = +staged.stock_id AND moves AND place > :after AND place <= :until
 """
-"""The sign has SQLite begin with the staged rows, whatever the statistics say."""
+"""The plus sign makes SQLite start with the staged rows, whatever the statistics say."""
 SLICE: Final = 20_000
-"""Places per statement, which keeps its rows in memory."""
+"""The number of places per statement, which keeps its rows in memory."""
 MOVE: Final = f"""
     INSERT INTO stock_movements
         (stock_id, quantity, kind, quarantined, lot_number, serial, reason, actor, occurred_at)
@@ -239,7 +241,9 @@ UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE 
 
 
 def write(tx: Transaction, kind: MovementKind) -> int:
-    """Writes balances and movements. Only the ledger calls it. Answers the last id before that of new records."""
+    """Write balances and movements. Return the last id before that of new stock records. Only the ledger calls
+    this function.
+    """
     last: int = tx.value("SELECT coalesce(max(place), 0) FROM staged_stock")
     last_id = undo_rows.last_id(tx, "stock")
     if last:
@@ -257,6 +261,8 @@ def has_serials(tx: Transaction) -> bool:
 
 
 def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:
-    """The movements of lots and serials, each with its stock record. Those of a record come together."""
+    """Return the movements of lots and serials, each with its stock record. All movements of a record follow each
+    other.
+    """
     names = ("stock_id", "lot_number", "serial", "quantity", "quarantined")
     return (dict(zip(names, row, strict=True)) for row in tx.execute(OF_LOTS, {"last_id": last_id}))

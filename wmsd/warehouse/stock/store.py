@@ -27,8 +27,8 @@ NAMED: Final = """
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
 SOURCE: Final = f"stock {NAMED}"
-"""CROSS JOIN keeps stock as the outer table: with statistics SQLite would begin with the few warehouses, and then
-sort all stock.
+"""CROSS JOIN makes `stock` the outer table. Otherwise, by its statistics, SQLite would start with the few
+warehouses, and then sort all stock.
 """
 OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
 MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")
@@ -79,7 +79,7 @@ ONE: Final = f"SELECT {RECORD} FROM {SOURCE} WHERE stock.id = ?"
 
 
 def one(tx: Transaction, id: int) -> Record:
-    """Raises Problem (404) when there is none."""
+    """Return the stock record. Raise Problem (404) if no stock record has the id."""
     return Record(id, or_not_found(tx.value(ONE, (id,)), "stock record"))
 
 
@@ -121,7 +121,7 @@ ALL: Final = f"SELECT {RECORD} FROM {SOURCE} ORDER BY stock.id"
 
 
 def every(tx: Transaction) -> Iterator[str]:
-    """Every stock record, one at a time: for exports."""
+    """Return every stock record, one at a time, for exports."""
     return (row[0] for row in tx.execute(ALL))
 
 
@@ -141,7 +141,10 @@ OPEN_MANY: Final = f"""
 
 
 def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
-    """The id of the stock record of an article in a warehouse. Creates an empty one when there is none yet."""
+    """Return the id of the stock record of an article in a warehouse.
+
+    Create an empty record if there is none yet.
+    """
     found: int | None = tx.value(FIND, (article_id, warehouse_id))
     if found is not None:
         return found
@@ -154,7 +157,7 @@ class Place(NamedTuple):
 
 
 def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
-    """The ids of the stock records of many places. Creates empty ones where there are none yet."""
+    """Return the ids of the stock records of many places. Create empty records if there are none yet."""
     known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
     if missing:
@@ -165,15 +168,15 @@ def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
 
 
 def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> dict[int, int]:
-    """The ids of the stock records of articles in one warehouse, by article. Creates empty ones where there are
-    none yet.
+    """Return the ids of the stock records of articles in one warehouse, by article. Create empty records if there
+    are none yet.
     """
     found = ids_of(tx, [Place(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
     return {article_id: stock_id for (article_id, _), stock_id in found.items()}
 
 
 def balance(tx: Transaction, stock_id: int) -> dict[str, Any]:
-    """quantity, reserved and quarantined, in millionths."""
+    """Return the quantities `quantity`, `reserved` and `quarantined` of the stock record, in millionths."""
     found = tx.record("SELECT quantity, reserved, quarantined FROM stock WHERE id = ?", (stock_id,))
     assert found is not None, stock_id
     return found
@@ -191,14 +194,15 @@ ADD_TO_LEDGER: Final = """
 
 
 def add_to_ledger(tx: Transaction, movements: Iterable[tuple[object, ...]]) -> None:
-    """Inserts movements. Each holds the values of the statement's columns, from `stock_id` to `reason`."""
+    """Insert movements. Each has the values of the statement's columns, from `stock_id` to `reason`."""
     same = (tx.actor.name, tx.timestamp)
     tx.executemany(ADD_TO_LEDGER, [(*movement, *same) for movement in movements])
 
 
 def add_to_balances(tx: Transaction, sums: Mapping[int, tuple[int, int]]) -> None:
-    """Adds to balances, by stock record: quantity and quarantined, in millionths. Only the ledger calls it,
-    together with `add_to_ledger`.
+    """Add (quantity, quarantined), in millionths, to balances, by stock record.
+
+    Only the ledger calls this function, together with `add_to_ledger`.
     """
     moments = each_changed(tx, len(sums))
     tx.executemany(
@@ -211,12 +215,12 @@ QUANTITIES: Final = "SELECT id, quantity FROM stock WHERE id IN (SELECT value FR
 
 
 def quantities(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
-    """The quantity of each, in millionths."""
+    """Return the quantity of each stock record, in millionths."""
     return dict(tx.rows(QUANTITIES, (ids_json(stock_ids),)))
 
 
 def place_of(tx: Transaction, stock_id: int) -> Place:
-    """Raises Problem (404) when there is none."""
+    """Return the article and warehouse of the stock record. Raise Problem (404) if no stock record has the id."""
     found = tx.row("SELECT article_id, warehouse_id FROM stock WHERE id = ?", (stock_id,))
     return Place(*or_not_found(found, "stock record"))
 
@@ -227,7 +231,7 @@ AVAILABLE: Final = """
 
 
 def available(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
-    """The available quantity of each, in millionths."""
+    """Return the available quantity of each stock record, in millionths."""
     return dict(tx.rows(AVAILABLE, (ids_json(stock_ids),)))
 
 
@@ -243,7 +247,7 @@ AVAILABLE_AT: Final = """
 
 
 def available_at(tx: Transaction, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
-    """Id and available quantity, in millionths, of each stock record that exists."""
+    """Return the id and the available quantity, in millionths, of each stock record that exists, by place."""
     found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
     return {
         Place(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found
@@ -270,8 +274,9 @@ RELEASE: Final = "DELETE FROM reservations WHERE holder_kind = ? AND holder_id =
 
 
 def write_reservations(tx: Transaction, rows: Sequence[tuple[str, int, int, int]]) -> None:
-    """Writes the reservations of documents: kind and id of the document, stock record, new quantity. 0 deletes the
-    reservation.
+    """Write the reservations of documents. A new quantity of 0 deletes the reservation.
+
+    Each row has the kind and the id of the document, the stock record, and the new quantity in millionths.
     """
     tx.executemany(RESERVE, [row for row in rows if row[-1]])
     tx.executemany(RELEASE, [row[:-1] for row in rows if not row[-1]])
@@ -281,11 +286,13 @@ UPDATED: Final = f"""
     SELECT stock.id AS entity_id, {record_sql(StockUpdated, COLUMNS)} AS data
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
-"""A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
+"""A row for each stock record of `ids`, in their order: the data of the event `stock.updated`."""
 
 
 def min_stock(tx: Transaction) -> int | None:
-    """What is little stock of an article without a min_stock of its own; None: nothing is."""
+    """Return the company's minimum for articles without a separate `min_stock`, in millionths, or None if it has
+    none.
+    """
     return tx.find_number("SELECT value FROM stock_rules WHERE name = 'min_stock'")
 
 

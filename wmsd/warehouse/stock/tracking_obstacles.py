@@ -1,4 +1,4 @@
-"""What forbids a change of an article's tracking: its stock. See `warehouse/articles/tracking_rules.py`."""
+"""The reasons of stock against a change of an article's tracking. See `warehouse/articles/tracking_rules.py`."""
 
 from typing import Final
 

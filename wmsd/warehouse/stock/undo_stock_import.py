@@ -1,4 +1,7 @@
-"""Takes a count back: the ledger is never changed, so each of its movements gets a counter movement."""
+"""The undo of a stock import.
+
+Ledger entries never change, so each movement of the import gets a counter-movement.
+"""
 
 from collections.abc import Iterator
 from dataclasses import field
@@ -42,7 +45,7 @@ NAMED: Final = """
 
 
 def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Iterator[str]:
-    """What has moved or was reserved since; a count says nothing of that."""
+    """Return a sentence for each stock record that moved or was reserved since the import."""
     values = {"change": last_change, "after": made.after, "last": made.last, "most": most}
     for article, warehouse in tx.rows(MOVED_SINCE, values):
         yield f"the stock of {article} in {warehouse} has moved or was reserved since"
@@ -50,14 +53,14 @@ def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Itera
 
 @dataclass(slots=True)
 class Counters:
-    """What is wrong with the counter movements that are staged, and the articles that have serials."""
+    """The errors of the staged counter-movements, and the articles that have serials."""
 
     wrong: list[str] = field(default_factory=list)
     with_serials: set[int] = field(default_factory=set)
 
 
 def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
-    """Stages the counter movements (`stock_staging.py`) while others can write."""
+    """Stage the counter-movements (`stock_staging.py`) while others can write."""
     make_tables(tx, schema, stock_staging.TABLES)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
     for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):
@@ -67,10 +70,14 @@ def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
 
 
 def take_back(tx: Transaction, counters: Counters) -> list[str]:
-    """Posts what is staged, if `obstacles` finds nothing. Answers what forbids it; then nothing is posted."""
+    """Post the staged movements, if `obstacles` has found nothing.
+
+    Return the errors that forbid the undo. If there are errors, nothing is posted.
+    """
     elsewhere = stock_staging.serials_elsewhere(tx)
     wrong = [*counters.wrong, *(f"{serial} is in stock in {warehouse} now" for _, serial, warehouse in elsewhere)]
-    if stock_staging.articles_of_changed_serials(tx, counters.with_serials):  # which a stock record does not tell
+    # the stock record does not change when an order takes a serial
+    if stock_staging.articles_of_changed_serials(tx, counters.with_serials):
         wrong.append("orders have taken serials of these articles meanwhile: try again")
     if not wrong:
         post_staged(tx, "adjustment")
@@ -78,7 +85,9 @@ def take_back(tx: Transaction, counters: Counters) -> list[str]:
 
 
 def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason: str, counters: Counters) -> None:
-    """`places` are the numbers of the stock records, by their ids."""
+    """Stage the counter-movements of some stock records. `places` are the numbers of the stock records, by their
+    ids.
+    """
     moved: dict[int, dict[PartKey, Amounts]] = {}
     for stock_id, lot_number, serial, *amounts in tx.rows(SUMS, {**rows, "ids": dumps(list(places))}):
         moved.setdefault(stock_id, {})[PartKey(lot_number, serial)] = Amounts(*amounts)
@@ -105,7 +114,7 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
 
 
 def _without(before: Contents, moved: dict[PartKey, Amounts]) -> dict[PartKey, Amounts]:
-    """The parts as they are without what has moved."""
+    """Return the parts without the quantities in `moved`."""
     after = dict(before.parts)
     for goods, (quantity, quarantined) in moved.items():
         there = after.get(goods, NOTHING)
