@@ -1,5 +1,6 @@
-"""The use cases of transports. Most calls come from a site, which has access to the orders and transports of its
-own warehouse only.
+"""The operations on transports. Most calls come from a site.
+
+A site can only access the orders and transports of its own warehouse.
 """
 
 from dataclasses import replace
@@ -35,8 +36,8 @@ def list_orders_to_load(
 ) -> CursorPage:
     """List the site's orders that are ready to load.
 
-    An order belongs to the site of its own warehouse, even if some of its lines are taken from another one: it is
-    loaded as a whole. Follow `next_cursor` until it is null.
+    An order belongs to the site of its own warehouse, even if some of its lines are taken from another warehouse:
+    an order is loaded as a whole. Follow `next_cursor` until it is null.
     """
     return store.orders_to_load(tx, site.warehouse_id, query.status or READY, query, position)
 
@@ -45,12 +46,15 @@ def list_orders_to_load(
     tag="Transports", answer="records", returns=OrderTransport, module="outbound", ability="sales-orders:read"
 )
 def list_order_transports(tx: Transaction, id: int) -> Records:
-    """List the transports that a sales order is in, the newest first: at most 20."""
+    """List the transports of a sales order.
+
+    The newest transport comes first. The list has at most 20 transports.
+    """
     return store.of_order(tx, id)
 
 
 def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
-    """The site's transport. Raises Problem (404), also for a transport of another site."""
+    """Return the site's transport. Raise Problem (404) if this site has no such transport."""
     return or_not_found(store.one(tx, site.warehouse_id, transport_ecc), "transport")
 
 
@@ -58,7 +62,7 @@ def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
 def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
     """Get a transport.
 
-    Its orders have their present status, even if somebody has moved them by hand.
+    Its orders have their current status, even if a user has moved them by hand.
     """
     return _one(tx, site, transport_ecc)
 
@@ -76,9 +80,9 @@ def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> R
 def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) -> Record:
     """Plan a transport, or change its plan.
 
-    A new `transport_ecc` is answered with 201. The same plan again is answered with 200 and the transport as it is
-    now. Another plan replaces the plan until the transport is loaded; after that, it may only leave out orders
-    that were taken off by hand.
+    A new `transport_ecc` is answered with 201. The same plan again is answered with 200 and the current transport.
+    A different plan replaces the stored plan until the transport is loaded. After loading, a new plan may only
+    leave out orders that were taken off by hand.
     """
     current = store.find(tx, site.warehouse_id, body.transport_ecc)
     if current is None or (current.status == INITIAL and not is_same(current, body)):
@@ -99,8 +103,9 @@ def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) 
 def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, body: TransportStatusMove) -> Record:
     """Load or deliver a transport.
 
-    All its orders move, or none. Its packaging goes out when it is loaded, and `packaging_returned` comes in when
-    it is delivered. A repeated call, or one for an earlier status, is answered with 200 and changes nothing.
+    Either all its orders move, or none. Its packaging goes out when the transport is loaded, and
+    `packaging_returned` comes in when the transport is delivered. A repeated call, or a call for an earlier
+    status, is answered with 200 and changes nothing.
     """
     current = or_not_found(store.find(tx, site.warehouse_id, transport_ecc), "transport")
     apply_transport_move(tx, site, current, body)

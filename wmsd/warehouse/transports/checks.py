@@ -1,4 +1,6 @@
-"""Doctor's checks of transports: their packaging is in the ledger, and each order is on one of them at a time."""
+"""The doctor's checks of transports: their packaging is in the ledger, and each order is on one transport at a
+time.
+"""
 
 from typing import Final
 

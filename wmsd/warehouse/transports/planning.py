@@ -1,4 +1,4 @@
-"""The plan of a transport: what it may contain, and how it may change before and after loading."""
+"""The plan of a transport: its allowed content, and its allowed changes before and after loading."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,9 @@ TWICE: Final = "is given twice"
 
 
 def is_same(current: Planned, body: TransportFields) -> bool:
-    """Whether the sent plan equals the stored one; the sequence of the orders does not matter."""
+    """Return True if the sent plan equals the stored plan. The order in which the sales orders are named does not
+    matter.
+    """
     return (
         (current.vehicle, current.driver) == (body.vehicle, body.driver)
         and sorted(order.code for order in current.orders) == sorted(body.order_codes)
@@ -32,7 +34,7 @@ def is_same(current: Planned, body: TransportFields) -> bool:
 
 
 def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned | None) -> None:
-    """Writes a new plan, or replaces one that is not loaded yet. Raises Problem (422) with every error."""
+    """Write a new plan, or replace a plan that is not loaded yet. Raise Problem (422) with every error."""
     field_errors: list[FieldError] = []
     orders = _find_orders(tx, site, body.order_codes, None if current is None else current.id, field_errors)
     types = find_types(tx, [entry.packaging_type_code for entry in body.packaging], "packaging", field_errors)
@@ -60,7 +62,7 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Errors in the orders and packaging types that a plan of wrong form names."""
+    """Return the errors in the orders and packaging types that a malformed plan names."""
     site: TransportSite = named["site"]
     ecc = sent.get("transport_ecc")
     current = None if ecc is None else store.find(tx, site.warehouse_id, ecc)
@@ -79,7 +81,7 @@ def _find_orders(
     transport_id: int | None,
     field_errors: list[FieldError],
 ) -> dict[str, Order]:
-    """The site's orders with these codes. Adds an error for each code that cannot be on this transport."""
+    """Return the site's orders with these codes. Add an error for each code that cannot be on this transport."""
     named = store.orders_named(tx, codes, transport_id)
     here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}
     before: set[str] = set()
@@ -92,8 +94,9 @@ def _find_orders(
 
 
 def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | None) -> str | None:
-    """Why the order cannot be planned, or None. An order of another site gets the same sentence as an unknown
-    code, so that codes do not leak.
+    """Return the reason why the order cannot be planned, or None.
+
+    An order of another site gets the same sentence as an unknown code, so that codes do not leak.
     """
     if found is None:
         return "is not an order of this site"
@@ -108,10 +111,11 @@ def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | No
 
 
 def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned) -> None:
-    """The only change of a loaded plan: removes orders that were taken off by hand.
+    """Remove orders that were taken off by hand from a loaded transport. No other change of a loaded plan is
+    allowed.
 
-    The packaging that went out with them comes back. When the last order is removed, all packaging comes back and
-    the transport is planned again. Raises Problem (409) for any other change, with everything that forbids it.
+    The packaging that went out with these orders comes back. If no order remains, all packaging comes back and the
+    transport returns to status CREAT. Raise Problem (409) for any other change, with all reasons.
     """
     kept = set(body.order_codes)
     left = [order for order in current.orders if order.code not in kept]
@@ -156,6 +160,6 @@ def _forbidden(
 
 
 def conflict_details(status: Status, requested: Requested | None) -> dict[str, object]:
-    """The details of a 409, for programs."""
+    """Return the machine-readable details of a 409 answer."""
     allowed = [each for each in moves_from(status) if each != requested]
     return {"current": status, "requested": requested, "allowed": allowed}

@@ -1,4 +1,4 @@
-"""How a call moves a transport and its orders. Pure (decisions, section 4)."""
+"""Rules for moves of a transport and its orders (decisions, section 4). The rules have no side effects."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -28,7 +28,7 @@ TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
     ("LIVRAT", "INCARCAT"): Effect.NONE,
     ("LIVRAT", "LIVRAT"): Effect.NONE,
 }
-"""A planner's calls may come late, twice or out of order: none of that is an error."""
+"""A planner's calls may be late, repeated or out of order. Such calls are not errors."""
 LOADS: Final[frozenset[Effect]] = frozenset({Effect.LOAD, Effect.LOAD_AND_DELIVER})
 
 LOADING: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
@@ -55,11 +55,11 @@ ORDER_MOVES: Final[Mapping[Effect, Mapping[OrderStatus, tuple[OrderStatus, ...]]
 MAY_BE_PLANNED: Final[frozenset[OrderStatus]] = frozenset({"CREAT", "IN_LUCRU", "INCARCAT"})
 ON_THE_TRUCK: Final[frozenset[OrderStatus]] = frozenset({"INCARCAT", "LIVRAT"})
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
-"""How far a planner's clock may be ahead of ours."""
+"""The maximum time by which a planner's clock may be ahead of the server's clock."""
 
 
 def moves_from(status: Status) -> list[Requested]:
-    """The statuses that a call can move the transport to."""
+    """Return the statuses to which a call can move the transport."""
     return [
         requested
         for (before, requested), effect in TRANSITIONS.items()
@@ -68,7 +68,7 @@ def moves_from(status: Status) -> list[Requested]:
 
 
 def why_not(effect: Effect, code: str, status: OrderStatus) -> str:
-    """The sentence about an order that forbids the call."""
+    """Return the sentence about an order that forbids the call."""
     if effect is Effect.DELIVER and status in ("CREAT", "IN_LUCRU"):
         return f"{code} is {status}: it was unloaded. Load it again, or leave it out of the transport"
     if status == "ANULAT":

@@ -1,4 +1,4 @@
-"""A transport's fields (decisions, section 4)."""
+"""The fields of a transport (decisions, section 4)."""
 
 from typing import Annotated, Any
 
@@ -66,7 +66,7 @@ class TransportStatusMove(Input):
 
 
 class TransportOrder(Model):
-    """An order of a transport, with its present status."""
+    """An order of a transport, with its current status."""
 
     code: Code
     status: Annotated[OrderStatus, Field(description="Its present status, also when it was moved by hand.")]
@@ -81,7 +81,7 @@ class TransportPackaging(Model):
 
 
 class Transport(Recorded):
-    """A transport as the planner sees it."""
+    """A transport, as a transport planner sees it."""
 
     READ_ONLY = Recorded.READ_ONLY | {"status", "orders", "packaging_returned", "loaded_at", "delivered_at"}
 
@@ -97,7 +97,7 @@ class Transport(Recorded):
 
 
 class OrderTransport(Model):
-    """A transport that an order is in, as people of the company see it."""
+    """A transport of a sales order, as people of the company see it."""
 
     transport_ecc: Label
     warehouse_id: Id
@@ -109,7 +109,7 @@ class OrderTransport(Model):
 
 
 class OrderToLoad(SalesOrder):
-    """A sales order as the planner sees it, with its destination and its transport."""
+    """A sales order with its destination and its transport, as a transport planner sees it."""
 
     partner_code: Code
     partner_name: Name

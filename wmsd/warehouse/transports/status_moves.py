@@ -1,4 +1,4 @@
-"""Loads and delivers a transport: moves all its orders or none, and posts its packaging."""
+"""Loading and delivery of a transport: either all its orders move or none, and its packaging is posted."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -36,7 +36,7 @@ NOTHING: Final = "Nothing was moved."
 def apply_transport_move(
     tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove
 ) -> None:
-    """Moves the transport. Raises Problem: 409 with each order that forbids it, 422 with the errors of the
+    """Move the transport. Raise Problem: 409 with each order that forbids the move, 422 with the errors of the
     request.
     """
     moment = _occurred_at(tx.now, body)
@@ -66,8 +66,8 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
-    """A repeated call changes nothing. Raises Problem (409) when it names other returned packaging
-    than the first.
+    """Raise Problem (409) if a repeated call names other returned packaging than the first call. A repeated call
+    changes nothing.
     """
     sent = content_of(body.packaging_returned or [])
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):
@@ -92,7 +92,7 @@ def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportSta
 
 
 def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterator[tuple[int, str]]:
-    """The index of each order that forbids the move, and why."""
+    """Return the index of each order that forbids the move, with the reason."""
     for number, order in enumerate(current.orders):
         if order.status not in ORDER_MOVES[effect]:
             yield number, why_not(effect, order.code, order.status)
@@ -101,8 +101,9 @@ def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterat
 
 
 def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
-    """Moves the orders. Raises Problem with the errors of every order that cannot move; the transaction then
-    undoes the moves of the others.
+    """Move the orders. Raise Problem with the errors of all orders that cannot move.
+
+    The Problem also rolls back the moves of the other orders, because all moves are in one transaction.
     """
     problems: dict[int, Problem] = {}
     for number, order in enumerate(current.orders):

@@ -66,7 +66,7 @@ class Order(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Packaging of a transport, in millionths. It has its partner once it is posted."""
+    """Packaging of a transport, in millionths. `partner_id` is None until the packaging is posted."""
 
     id: int
     packaging_type_id: int
@@ -78,7 +78,7 @@ class Packed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A transport as it is stored, with its orders as they are now."""
+    """A transport as it is stored, with the current state of its orders."""
 
     id: int
     status: Status
@@ -161,7 +161,7 @@ OF_ORDER: Final = f"""
 
 
 def of_order(tx: Transaction, order_id: int) -> Records:
-    """The transports that have the order, the newest first."""
+    """Return the transports of the order, the newest first, at most `MOST_OF_ORDER`."""
     return Records(tx.value(OF_ORDER, (order_id,)) or "")
 
 
@@ -175,8 +175,9 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """The orders by code, each with the undelivered transport that it is on, if that is another one:
-    (transport_ecc, warehouse_id) as JSON.
+    """Return the orders by code, each with the other undelivered transport that it is on, or None.
+
+    The transport is the text of the JSON array [transport_ecc, warehouse_id].
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}
@@ -223,7 +224,7 @@ def deliver(tx: Transaction, transport_id: int, delivered_at: str) -> None:
 
 
 def plan_again(tx: Transaction, transport_id: int) -> None:
-    """Sets it back to planned, because nothing of it is loaded any more."""
+    """Set the transport back to planned, because none of its orders is loaded any more."""
     tx.execute(PLANNED_AGAIN, (transport_id,))
 
 
@@ -240,7 +241,7 @@ PACK: Final = insert_sql(
 
 
 def place(tx: Transaction, transport_id: int, order_ids: Sequence[int]) -> None:
-    """Replaces the orders of the transport."""
+    """Replace the orders of the transport."""
     tx.execute("DELETE FROM transport_orders WHERE transport_id = ?", (transport_id,))
     tx.executemany(PLACE, [(transport_id, order_id, position) for position, order_id in enumerate(order_ids)])
 
@@ -275,7 +276,7 @@ def pack(
 
 
 def note_posted(tx: Transaction, posted: Iterable[tuple[int, int]]) -> None:
-    """Notes packaging as posted, given as (partner_id, id of the packaging)."""
+    """Mark packaging as posted. Each item of `posted` is (partner_id, id of the packaging)."""
     tx.executemany("UPDATE transport_packaging SET partner_id = ? WHERE id = ?", posted)
 
 

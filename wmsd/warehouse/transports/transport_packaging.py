@@ -1,4 +1,4 @@
-"""The packaging of a transport: finds its types and partners, and posts it to the ledger."""
+"""The packaging of a transport: the lookup of its types and partners, and its posting to the ledger."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -15,7 +15,7 @@ ENTITY: Final = "transport"
 
 
 def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[FieldError]) -> dict[str, int]:
-    """The ids of the packaging types that entries name, by code. Adds an error for each unknown type."""
+    """Return the ids of the packaging types that entries name, by code. Add an error for each unknown type."""
     ids = {code: type_id for type_id, code in packaging.types_named(tx, (), set(codes)).items()}
     errors += [
         invalid_field(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
@@ -28,10 +28,11 @@ def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[Fi
 def find_partners(
     order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, errors: list[FieldError]
 ) -> list[int | None]:
-    """The partner of each entry: that of the order that it names; without an order, the one partner of all orders.
+    """Return the partner of each entry, or None for an entry with an error.
 
-    Adds an error for an entry whose order is not on this transport, or that names none while the orders have
-    several partners.
+    The partner is the partner of the named order, or the only partner of all orders if the entry names no order.
+    Add an error if the named order is not on this transport. Add an error if the entry names no order and the
+    orders have several partners.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []
@@ -57,8 +58,9 @@ def post_packaging(
     direction: Direction,
     moment: str,
 ) -> None:
-    """Records all movements, given as (packaging type, partner, millionths). Raises Problem (422) when one would
-    make a balance exceed its bounds.
+    """Record all movements. Each item of `movements` is (packaging type, partner, quantity in millionths).
+
+    Raise Problem (422) if a balance would exceed its limits.
     """
     path = "packaging" if direction == "OUT" else "packaging_returned"
     made = [
@@ -73,5 +75,5 @@ def post_packaging(
 
 
 def content_of(entries: Iterable[PackagingEntry | Packed]) -> list[tuple[str, int, str]]:
-    """What has to be equal for two lists of packaging to be the same, in whatever order."""
+    """Return the values that must be equal for two lists of packaging to be the same, in any order."""
     return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)
