@@ -1,1 +1,1 @@
-"""What a company's file holds: records, stock and documents."""
+"""The records, stock and documents in a company's file."""

@@ -1,6 +1,7 @@
-"""What rooms contribute to rooms below them, which may not import them.
+"""Objects that packages contribute to packages below them, which may not import them.
 
-Each is imported when it is first needed: most commands never need it, and start faster.
+Contributors are imported at first use. Most commands need none of the contributors, and start faster without the
+import.
 """
 
 from collections.abc import Iterator

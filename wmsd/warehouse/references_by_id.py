@@ -1,4 +1,4 @@
-"""The records that other records refer to by their ids, for interfaces that show them together."""
+"""The records that other records refer to by id, for interfaces that show both together."""
 
 from typing import Final
 
@@ -11,9 +11,9 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field with the record whose id is in another field: `article` beside `article_id`.
+    """A field that contains the record whose id is in another field: `article` for `article_id`.
 
-    `find` is the operation that finds records by ids: one call for all that an answer refers to.
+    `find` is the operation that finds records by ids. One call finds all records that an answer refers to.
     """
 
     name: str
@@ -32,4 +32,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
         if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
     ),
 )
-"""Every record with the `id_field` has the reference."""
+"""Every record that has the `id_field` also has the reference."""

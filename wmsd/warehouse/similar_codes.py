@@ -1,4 +1,4 @@
-"""The code that was meant by one that no record has: `MAIN` by `main`, `BOLT-8` by `Bolt 8`."""
+"""Suggestions for a code that no record has: `MAIN` for `main`, `BOLT-8` for `Bolt 8`."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,18 +17,23 @@ class Key(NamedTuple):
 
 
 def similar_code(tx: Transaction, table: str, typed: str) -> str | None:
-    """The code in this table that was meant by what is none, if there is one such."""
+    """Return the code in `table` that the user probably meant by `typed`.
+
+    Return None if no code, or more than one code, is similar.
+    """
     keys = keys_of(typed)
     return nearest(keys, codes_by_key(tx, table, set(keys)))
 
 
 def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
-    """It names the code, and the one that was meant."""
+    """Return a Problem (404) that names the unknown code `typed` and the most similar known code, if any."""
     return not_found(f"{noun} as {typed}", similar_code(tx, table, typed))
 
 
 def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str | None]:
-    """By what they have in common with those that are wanted; None for several."""
+    """Return the code in `table` for each wanted key that occurs there. The value is None if several codes have
+    the key.
+    """
     found: dict[Key, str | None] = {}
     for (code,) in tx.rows(f"SELECT code FROM {table}"):
         for key in keys_of(code):
@@ -38,8 +43,10 @@ def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str
 
 
 def keys_of(code: str) -> list[Key]:
-    """What it has in common with codes that may be meant: the nearest first. Digits with a sign between them stay
-    apart: `1-15` is not `11-5`, nor `10.5` `105`.
+    """Return the keys under which similar codes are compared, the most exact key first.
+
+    Digits with a sign between them stay apart: `1-15` is not similar to `11-5`, and `10.5` is not similar to
+    `105`.
     """
     folded = composed_text(code).casefold()
     without_signs = "|".join("".join(filter(str.isalnum, part)) for part in BETWEEN_DIGITS.split(folded))
