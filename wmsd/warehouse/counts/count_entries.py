@@ -1,6 +1,4 @@
-"""The entry of lines into a count: the code finds the lines of the count that are meant, and fills in the counted
-quantities.
-"""
+"""The entry of counted quantities into the lines of a count."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple

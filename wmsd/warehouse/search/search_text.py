@@ -81,8 +81,9 @@ def ending_of(folded: str) -> str | None:
 
 
 class Wanted:
-    """The search text, split into lists of parts, the most specific list first. A record matches a list that has
-    only parts of the record's text.
+    """The search text, split into lists of parts, the most specific list first.
+
+    A list matches a record if the record's text contains all parts of the list.
     """
 
     def __init__(self, text: str, is_exact: bool = False) -> None:

@@ -180,7 +180,7 @@ def _chart_begins(
     """Return the time at which a chart begins, and the id of the movement after which the chart begins.
 
     The chart begins with the count, or four weeks before the moment if that is earlier. Without a count, the chart
-    begins when the stock record was created. A chart never begins earlier than that.
+    begins when the stock record was created. A chart only begins before that time if the moment itself is earlier.
     """
     if count is None or moment <= created_at:
         return min(moment, created_at), 0
