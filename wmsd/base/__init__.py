@@ -1,4 +1,4 @@
-"""The lowest room: values, text, time and numbers, with no I/O and no wait.
+"""The lowest layer: values, text, time and numbers, without I/O and waits.
 
-What touches the machine is in `machine/`.
+Code that uses the machine is in `machine/`.
 """

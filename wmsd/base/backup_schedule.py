@@ -1,7 +1,8 @@
-"""When a backup is due, and which are kept. Pure decisions.
+"""The schedule of backups: when a backup is due, and which backups to keep. All functions are pure.
 
-Times are those of the box, as people read its clock. What was made is known by the archives themselves, so that a
-clock that was set, or a server that did not run, makes no backup twice and forgets none.
+Times are local times of the machine, as people read its clock. The times of existing backups come from the
+archives themselves. Therefore no backup is created twice or forgotten after the clock was set or the server was
+stopped.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -11,11 +12,11 @@ from typing import Final, Literal, NamedTuple
 Every = Literal["never", "hour", "day"]
 A_DAY: Final = timedelta(days=1)
 LATE: Final = {"hour": timedelta(hours=3), "day": timedelta(hours=36)}
-"""After which a backup is missed."""
+"""How long after the last backup the next one counts as missed."""
 
 
 class Keep(NamedTuple):
-    """How many hours, days and weeks have a backup that is kept."""
+    """How many hourly, daily and weekly backups to keep."""
 
     hourly: int
     daily: int
@@ -23,7 +24,7 @@ class Keep(NamedTuple):
 
 
 def begin_of_period(every: Every, at: time, now: datetime) -> datetime:
-    """When the period began that `now` is in: the hour, or the day from `at` on."""
+    """Return the time at which the current period began: the current hour, or the day that starts at `at`."""
     if every == "hour":
         return now.replace(minute=0, second=0, microsecond=0)
     today = now.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
@@ -31,8 +32,9 @@ def begin_of_period(every: Every, at: time, now: datetime) -> datetime:
 
 
 def is_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> bool:
-    """Whether the period of now has no backup yet. All moments are by the clock of the box, each with the offset
-    that it had then.
+    """Return True if the current period has no backup yet.
+
+    `made` holds the times of the backups. All times are local, each with the offset from UTC at that time.
     """
     if every == "never":
         return False
@@ -43,18 +45,24 @@ def is_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> b
 
 
 def _is_of_today(at: time, now: datetime, made: datetime) -> bool:
-    """In the night in which clocks are set back, what was made before now may be of the next day by the clock."""
+    """Return True if the backup belongs to the current day.
+
+    In the night in which clocks are set back, a backup from before `now` may have the next day's date by the
+    clock.
+    """
     today, day = _day_of(at, now), _day_of(at, made)
     return day == today or (day > today and made.timestamp() <= now.timestamp())
 
 
 def _day_of(at: time, moment: datetime) -> date:
-    """The day that a moment belongs to, from `at` on, as people read the clock."""
+    """Return the day of a moment, if each day starts at `at` on the local clock."""
     return (moment.replace(tzinfo=None) - timedelta(hours=at.hour, minutes=at.minute)).date()
 
 
 def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> datetime | None:
-    """When the next backup is due: now, or with the next period; None: never."""
+    """Return the time of the next backup: `now`, or the start of the next period. Return None if `every` is
+    "never".
+    """
     if every == "never":
         return None
     if is_due(every, at, now, made):
@@ -63,7 +71,7 @@ def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) ->
 
 
 def is_proof_due(every: Every, at: time, now: datetime, proven: datetime | None) -> bool:
-    """Once a day, from `at` on."""
+    """Return True if no backup was verified yet on the current day, which starts at `at`."""
     return every != "never" and is_due("day", at, now, [] if proven is None else [proven])
 
 
@@ -75,9 +83,10 @@ PERIODS: Final[dict[str, Callable[[datetime], object]]] = {
 
 
 def backups_to_keep(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
-    """Which backups are kept: the newest, and the last one of each of the newest hours, days and weeks that have
-    one. A faulty one is taken only where its hour, day or week has no other. Only their own moments count, not
-    the clock.
+    """Return the times of the backups to keep: the newest one, and the last one of each period.
+
+    The periods are the newest hours, days and weeks that have a backup. A faulty backup is kept only if its period
+    has no other. Only the times of the backups count, not the clock.
     """
     newest_first = sorted(set(made), reverse=True)
     found = set(newest_first[:1])

@@ -1,4 +1,4 @@
-"""Writes bytes as Bech32 (BIP-173, https://bips.dev/173), the form of age's keys."""
+"""Encoding of bytes as Bech32 (BIP-173, https://bips.dev/173), the format of age's keys."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -9,13 +9,13 @@ CHECKSUM_LETTERS: Final = 6
 
 
 def encoded(prefix: str, content: bytes) -> str:
-    """The lower-case text for these bytes. `prefix` is what the text begins with, before its "1"."""
+    """Return the lower-case Bech32 text of the bytes. `prefix` is the part of the text before its "1"."""
     values = [*_in_fives(content)]
     return f"{prefix}1{''.join(LETTERS[value] for value in (*values, *_checksum(prefix, values)))}"
 
 
 def _in_fives(content: bytes) -> Iterator[int]:
-    """The bits in groups of five; zeros fill the last group."""
+    """Yield the bits in groups of five. Zeros fill the last group."""
     bits = "".join(f"{byte:08b}" for byte in content)
     for at in range(0, len(bits), 5):
         yield int(bits[at : at + 5].ljust(5, "0"), 2)

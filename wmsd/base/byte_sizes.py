@@ -1,4 +1,4 @@
-"""Numbers of bytes, as people read them."""
+"""Numbers of bytes as text for people."""
 
 from decimal import Decimal
 from typing import Final
@@ -6,11 +6,14 @@ from typing import Final
 UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 TOP: Final = Decimal("999.5")
-"""What is not below it has four digits when it is rounded."""
+"""The limit of a unit: a number from here on would be rounded to four digits."""
 
 
 def scaled(number: int) -> tuple[str, str]:
-    """A number of bytes with three digits, and the largest unit that it has one of, such as `1.25` and `GB`."""
+    """Return a number of bytes with three digits, and its unit, such as `1.25` and `GB`.
+
+    The unit is the largest one in which the number is at least 1.
+    """
     value, unit = Decimal(number), UNITS[0]
     for larger in UNITS[1:]:
         if value < TOP:
@@ -21,5 +24,5 @@ def scaled(number: int) -> tuple[str, str]:
 
 
 def size_text(number: int) -> str:
-    """The same in one, such as `1.25 GB`."""
+    """Return a number of bytes with its unit, such as `1.25 GB`."""
     return " ".join(scaled(number))

@@ -7,7 +7,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def networks(texts: Sequence[str]) -> list[Network]:
-    """The networks of CIDR texts, as the settings have them. Raises ValueError."""
+    """Return the networks of CIDR texts from the settings. Raise ValueError if a text is not a network."""
     return [ipaddress.ip_network(text) for text in texts]
 
 
@@ -30,7 +30,7 @@ def is_in(address: str, networks: Sequence[Network]) -> bool:
 
 
 def without_port(text: str) -> str:
-    """The address without its port: some proxies write 192.0.2.1:4711 or [2001:db8::1]:4711."""
+    """Return the address without its port. Some proxies write 192.0.2.1:4711 or [2001:db8::1]:4711."""
     if text.startswith("["):
         return text[1:].partition("]")[0]
     host, colon, port = text.partition(":")
@@ -38,7 +38,10 @@ def without_port(text: str) -> str:
 
 
 def counted_as(address: str) -> str:
-    """The key that an address is counted under: for IPv6 its /64, because one caller has all of it."""
+    """Return the key under which requests of an address are counted.
+
+    The key of an IPv6 address is its /64 network, because one caller usually has the whole network.
+    """
     if ":" not in address or not is_address(address):
         return address
     parsed = ipaddress.IPv6Address(address.partition("%")[0])

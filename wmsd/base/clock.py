@@ -1,4 +1,4 @@
-"""Clocks. Time is passed in from outside; only this module asks the machine's clocks."""
+"""The clocks of wmsd. Only this module reads the machine's clocks; all other code is given a `Clock`."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -7,15 +7,16 @@ from typing import Final, NamedTuple, Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The wall clock, timezone-aware, in UTC. It may jump: code that must not skip a moment must not rely on
-        it.
+        """Return the time of the wall clock in UTC, timezone-aware.
+
+        The wall clock may jump. Code that must not miss a point in time must not rely on it.
         """
 
     def monotonic(self) -> float:
-        """Seconds that never go back, for windows and waits."""
+        """Return seconds that never go back, for time windows and waits."""
 
     def passed(self) -> float:
-        """As `monotonic`, but it also counts the time in which the machine sleeps."""
+        """Return seconds as `monotonic` does, but include the time in which the machine sleeps."""
 
 
 class SystemClock:
@@ -30,34 +31,38 @@ class SystemClock:
 
 
 LONGEST_STOP: Final = timedelta(days=31)
-"""How far a clock may be ahead of the last moment that was stored before a stop, and be followed at once."""
+"""How far the clock may be ahead of the last time that was stored before a stop, and still be believed
+immediately.
+"""
 SMALL_LEAP: Final = timedelta(hours=1)
-"""The same while the program runs: it knows how much time has passed."""
+"""How far the clock may leap ahead while the program runs, and still be believed immediately. The limit is smaller
+than after a stop, because the program knows how much time has passed.
+"""
 LASTING_SECONDS: Final = 600.0
-"""How long a clock that leapt further must go on before changes follow it. A machine that starts with a wrong
-clock is usually put right by the network within a minute.
+"""How long a clock that leapt further must keep running like that before changes follow it. When a machine starts
+with a wrong clock, the network usually corrects the clock within a minute.
 """
 
 
 class _Leap(NamedTuple):
     zero: datetime
-    """What the clock that leapt shows of the moment at which `passed` was 0."""
+    """The time by the leapt clock at which `passed` was 0."""
     passed: float
-    """When it leapt."""
+    """The value of `passed` when the clock leapt."""
 
 
 class OrderedClock:
-    """A clock, and the moment by it that the places of changes follow (`ordering`).
+    """A clock with a second time, `ordering`, from which the positions of changes are derived.
 
-    Places never go back. So a place from a moment far ahead, by a clock that was wrong for seconds, would have
-    all later changes of that company stand right after it, for years. Therefore a clock that leaps far ahead is
-    followed only when it goes on like that.
+    Positions never go back. If a clock were wrong for a few seconds and far ahead, one position would follow it.
+    All later changes of that company would then get positions right after that one, for years. Therefore a leap
+    far ahead is followed only when it lasts.
     """
 
     _zero: datetime
-    """What the clock that is believed shows of the moment at which `passed` was 0."""
+    """The time by the believed clock at which `passed` was 0."""
     _most_ahead: timedelta
-    """How far the clock may be ahead of the one that is believed, and be followed at once."""
+    """How far the clock may be ahead of the believed clock, and still be believed immediately."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -68,7 +73,10 @@ class OrderedClock:
         return self._clock.now()
 
     def ordering(self) -> datetime:
-        """The wall clock, unless it has leapt far ahead: then what it would be without that, for ten minutes."""
+        """Return the time of the wall clock, unless the clock has leapt far ahead.
+
+        After such a leap, return for ten minutes the time that the clock would have without the leap.
+        """
         now, passed = self._clock.now(), self._clock.passed()
         expected = self._zero + timedelta(seconds=passed)
         if now > expected + self._most_ahead and not self._lasts(now, passed):
@@ -85,14 +93,15 @@ class OrderedClock:
         return passed - self._leap.passed >= LASTING_SECONDS
 
     def remember(self, moment: datetime, leap: timedelta = LONGEST_STOP) -> None:
-        """`moment` is the last one at which the clock was known to be right, before the program began. `leap`: how
-        far it may be ahead of that now.
+        """Set the last time at which the clock was known to be right, before the program started.
+
+        `leap` is how far the clock may be ahead of `moment` now.
         """
         self._zero, self._most_ahead = moment - timedelta(seconds=self._clock.passed()), leap
         self._leap = None
 
     def believe(self) -> None:
-        """The clock is right now: somebody says so, or nothing else is known."""
+        """Accept the current time of the clock as right, because a user says so or nothing else is known."""
         self.remember(self._clock.now(), SMALL_LEAP)
 
     def monotonic(self) -> float:

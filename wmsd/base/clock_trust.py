@@ -1,47 +1,54 @@
-"""Decides whether the wall clock can be trusted. Pure.
+"""Decisions about whether the wall clock can be trusted. All code here is pure.
 
-Old data is deleted by this clock, and deleted data is gone. A small machine may start in 1970, jump when the
-network answers, or be set by hand to the wrong year. So the wall clock is compared with the seconds that have
-really passed, and after a stop with the last moment that was stored.
+wmsd deletes old data by this clock, and deleted data is lost. A small machine may start in 1970, jump when the
+network answers, or be set by hand to the wrong year. Therefore the wall clock is compared with the seconds that
+have really passed. After a stop, the wall clock is compared with the last time that was stored.
 """
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 A_STEP: Final = timedelta(seconds=60)
-"""A smaller step makes no data old."""
+"""The smallest difference that counts as a step. A smaller one makes no data old."""
 LONGEST_STOP: Final = timedelta(days=1)
-"""Nobody knows how long a stop was. A longer one than this may have been a step of the clock."""
+"""The longest stop that is believed. The length of a stop is unknown, so a longer one may have been a step of the
+clock.
+"""
 STEADY_AFTER: Final = timedelta(days=1)
 """How long the clock must run without another step."""
 
 
 class Reading(NamedTuple):
-    """`passed` are seconds of a clock that nobody sets; its zero does not matter."""
+    """A reading of the wall clock and of a clock that is never set.
+
+    `passed` is the seconds of the second clock. Only differences of `passed` matter.
+    """
 
     wall: datetime
     passed: float
 
     @property
     def zero(self) -> datetime:
-        """What the wall clock shows of the moment at which `passed` was 0: the same as long as nobody sets it."""
+        """The time by the wall clock at which `passed` was 0. The time stays the same as long as the wall clock is
+        not set.
+        """
         return self.wall - timedelta(seconds=self.passed)
 
 
 class Known(NamedTuple):
-    """What is stored over a stop."""
+    """The knowledge about the clock that is stored for the time after a stop."""
 
     steady_at: datetime
-    """The last moment at which the clock was steady."""
+    """The last time at which the clock was steady."""
     seen_at: datetime
-    """The last moment that was read."""
+    """The last time that was read."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """By how much the clock was set; None after a stop that was merely long."""
+    """How far the clock was set. None if the stop was only long."""
 
 
 class _Window(NamedTuple):
-    """The range in which a clock can be that nobody has set, by the `zero` of its readings."""
+    """The range in which the `zero` of a reading lies if the clock was not set."""
 
     earliest: datetime
     latest: datetime
@@ -56,8 +63,10 @@ def _after_stop(stopped_at: datetime, now: Reading) -> _Window:
 
 
 class ClockTrust:
-    """The clock is doubted after a step, until it is back where it would be without the step, or a day has passed
-    without another one.
+    """The trust in the wall clock, which a step of the clock takes away.
+
+    The clock is doubted until it is back at the time that it would have without the step. The doubt also ends
+    after a day without another step.
     """
 
     def __init__(self, now: Reading, known: Known | None) -> None:
@@ -86,7 +95,9 @@ class ClockTrust:
         return self.doubted_since is None
 
     def look(self, now: Reading) -> bool:
-        """Reads the clock; call it often. Whether a step was found, or the doubt is over."""
+        """Record a reading of the clock, and return True if a step was found or the doubt is over. Call this
+        often.
+        """
         step = now.zero - self._last.zero
         before = self.doubted_since
         if abs(step) > A_STEP:
@@ -107,7 +118,7 @@ class ClockTrust:
             self.trust()
 
     def trust(self) -> None:
-        """Ends the doubt, because a person says so or time has shown it."""
+        """End the doubt, because a user says that the clock is right or because time has shown it."""
         self.doubted_since, self.step, self._right = None, None, None
         self.steady_at = self._last.wall
 

@@ -1,9 +1,10 @@
-"""Cursors: opaque, signed, and bound to the company, the list and its filters.
+"""Cursors: opaque, signed texts that are bound to a company, a list and its filters.
 
-A cursor does not contain what it is bound to. That is only part of the signed text, so a cursor that is used
-elsewhere fails like a forged one. It does contain the epoch of the company's history in which it was given
-(decisions, section 11); one of the first epoch has none, as all had before there were epochs. And it contains a
-digest of the moment that its walk began with, in a list that can begin with one: whoever goes on need not send it.
+The company, the list and the filters are part of the signed text, but not of the cursor. Therefore a cursor that
+is used for another list fails like a forged one. A cursor contains the epoch of the company's history in which it
+was created (decisions, section 11). A cursor of the first epoch contains no epoch, like all cursors before epochs
+existed. Some lists have a start parameter. Their cursors also contain a digest of it, so that the client need not
+repeat the parameter.
 """
 
 import base64
@@ -18,7 +19,7 @@ from wmsd.base.dataclass import dataclass
 
 SIGNATURE_BYTES: Final = 12
 BEGAN: Final = "@"
-"""Comes before the digest of what the walk began with; no epoch has it in its name."""
+"""The separator before the digest of the start parameters. No name of an epoch contains this character."""
 ANOTHER_BEGINNING: Final = (
     "is another than the walk of this cursor began with: send that one, or none, or begin without the cursor"
 )
@@ -29,22 +30,24 @@ UNKNOWN: Final = (
 
 
 INSTALLATION: Final = 0
-"""Stands for the company in a cursor of a list that belongs to none. No company has this id."""
+"""The company id in cursors of a list that belongs to no company. No company has this id."""
 FIRST_EPOCH: Final = "1"
 """The name of the epoch that begins when a company is created."""
 
 
 class Place(NamedTuple):
-    """Where a list goes on, and the epoch in which that was the place."""
+    """The position at which a list continues, and the epoch in which that position was given."""
 
     position: int
     epoch: str
     began: str | None = None
-    """The digest of what the walk began with; None in a list that has no such parameter, and in old cursors."""
+    """The digest of the start parameters. None in a list that has no start parameter, and in cursors of old
+    versions.
+    """
 
 
 def began_with(begins: Mapping[str, object]) -> str:
-    """The digest of what a walk begins with."""
+    """Return the digest of the start parameters of a list."""
     return hashlib.blake2b(json.dumps(sorted(begins.items())).encode(), digest_size=4).hexdigest()
 
 
@@ -68,7 +71,9 @@ class CursorSigner:
         return base64.urlsafe_b64encode(packed + signature + named).rstrip(b"=").decode()
 
     def place(self, cursor: str, company_id: int, list_name: str, filters: Mapping[str, object]) -> Place:
-        """The place that `sign` was given. Raises ValueError for any other text."""
+        """Return the place that was passed to `sign`. Raise ValueError if the cursor was not signed for this
+        list.
+        """
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):

@@ -1,8 +1,8 @@
 """Numbers as people and spreadsheets write them: `1234.5`, `1.234,5`, `1 234,5`, `1,234.5`.
 
-A number such as `1.000` is one thing with a decimal point and another with a decimal comma. So a cell is read
-under both marks, and what it says by itself follows from which of them make a number of it. What a person types is
-never taken for one of two: it is asked.
+A number such as `1.000` has two meanings: one with a decimal point, another with a decimal comma. Therefore a cell
+is read with both marks, and the mark follows from which reading succeeds. What a person types is never guessed: if
+a text has two meanings, wmsd asks for the right one.
 """
 
 import re
@@ -19,7 +19,7 @@ NO_NUMBER: Final[Mapping[Mark, str]] = {
     mark: f"must be a number with a decimal {mark}, such as {example}" for mark, example in EXAMPLE.items()
 }
 BLANKS: Final = " \u00a0\u202f\u2009'\u2019"
-"""What may stand between groups of three digits, beside the other mark."""
+"""The characters that may separate groups of three digits, in addition to the other decimal mark."""
 
 
 def _pattern(mark: Mark) -> "re.Pattern[str]":
@@ -37,7 +37,9 @@ NOT_DIGITS: Final = re.compile(r"[^0-9]")
 
 
 def read(cell: str, mark: Mark) -> Decimal:
-    """The number with this decimal mark. Raises ValueError with a sentence."""
+    """Return the number in the cell, read with this decimal mark. Raise ValueError with a sentence if there is
+    none.
+    """
     found = PATTERNS[mark].fullmatch(cell.strip())
     if found is None:
         raise ValueError(NO_NUMBER[mark])
@@ -47,7 +49,7 @@ def read(cell: str, mark: Mark) -> Decimal:
 
 
 def number_readings(cell: str) -> dict[Mark, Decimal]:
-    """What the cell is under each mark that makes a number of it."""
+    """Return the number in the cell for each decimal mark with which the cell is a number."""
     found: dict[Mark, Decimal] = {}
     for mark in MARKS:
         try:
@@ -58,8 +60,10 @@ def number_readings(cell: str) -> dict[Mark, Decimal]:
 
 
 def read_typed(text: str) -> Decimal:
-    """What a person has typed, with a decimal point; where it may mean two numbers, it is asked. Raises ValueError
-    with a sentence.
+    """Return the number that a person has typed, with a decimal point.
+
+    Raise ValueError with a sentence if the text is no number. If the text may mean two numbers, the sentence asks
+    for the right one.
     """
     number = read(text, "point")
     if both := two_meanings(text):
@@ -68,23 +72,28 @@ def read_typed(text: str) -> Decimal:
 
 
 def two_meanings(text: str) -> tuple[Decimal, Decimal] | None:
-    """What a text such as `1.234` is with groups of three digits, and what it is with a fraction; None where it
-    means one number, or none.
+    """Return both meanings of a text such as `1.234`: first with groups of three digits, then with a fraction.
+
+    Return None if the text means only one number or is no number.
     """
     found = sorted(set(number_readings(text).values()), key=abs)
     return (found[1], found[0]) if len(found) > 1 else None
 
 
 def mark_question(whole: str, fraction: str) -> str:
-    """`whole` and `fraction` are both meanings, as they are to be written."""
+    """Return the question which of two numbers is meant. `whole` and `fraction` are both meanings, as text."""
     return f"may mean two numbers: write {whole}, or {fraction}"
 
 
 def plain_number(number: Decimal, sign: str = ".") -> str:
-    """Without groups and powers, and with this decimal sign: never what may mean two numbers."""
+    """Return the number without groups and powers, with the decimal sign `sign`. The text never has two
+    meanings.
+    """
     return unambiguous(f"{number.normalize():f}".replace(".", sign))
 
 
 def unambiguous(text: str) -> str:
-    """The number written so that nobody takes its fraction for a group of three digits. It has no groups."""
+    """Add a zero to the number if its fraction could be read as a group of three digits. The text has no
+    groups.
+    """
     return f"{text}0" if two_meanings(text) else text

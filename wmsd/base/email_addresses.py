@@ -1,7 +1,7 @@
-"""E-mail addresses of users: one form for each mailbox, so that one mailbox is one user.
+"""E-mail addresses of users: one form for each mailbox, so that one mailbox belongs to one user.
 
-Capital letters do not count. What stands before the @ is in Unicode's composed form (RFC 6532). The domain is as
-browsers send it and DNS has it: letters beyond ASCII are in punycode (UTS 46, RFC 5891).
+Letter case does not count. The part before the @ is in Unicode's composed form (RFC 6532). The domain is in the
+form that browsers send and DNS uses: letters beyond ASCII are in punycode (UTS 46, RFC 5891).
 """
 
 import re
@@ -16,14 +16,15 @@ PUNYCODE: Final = "xn--"
 
 
 def mailbox_of(address: str) -> str:
-    """The form in which an address is stored and compared. Of what is no address, also some text."""
+    """Return the form in which an address is stored and compared. A text that is no address also gets a form."""
     local, at, domain = address.rpartition("@")
     return f"{_small(local)}{at}{_in_punycode(domain) or _small(domain)}"
 
 
 def check_mailbox(address: str) -> str:
-    """As `mailbox_of`. Raises ValueError when no user can have the address: it must be one, without characters
-    that nobody sees, and with a domain that DNS can have.
+    """Return the form of an address as `mailbox_of` does. Raise ValueError if no user can have the address.
+
+    The address must be valid, have only printable characters, and have a domain that is possible in DNS.
     """
     if len(address) > LONGEST or not ADDRESS.fullmatch(address) or not address.isprintable():
         raise ValueError(INVALID)
@@ -35,8 +36,9 @@ def check_mailbox(address: str) -> str:
 
 
 def forms_of_mailbox(address: str) -> tuple[str, ...]:
-    """The forms in which a user with this mailbox may be stored, first the one that is typed. Before 1.2 an
-    address was stored as it had been typed, in small letters.
+    """Return the forms in which a user with this mailbox may be stored, with the typed form first.
+
+    Before version 1.2, an address was stored as it was typed, in small letters.
     """
     typed = address.lower()
     if typed.isascii() and PUNYCODE not in typed:
@@ -49,7 +51,7 @@ def forms_of_mailbox(address: str) -> tuple[str, ...]:
 
 
 def readable_address(address: str) -> str:
-    """The address with its domain in letters: `y@müller.example`."""
+    """Return the address with its domain in letters instead of punycode: `y@müller.example`."""
     local, at, domain = address.rpartition("@")
     return f"{local}{at}{_without_punycode(domain)}"
 
@@ -59,12 +61,12 @@ def _small(text: str) -> str:
 
 
 def _in_punycode(domain: str) -> str:
-    """Empty for a domain that cannot be."""
+    """Return the domain in punycode, or an empty text if the domain is not possible."""
     if domain.isascii():
         return domain.lower()
     if len(domain) > LONGEST:
         return ""
-    import idna  # its tables are read only where they are needed
+    import idna  # its tables are loaded only when they are needed
 
     try:
         return idna.encode(domain, uts46=True).decode()

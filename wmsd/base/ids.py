@@ -1,4 +1,4 @@
-"""Random ids and secrets. They are passed in from outside, so that tests can control them."""
+"""Random ids and secrets. Callers pass in the source of ids, so that tests can control it."""
 
 import os
 import secrets
@@ -7,14 +7,17 @@ from typing import Protocol
 
 class Ids(Protocol):
     def unique(self) -> str:
-        """A unique id: for events, tokens and requests."""
+        """Return a unique id for an event, a token or a request."""
 
     def secret(self) -> str:
-        """A text that nobody can guess (256 bits, URL-safe)."""
+        """Return a text that nobody can guess (256 bits, URL-safe)."""
 
 
 class RandomIds:
-    """Draws 256 ids at a time: each draw releases Python's lock, and every request needs an id."""
+    """A source of random ids that draws 256 at a time.
+
+    Each draw releases Python's lock, and every request needs an id.
+    """
 
     def __init__(self) -> None:
         self._drawn: list[str] = []
@@ -25,7 +28,7 @@ class RandomIds:
         except IndexError:
             try:
                 drawn = os.urandom(16 * 256).hex()
-            except MemoryError:  # not enough memory for so many
+            except MemoryError:  # not enough memory for so many ids
                 return os.urandom(16).hex()
             self._drawn += [drawn[place : place + 32] for place in range(32, len(drawn), 32)]
             return drawn[:32]

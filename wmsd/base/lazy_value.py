@@ -1,4 +1,4 @@
-"""What is made when it is first asked for, and stays."""
+"""A value that is created when it is first requested, and then stays."""
 
 import asyncio
 import gc
@@ -9,7 +9,7 @@ Made = TypeVar("Made")
 
 
 class LazyValue(Generic[Made]):
-    """`make` runs on a thread. If it fails, it runs again for whoever asks next."""
+    """A value that `make` creates on a thread. If `make` fails, it runs again at the next request."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make
@@ -17,9 +17,9 @@ class LazyValue(Generic[Made]):
         self._making = asyncio.Lock()
 
     async def get(self) -> Made:
-        """Raises what making it raises."""
+        """Return the value, and create it first if necessary. Raise the error of `make` if that fails."""
         async with self._making:
             if self._made is None:
                 self._made = await asyncio.to_thread(self._make)
-                gc.freeze()  # it is no garbage: no collection looks through it while others wait
+                gc.freeze()  # the value is no garbage: no collection needs to scan it while requests wait
         return self._made

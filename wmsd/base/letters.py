@@ -1,6 +1,6 @@
-"""Letters beyond ASCII, of which Unicode has several forms: `é` is one character, or an `e` and an accent.
+"""Letters beyond ASCII. Unicode has several forms of them: `é` is one character, or an `e` and an accent.
 
-What is compared exactly has one form here, and what is searched has none: `plain` leaves neither case nor accents.
+Texts that are compared exactly are brought into one form. For searches, `plain` removes case and accents.
 """
 
 import unicodedata
@@ -17,39 +17,42 @@ UNDECOMPOSED: Final = str.maketrans(
         for letter in letters
     }
 )
-"""Letters of which Unicode has no plain one and an accent. Company migration 0035 has the same."""
+"""Letters that Unicode does not decompose into a plain letter and an accent. Company migration 0035 has the same
+list.
+"""
 
 
 LONGEST: Final = 1024
-"""Characters of a text whose form is changed; a longer one stays in its own. To order its accents takes a time
-that grows by the square, half an hour for a megabyte, and no code, name, address, password or search is so long.
+"""The most characters of a text whose form is changed; a longer text stays as it is. The time to order accents
+grows by the square: half an hour for a megabyte. No code, name, address, password or search is that long.
 """
 
 
 def composed_text(text: str) -> str:
-    """The text with each letter and its accents as one character, where there is one (Unicode's NFC)."""
+    """Return the text with each letter and its accents as one character where that exists (Unicode's NFC)."""
     return text if text.isascii() or len(text) > LONGEST else unicodedata.normalize("NFC", text)
 
 
 def decomposed_text(text: str) -> str:
-    """The text with each accent as a character of its own (Unicode's NFD)."""
+    """Return the text with each accent as a separate character (Unicode's NFD)."""
     return text if text.isascii() or len(text) > LONGEST else unicodedata.normalize("NFD", text)
 
 
 def plain(text: str) -> str:
-    """The text in small letters without accents: `Łódź` is `lodz`, `Straße` is `strasse`."""
+    """Return the text in small letters without accents: `Łódź` becomes `lodz`, `Straße` becomes `strasse`."""
     if text.isascii():
         return text.lower()
     if len(text) > LONGEST:
         return text.casefold()
-    folded = unicodedata.normalize("NFKD", text).casefold()  # which leaves some letters composed
+    folded = unicodedata.normalize("NFKD", text).casefold()  # casefold leaves some letters composed
     letters = unicodedata.normalize("NFKD", folded).translate(UNDECOMPOSED)
     return "".join(filterfalse(unicodedata.combining, letters))
 
 
 def prepared_password(text: str) -> str:
-    """A password as it is hashed and compared, whichever keyboard typed it (OpaqueString of RFC 8265): its letters
-    are composed, and each blank is that of ASCII.
+    """Return a password in the form that is hashed and compared, whichever keyboard typed it.
+
+    Its letters are composed, and each blank becomes an ASCII space (OpaqueString of RFC 8265).
     """
     if text.isascii():
         return text

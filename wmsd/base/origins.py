@@ -5,14 +5,14 @@ from functools import lru_cache
 from typing import Final
 
 HOST: Final = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
-"""A host, and its port."""
+"""A host, with or without a port."""
 PORTS: Final = {"http": 80, "https": 443}
-"""What browsers leave out of an origin, by its scheme."""
+"""The default port of each scheme. Browsers leave it out of an origin."""
 
 
 @lru_cache(maxsize=64)
 def written_origin(scheme: str, host: str) -> str:
-    """The origin of a host, which may have a port; "" where it can be none."""
+    """Return the origin of a host, which may have a port. Return "" if there is no such origin."""
     named = HOST.fullmatch(host)
     if scheme not in PORTS or named is None:
         return ""

@@ -31,9 +31,9 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
 }
 
 FieldErrors = dict[str, list[str]]
-"""Maps a field path (`lines.0.quantity`) to the sentences of its errors; "" is the whole body."""
+"""The error sentences by field path (`lines.0.quantity`). The path "" means the whole body."""
 MOST_TOLD: Final = 100
-"""The most errors in one answer."""
+"""The most errors that one answer reports."""
 LONGEST_PATH: Final = 200
 LONGEST_SENTENCE: Final = 500
 
@@ -52,7 +52,10 @@ class Problem(Exception):
         for_readers: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """`for_readers`: more details, which only callers get who may read the records of the operation."""
+        """Create a problem. `for_readers` holds further details.
+
+        Only callers who may read the records of the operation get those details.
+        """
         super().__init__(message)
         self.code = code
         self.message = message
@@ -63,7 +66,7 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
     def body(self) -> dict[str, object]:
-        """The JSON object of the answer: message and code, with errors and details if there are any."""
+        """Return the JSON object of the answer: message and code, with errors and details if there are any."""
         body: dict[str, object] = {"message": self.message, "code": self.code}
         if self.errors:
             body["errors"] = self.errors
@@ -73,22 +76,25 @@ class Problem(Exception):
 
 
 def not_found(what: str, meant: str | None = None) -> Problem:
-    """The same answer for a record of another company and for one that never existed. `meant`: the code that was
-    meant, where one is like it.
+    """Return the problem for an unknown record. `meant` is the most similar known code, if there is one.
+
+    The answer is the same for a record of another company and for a record that never existed.
     """
     told = f"There is no such {what}."
     return Problem("NOT_FOUND", told if meant is None else f"{told} Did you mean {meant}?")
 
 
 def or_not_found(value: Value | None, what: str) -> Value:
-    """The value, where there is one. Raises Problem (404) for None."""
+    """Return the value. Raise Problem (404) if the value is None."""
     if value is None:
         raise not_found(what)
     return value
 
 
 def _first_of(errors: FieldErrors) -> FieldErrors:
-    """The first errors, and the number of the others: whoever sends a body determines how many errors it has."""
+    """Return the first errors, and the number of the others. The sender of a body determines how many errors it
+    has.
+    """
     told: FieldErrors = {}
     room = MOST_TOLD
     for path, sentences in errors.items():
@@ -111,7 +117,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def by_path(found: Iterable[tuple[str, str]]) -> FieldErrors:
-    """The errors of (path, sentence), with all sentences of a path together."""
+    """Return the errors of pairs (path, sentence) as a dict with all sentences of each path."""
     errors: FieldErrors = {}
     for path, sentence in found:
         errors.setdefault(path, []).append(sentence)
@@ -123,13 +129,13 @@ def invalid(errors: FieldErrors) -> Problem:
 
 
 def refuse_errors(errors: FieldErrors) -> None:
-    """Raises Problem (422) with the errors, if there are any."""
+    """Raise Problem (422) with the errors, if there are any."""
     if errors:
         raise invalid(errors)
 
 
 def message_of(errors: FieldErrors) -> str:
-    """The message of VALIDATION_FAILED."""
+    """Return the message of a VALIDATION_FAILED answer."""
     count = sum(len(sentences) for sentences in errors.values())
     return "One field is not valid." if count == 1 else f"{count} fields are not valid."
 

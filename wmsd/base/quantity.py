@@ -4,14 +4,18 @@ from decimal import MAX_PREC, Context, Decimal
 
 SCALE = 1_000_000
 MAXIMUM = 999_999_999_999_999
-"""999 999 999.999999 in millionths."""
+"""The largest quantity in millionths: 999 999 999.999999."""
 LARGEST = Decimal("999999999.999999")
 EXACT = Context(prec=MAX_PREC)
-"""The default context rounds to 28 digits, and would accept a number that is slightly too large or too precise."""
+"""A decimal context that never rounds. The default context rounds to 28 digits, and would accept a number that is
+slightly too large or too precise.
+"""
 
 
 def from_decimal(value: Decimal | int) -> int:
-    """Millionths of a decimal. Raises ValueError with a sentence when it does not fit."""
+    """Return a decimal in millionths. Raise ValueError with a sentence if the decimal is too large or too
+    precise.
+    """
     decimal = Decimal(value)
     if not decimal.is_finite():
         raise ValueError("must be a finite number")
@@ -24,7 +28,7 @@ def from_decimal(value: Decimal | int) -> int:
 
 
 def to_text(millionths: int) -> str:
-    """The shortest decimal text: `5`, `0.3`, `-1.000001`. Valid as a JSON number."""
+    """Return the shortest decimal text of a quantity: `5`, `0.3`, `-1.000001`. The text is a valid JSON number."""
     whole, fraction = divmod(abs(millionths), SCALE)
     sign = "-" if millionths < 0 else ""
     return f"{sign}{whole}.{fraction:06d}".rstrip("0").rstrip(".")

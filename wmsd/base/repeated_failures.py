@@ -1,4 +1,6 @@
-"""Logs a repeated failure once, again after an hour with the number of failures, and once more when it is over."""
+"""The log of repeated failures: the first is logged, then one an hour with the count, and finally the success.
+success.
+"""
 
 import logging
 import math
@@ -15,13 +17,15 @@ from wmsd.base.problems import Problem
 
 SILENT_SECONDS: Final = 3600.0
 FLAPPING_SECONDS: Final = 60.0
-"""The least time between two lines about something that fails and succeeds by turns, so that it does not fill the
+"""The least time between two lines about an action that fails and succeeds by turns, so that it does not fill the
 log.
 """
 MOST_REMEMBERED: Final = 1000
-"""Beyond this number the oldest failure is forgotten, and perhaps logged again: tenants may choose what fails."""
+"""The most failures that are remembered. Beyond this number the oldest one is forgotten, and perhaps logged again:
+tenants may choose what fails.
+"""
 FORESEEN: Final = (Problem, OSError)
-"""Errors that are logged without a traceback, like shortages: the machine or somebody else is to blame, not this
+"""Errors that are logged without a traceback, like shortages. Their cause is the machine or a caller, not this
 program.
 """
 
@@ -31,17 +35,17 @@ class _Failing:
     count: int = 0
     """The number of failures since the last success."""
     is_told: bool = False
-    """Whether the last line about it was a failure."""
+    """True if the last logged line about the action was a failure."""
     failed_at: float = -math.inf
-    """On the monotonic clock, like all times here."""
+    """The time of the last failure. All times here are seconds of the monotonic clock."""
     told_at: dict[str, float] = field(default_factory=dict)
-    """When it was last logged, by kind of error."""
+    """The time at which a failure was last logged, by kind of error."""
 
 
 class RepeatedFailures:
-    """Writes to one log. `foreseen` are further errors that are logged without a traceback.
+    """The failures that are written to one log. `foreseen` are further errors that are logged without a traceback.
 
-    `settled_seconds` must pass without a failure before a success is logged: of many that do the same, some may
+    `settled_seconds` must pass without a failure before a success is logged. When many tasks do the same, some may
     succeed while others still fail.
     """
 
@@ -61,7 +65,10 @@ class RepeatedFailures:
         self._failing: dict[str, _Failing] = {}
 
     def failed(self, what: str, error: BaseException, request_id: str | None = None) -> None:
-        """`what` begins the line, such as "webhooks of company 7 cannot be loaded"; the error ends it."""
+        """Record a failure, and log it unless it was logged a short time ago.
+
+        `what` begins the line, such as "webhooks of company 7 cannot be loaded". The error ends the line.
+        """
         failing = self._failing.setdefault(what, _Failing())
         failing.count += 1
         failing.failed_at = now = self._monotonic()
@@ -75,7 +82,7 @@ class RepeatedFailures:
             del self._failing[next(iter(self._failing))]
 
     def over(self, what: str) -> None:
-        """Notes a success, and logs it when failures were logged before."""
+        """Record a success, and log it if failures were logged before."""
         failing = self._failing.get(what)
         if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
             return
@@ -85,7 +92,7 @@ class RepeatedFailures:
 
     @contextmanager
     def trying(self, what: str, *errors: type[Exception]) -> Iterator[None]:
-        """What is done in it may fail with these errors, which are told and not raised."""
+        """Run the body of this context, and log these errors instead of raising them."""
         try:
             yield
         except errors as error:
@@ -101,8 +108,10 @@ class RepeatedFailures:
 
 
 def _kind(error: BaseException) -> str:
-    """The kind of an error: SQLite's own name for it, because its errors have few types; else its type. Its causes
-    follow.
+    """Return the kind of an error: SQLite's name of the error, or else its type, followed by the kinds of its
+    causes.
+
+    SQLite's name is used because its errors have few types.
     """
     kind: str = getattr(error, "sqlite_errorname", None) or type(error).__name__
     return kind if error.__cause__ is None else f"{kind} by {_kind(error.__cause__)}"

@@ -1,4 +1,4 @@
-"""Dates, moments, truth values and codes as the spreadsheets of Europe write them."""
+"""Dates, times, truth values and codes as the spreadsheets of Europe write them."""
 
 import re
 import unicodedata
@@ -32,12 +32,14 @@ TRUTH: Final = {
 TRUE: Final = frozenset(true for true, _ in TRUTH.values())
 FALSE: Final = frozenset(false for _, false in TRUTH.values())
 LONGEST_TRUTH: Final = 20
-"""With marks as characters of their own. To compose a longer text takes a time that grows by the square."""
+"""The most characters of a truth value, with accents as separate characters. The time to compose a longer text
+grows by the square.
+"""
 
 DOTTED: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ T]+(.+))?", re.ASCII)
-"""`31.12.2026`: with dots the day always comes first."""
+"""A date such as `31.12.2026`. With dots the day always comes first."""
 SLASHED: Final = re.compile(r"[0-9]{1,4}/[0-9]{1,2}/[0-9]{1,4}(?:[ T].*)?", re.ASCII)
-"""`4/5/2026` is in April in one country and in May in the other."""
+"""A date such as `4/5/2026`, which is in April in one country and in May in another."""
 CLOCK: Final = re.compile(
     r"([0-9]{1,2})(:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?) ?(Z|[+-][0-9]{2}:?[0-9]{2})?", re.ASCII
 )
@@ -45,7 +47,9 @@ SLASHES: Final = "is not clear with slashes: write it such as 31.12.2026 or 2026
 NO_OFFSET: Final = "must say its offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z"
 POWER: Final = r"[+-]?[0-9](?:[.,][0-9]+)?E[+-][0-9]{2,3}"
 SHORTENED: Final = re.compile(POWER, re.ASCII | re.IGNORECASE)
-"""What a spreadsheet makes of a long number: `4,00638E+12`. It never writes `24E-1` or `5E-3`, which are codes."""
+"""A long number as a spreadsheet shortens it: `4,00638E+12`. No spreadsheet writes `24E-1` or `5E-3`, which are
+codes.
+"""
 DAMAGED: Final = (
     "is a number that a spreadsheet has shortened, and its last digits are lost. "
     "Format the column as text, enter the value again, and save the file again"
@@ -53,7 +57,7 @@ DAMAGED: Final = (
 
 
 def read_flag(cell: str) -> bool:
-    """Raises ValueError with a sentence."""
+    """Return the truth value in the cell. Raise ValueError with a sentence if the cell has none."""
     text = cell.strip()
     word = unicodedata.normalize("NFC", text[:LONGEST_TRUTH]).lower()
     if len(text) > LONGEST_TRUTH or word not in TRUE | FALSE:
@@ -62,13 +66,19 @@ def read_flag(cell: str) -> bool:
 
 
 def read_date(cell: str) -> str:
-    """The date in ISO 8601; what is written otherwise stays. Raises ValueError with a sentence."""
+    """Return the date in ISO 8601. A text that is not a date with dots is returned unchanged.
+
+    Raise ValueError with a sentence if the date does not exist or has slashes.
+    """
     text, found = _dotted(cell)
     return text if found is None or found[4] is not None else _day(found)
 
 
 def read_moment(cell: str) -> str:
-    """The moment in ISO 8601; what is written otherwise stays. Raises ValueError with a sentence."""
+    """Return the time in ISO 8601. A text that has no date with dots is returned unchanged.
+
+    Raise ValueError with a sentence if the time is not valid, has slashes or lacks its offset.
+    """
     text, found = _dotted(cell)
     if found is None:
         return text
@@ -85,7 +95,7 @@ def read_moment(cell: str) -> str:
 
 
 def _dotted(cell: str) -> "tuple[str, re.Match[str] | None]":
-    """The text, and the parts of its day where that is written with dots."""
+    """Return the text, and the match of a date with dots, or None if there is no such date."""
     text = cell.strip()
     if SLASHED.fullmatch(text):
         raise ValueError(SLASHES)
@@ -100,13 +110,15 @@ def _day(found: "re.Match[str]") -> str:
 
 
 class AsText(str):
-    """A cell that says that it is a text, such as `'1E+12` and `="1E+12"`: no spreadsheet has changed it."""
+    """A cell that is marked as text, such as `'1E+12` and `="1E+12"`. No spreadsheet has changed it."""
 
     __slots__ = ()
 
 
 def read_name(cell: str) -> str:
-    """A code or another text that is compared exactly. Raises ValueError with a sentence."""
+    """Return a code or another text that is compared exactly. Raise ValueError if a spreadsheet has shortened a
+    number.
+    """
     if not isinstance(cell, AsText) and SHORTENED.fullmatch(cell.strip()):
         raise ValueError(DAMAGED)
     return cell

@@ -1,9 +1,10 @@
-"""Reads JSON from strangers: refuses what the standard parser accepts and we must not.
+"""A reader of JSON from strangers. It refuses texts that the standard parser accepts and wmsd must not accept.
 
-Duplicate keys, NaN and Infinity, numbers out of bounds, lone surrogates and deep nesting are reported with their
-field path, all at once (decisions, section 1). Fractions become Decimal, never float.
+Duplicate keys, NaN and Infinity, numbers out of bounds, lone surrogates and deep nesting are reported together,
+each with its field path (decisions, section 1). Fractions become Decimal, never float.
 
-The sender determines the size of a text, so reading stops when it has more parts or errors than any honest one.
+The sender determines the size of a text. Therefore reading stops when a text has more parts or errors than any
+honest one.
 """
 
 import codecs
@@ -22,29 +23,31 @@ MOST_TEXT_ERRORS = 1_000
 """The number of errors at which reading stops. An answer reports a hundred of them (`problems.py`)."""
 MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
-"""The most fields of all objects together: a document of 1 000 lines has some 10 000."""
+"""The most fields of all objects together. A document of 1 000 lines has about 10 000 fields."""
 MOST_CONTAINERS = 100_000
-"""The most arrays and objects. Making and collecting them holds Python's lock the longest."""
+"""The most arrays and objects. To create and collect them holds Python's lock the longest."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextError:
-    """Takes the place of a value that JSON should not hold in a parsed document."""
+    """An error in a parsed document, in the place of a value that JSON should not contain."""
 
     sentence: str
 
 
 def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object], FieldErrors]:
-    """The object in `raw`, and its errors by field path. A byte order mark at its beginning is ignored (RFC 8259,
-    section 8.1).
+    """Return the object in `raw`, and its errors by field path.
 
-    Raises Problem: 400 when it is not UTF-8, not JSON or not an object; 422 when it is nested so deeply, or has so
-    many parts or errors, that reading stops.
+    A byte order mark at the beginning is ignored (RFC 8259, section 8.1). Raise Problem 400 if `raw` is not UTF-8,
+    not JSON or not an object. Raise Problem 422 if nesting, size or errors exceed the limits at which reading
+    stops.
     """
     most_containers = max(MOST_CONTAINERS, most_fields)
     if raw.count(b"[") + raw.count(b"{") > most_containers:
         raise _too_much(f"has over {most_containers} arrays and objects")
-    if raw.count(b":") > 2 * most_fields:  # before parsing, which reads a whole object at once
+    if (
+        raw.count(b":") > 2 * most_fields
+    ):  # before parsing, because an object is counted only after it was read whole
         raise _too_much(f"has over {most_fields} fields")
     try:
         document = _Reader(most_fields).decode(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
@@ -64,14 +67,14 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
 
 
 def text_errors_of(document: object) -> FieldErrors:
-    """The errors in a parsed document, by field path; only the first ones when there are very many."""
+    """Return the errors in a parsed document by field path, but at most `MOST_TEXT_ERRORS`."""
     if _is_sound(document, MAX_NESTING):
         return {}
     return by_path(islice(_text_errors(document, "", 1), MOST_TEXT_ERRORS))
 
 
 def fields_in(document: object) -> int:
-    """The number of fields of all objects in a parsed document."""
+    """Return the number of fields of all objects in a parsed document."""
     found = 0
     waiting = [document]
     while waiting:
@@ -85,12 +88,12 @@ def fields_in(document: object) -> int:
 
 
 def dumps(value: object) -> str:
-    """Compact JSON, with non-ASCII characters unescaped."""
+    """Return compact JSON, with non-ASCII characters unescaped."""
     return _ENCODER.encode(value)
 
 
 def canonical(document: object) -> bytes:
-    """The same bytes for equal documents, whatever the order and spacing of their members."""
+    """Return a JSON text that is the same for equal documents, whatever the order and spacing of their members."""
     return _CANONICAL.encode(document).encode("utf-8", "surrogatepass")
 
 
@@ -103,7 +106,7 @@ def _too_much(sentence: str) -> Problem:
 
 
 def _is_sound(value: object, room: int) -> bool:
-    """Whether a document has no errors. Nearly all have none, so this quick check comes first."""
+    """Return True if a document has no errors. Nearly all documents have none, so this quick check comes first."""
     if isinstance(value, str):
         return value.isascii() or not _has_surrogate(value)
     if isinstance(value, dict):
@@ -136,12 +139,12 @@ def _has_surrogate(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with replacements for what UTF-8 cannot encode, so that an answer can contain it."""
+    """Replace characters that UTF-8 cannot encode, so that an answer can contain the text."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class _Reader:
-    """Reads one text, and counts its fields and errors."""
+    """A reader of one text, which counts fields and errors."""
 
     def __init__(self, most_fields: int) -> None:
         self._fields_left = most_fields

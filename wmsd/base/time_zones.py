@@ -1,4 +1,4 @@
-"""Time zones of the pinned `tzdata`, never those of the machine: every installation knows the same rules."""
+"""Time zones of the pinned `tzdata`, never of the machine: every installation has the same rules."""
 
 import difflib
 from collections.abc import Sequence
@@ -10,37 +10,39 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 PACKED: Final = files("wmsd") / "time_zones"
-"""wmsd.spec puts the data there: an executable has no package of data."""
+"""The folder into which wmsd.spec puts the data, because an executable does not contain the `tzdata` package."""
 UTC_NAME: Final = "UTC"
 NO_PLACE: Final = frozenset({"Factory", "localtime"})
-"""Names in tzdata that say no time."""
+"""Names in tzdata that are not time zones."""
 MOST_NEAR: Final = 3
 HOUR: Final = 13
 MINUTE: Final = 16
 SECOND: Final = 19
-"""Characters of a moment in ISO 8601 to there."""
+"""`HOUR`, `MINUTE` and `SECOND` are the number of characters of an ISO 8601 time up to that part."""
 LONGEST_NAME: Final = 64
 
 
 class TimeZoneError(ValueError):
-    """The name is not one of a time zone. The text goes on from the name of a field."""
+    """The error for an unknown name of a time zone. Its text continues a sentence that begins with a field's
+    name.
+    """
 
 
 @cache
 def names() -> frozenset[str]:
-    """The names of all time zones, those of former days too."""
+    """Return the names of all time zones, including former ones."""
     return frozenset(_data().joinpath("zones").read_text(encoding="ascii").split()) - NO_PLACE
 
 
 @cache
 def places() -> Sequence[str]:
-    """The names that people choose from: one for each place, such as Europe/Bucharest, and UTC."""
+    """Return the names that users choose from: one for each place, such as Europe/Bucharest, and UTC."""
     lines = _data().joinpath("zoneinfo", "zone.tab").read_text(encoding="utf-8").splitlines()
     return [*sorted(line.split("\t")[2] for line in lines if not line.startswith("#")), UTC_NAME]
 
 
 def time_zone(name: str) -> ZoneInfo:
-    """The time zone of that name. Raises TimeZoneError, with the nearest names."""
+    """Return the time zone with this name. Raise TimeZoneError with the nearest names if there is none."""
     if name not in names():
         near = near_names(name)
         raise TimeZoneError(
@@ -52,19 +54,23 @@ def time_zone(name: str) -> ZoneInfo:
 
 
 def time_zone_of(default: ZoneInfo, *chosen: str | None) -> ZoneInfo:
-    """The first that somebody has chosen, or else the default. A name that this tzdata lacks, as in
-    a file of a newer program, is left out.
+    """Return the first time zone that was chosen, or else the default.
+
+    A name that this tzdata does not have, such as one in a file of a newer program, is skipped.
     """
     return next((_loaded(name) for name in chosen if name in names()), default)
 
 
 def check_name(name: str) -> str:
-    """Raises TimeZoneError."""
+    """Return the name if it is empty or a time zone. Raise TimeZoneError otherwise."""
     return name if name == "" else time_zone(name).key
 
 
 def near_names(name: str) -> list[str]:
-    """The names that may have been meant, the nearest first: also by the city alone, and in small letters."""
+    """Return the names that may have been meant, the nearest first.
+
+    A name is also found by its city alone and without regard to case.
+    """
     asked = name[:LONGEST_NAME].casefold().replace(" ", "_").strip("_")
     by_small = {each.casefold(): each for each in sorted(names())}
     cities = {each.rpartition("/")[2].casefold(): each for each in places()}
@@ -83,28 +89,29 @@ def near_names(name: str) -> list[str]:
 
 
 def day_in(moment: datetime, zone: ZoneInfo) -> str:
-    """The date there, such as 2026-11-24."""
+    """Return the date of a moment in this time zone, such as 2026-11-24."""
     return moment.astimezone(zone).date().isoformat()
 
 
 def offset(moment: datetime) -> str:
-    """How far the clock of this moment is from UTC, such as +02:00."""
+    """Return the offset of a moment from UTC, such as +02:00."""
     return f"{moment:%z}"[:3] + ":" + f"{moment:%z}"[3:5]
 
 
 class Local(NamedTuple):
-    """What clocks show."""
+    """A local time, as clocks in a time zone show it."""
 
     text: str
-    """In ISO 8601 without an offset, to the minute, such as 2026-11-24T12:00."""
+    """The time in ISO 8601 without an offset, to the minute, such as 2026-11-24T12:00."""
     twice: str
-    """The offset, such as +02:00, where they show this time twice, as in the night in which summer time ends."""
+    """The offset, such as +02:00, if clocks show this time twice, as when summer time ends. Empty otherwise."""
     is_utc: bool
 
 
 def local_minute(text: str, zone: ZoneInfo) -> Local:
-    """Of a moment in UTC in ISO 8601 to the minute, such as 2026-11-24T10:00. The few offsets with seconds, all
-    from before 1973, are cut.
+    """Return the local time of a UTC time in ISO 8601 to the minute, such as 2026-11-24T10:00.
+
+    The few offsets with seconds, all from before 1973, are cut to minutes.
     """
     hour = _local_hour(text[:HOUR], zone)
     if hour is None:
@@ -114,8 +121,9 @@ def local_minute(text: str, zone: ZoneInfo) -> Local:
 
 @lru_cache(8192)
 def _local_hour(text: str, zone: ZoneInfo) -> Local | None:
-    """What the clocks show first in an hour of UTC, if all its minutes differ in the minutes only. Cached: files
-    have the same hours again and again.
+    """Return the first local time in an hour of UTC, or None if its minutes differ in more than the minute.
+
+    The result is cached, because files contain the same hours again and again.
     """
     first, last = _converted(f"{text}:00", zone), _converted(f"{text}:59", zone)
     is_even = first._replace(text=f"{first.text[:HOUR]}:59") == last and first.text.endswith(":00")
@@ -133,8 +141,9 @@ def _converted(text: str, zone: ZoneInfo) -> Local:
 
 
 def for_spreadsheets(text: str | None, zone: ZoneInfo) -> str:
-    """A moment of the API by the clocks there, as spreadsheets read it, such as 2026-11-24 12:00:05. With its
-    offset where they show this time twice.
+    """Return a time of the API as local time that spreadsheets can read, such as 2026-11-24 12:00:05.
+
+    The offset follows if clocks show this time twice. Return "" for None.
     """
     if text is None:
         return ""

@@ -6,24 +6,25 @@ from functools import lru_cache
 from typing import Final
 
 DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-"""Python also reads weeks, such as 2026-W01, and days without hyphens."""
+"""The format of a day. Python alone also accepts weeks, such as 2026-W01, and days without hyphens."""
 
 
 @lru_cache(maxsize=16)
 def to_text(moment: datetime) -> str:
-    """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded. Cached: the same moment is formatted many
-    times.
+    """Return a moment as text, such as `2026-11-20T13:25:00.123Z`. Microseconds are cut, not rounded.
+
+    The result is cached, because the same moment is formatted many times.
     """
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def for_file_name(moment: datetime) -> str:
-    """As `to_text`, without what some file systems refuse: `2026-11-20T132500.123Z`."""
+    """Return a moment as text without the characters that some file systems refuse: `2026-11-20T132500.123Z`."""
     return to_text(moment).replace(":", "")
 
 
 def from_microseconds(value: int) -> str:
-    """The text of so many microseconds since 1970."""
+    """Return a number of microseconds since 1970 as text."""
     return _of_milliseconds(value // 1000)
 
 
@@ -33,14 +34,14 @@ def _of_milliseconds(value: int) -> str:
 
 
 def day_of(text: str) -> date:
-    """The day of a text such as `2026-11-20`. Raises ValueError."""
+    """Return the day of a text such as `2026-11-20`. Raise ValueError if the text is no day."""
     if DAY.fullmatch(text) is None:
         raise ValueError("must be a date such as 2026-11-20")
     return date.fromisoformat(text)
 
 
 def from_text(text: str) -> datetime:
-    """The moment of a text with any offset, timezone-aware, in UTC. Raises ValueError with a sentence."""
+    """Return the moment of a text with any offset, timezone-aware, in UTC. Raise ValueError with a sentence."""
     try:
         moment = datetime.fromisoformat("" if "W" in text else text)
     except ValueError:
@@ -54,6 +55,6 @@ def from_text(text: str) -> datetime:
 
 
 def microseconds(moment: datetime) -> int:
-    """Microseconds since 1970, exact (a float's seconds are not)."""
+    """Return a moment in microseconds since 1970. The result is exact, unlike a float of seconds."""
     delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds

@@ -1,4 +1,4 @@
-"""Encrypts texts that must not be readable in a file, with the installation's key."""
+"""Encryption, with the installation's key, of texts that must not be readable in a file."""
 
 import base64
 import hashlib
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 
 class Vault:
-    """Fernet: AES-128-CBC and HMAC-SHA256, with a random initialisation vector for each text.
+    """A key that encrypts texts with Fernet: AES-128-CBC and HMAC-SHA256, with a random initialisation vector
+    each.
 
-    `secret` is a text that nobody can guess; it is all that is needed to unseal.
+    `secret` is a text that nobody can guess. The secret alone is enough to decrypt.
     """
 
     def __init__(self, secret: str) -> None:
@@ -22,7 +23,10 @@ class Vault:
         return self._fernet.encrypt(text.encode()).decode()
 
     def unseal(self, sealed: str) -> str | None:
-        """The text; None when this key has not sealed it: the file is of another installation, or was changed."""
+        """Return the decrypted text, or None if it was not encrypted with this key.
+
+        In that case the file belongs to another installation or was changed.
+        """
         from cryptography.fernet import InvalidToken
 
         try:
@@ -31,12 +35,14 @@ class Vault:
             return None
 
     def mark(self, text: str) -> str:
-        """A short text that differs for another text, and says nothing of it to whoever lacks the key."""
+        """Return a short text that differs for different texts. Without the key, it reveals nothing about the
+        text.
+        """
         key = hashlib.sha256(self._secret.encode()).digest()
         return hashlib.blake2b(text.encode(), key=key, digest_size=4).hexdigest()
 
     @cached_property
     def _fernet(self) -> "Fernet":
-        from cryptography.fernet import Fernet  # a start does not need it
+        from cryptography.fernet import Fernet  # not imported at the start, which does not need it
 
         return Fernet(base64.urlsafe_b64encode(hashlib.sha256(self._secret.encode()).digest()))

@@ -1,1 +1,1 @@
-"""What the machine gives and takes: files, locks, memory, the disk, threads."""
+"""Use of the machine: files, locks, memory, the disk and threads."""

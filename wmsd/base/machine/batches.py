@@ -1,4 +1,4 @@
-"""Items that are written in batches, on a thread: one by one, writing would take longer than what they tell of."""
+"""Batches of items that a thread writes. Written one by one, items such as log lines would take too long."""
 
 import threading
 import time
@@ -10,15 +10,20 @@ Item = TypeVar("Item")
 
 
 class Batches(Generic[Item]):
-    """`write` takes what is in `waiting`; the thread calls it when there is something, at most every `seconds`. An
-    error of it goes to `failed`, and the next items are written again. While there can be no thread, whoever else
-    writes takes what waits.
+    """A queue of items that a thread writes in batches.
+
+    When items are in `waiting`, the thread calls `write`, which takes them, at most every `seconds`. An error of
+    `write` is passed to `failed`, and later items are written again. If no thread can start, the next caller that
+    writes takes the waiting items.
     """
 
     def __init__(
         self, name: str, write: Callable[[], None], failed: Callable[[Exception], None], seconds: float, most: int
     ) -> None:
-        """`most`: items that wait for a slow disk. Further ones are lost, and counted."""
+        """Create an empty queue.
+
+        `most` is the number of items that may wait for a slow disk. Further items are lost and counted.
+        """
         self.waiting: deque[Item] = deque()
         self._name, self._write, self._failed = name, write, failed
         self._seconds, self.most = seconds, most
@@ -29,7 +34,7 @@ class Batches(Generic[Item]):
 
     @property
     def has_some(self) -> bool:
-        """Whether there is anything to write, or to say of what was lost."""
+        """True if items wait to be written, or lost items are not yet reported."""
         return bool(self.waiting or self._lost)
 
     def take(self, item: Item) -> None:
@@ -43,12 +48,12 @@ class Batches(Generic[Item]):
                 self._begin()
 
     def count_lost(self) -> int:
-        """How many were lost since this was last asked."""
+        """Return the number of items that were lost since the last call."""
         lost, self._lost = self._lost, 0
         return lost
 
     def close(self, patience: float = 0.0) -> None:
-        """Ends the thread, and waits up to so many seconds for it."""
+        """Stop the thread, and wait up to `patience` seconds for its end."""
         self._is_closed.set()
         self._some.set()
         if self._thread is not None and patience:
@@ -59,7 +64,7 @@ class Batches(Generic[Item]):
         try:
             thread.start()
         except (RuntimeError, MemoryError):
-            self._some.clear()  # each item tries again
+            self._some.clear()  # the next item tries again
         else:
             self._thread = thread
 
@@ -67,7 +72,7 @@ class Batches(Generic[Item]):
         while not self._is_closed.is_set():
             try:
                 self._some.wait()
-                self._is_closed.wait(self._seconds)  # so that there is a batch
+                self._is_closed.wait(self._seconds)  # wait, so that a batch collects
                 self._some.clear()
                 self._write()
             except Exception as error:

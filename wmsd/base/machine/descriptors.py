@@ -1,4 +1,4 @@
-"""Descriptors of files and folders, which are opened for a moment: to lock what they are of, or to sync it."""
+"""Descriptors of files and folders that are open for a short time, in order to lock or sync the file or folder."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ from typing import IO
 
 @contextmanager
 def open_descriptor(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
-    """A descriptor of the file or folder, which is closed at the end. Raises OSError."""
+    """Open a descriptor of the file or folder, and close it at the end. Raise OSError if that fails."""
     descriptor = os.open(path, flags | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -20,16 +20,18 @@ def open_descriptor(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
 
 @contextmanager
 def short_path(folder: Path) -> Iterator[str]:
-    """A short name of the folder, because a socket's path may have only about a hundred letters. Raises
-    OSError.
+    """Open the folder, and yield a short name of it. Raise OSError if that fails.
+
+    The path of a socket may have only about a hundred characters.
     """
     with open_descriptor(folder, os.O_PATH | os.O_DIRECTORY) as descriptor:
         yield f"/proc/self/fd/{descriptor}"
 
 
 def try_lock(opened: int | IO[str], kind: int) -> bool:
-    """Locks an open file or folder, unless a lock of somebody else is in the way. Returns whether it did. `kind`:
-    `fcntl.LOCK_SH` or `fcntl.LOCK_EX`. Raises OSError, such as on a disk without locks.
+    """Lock an open file or folder. Return False if another process holds a lock that is in the way.
+
+    `kind` is `fcntl.LOCK_SH` or `fcntl.LOCK_EX`. Raise OSError, for example on a disk without locks.
     """
     try:
         fcntl.flock(opened, kind | fcntl.LOCK_NB)
@@ -39,6 +41,6 @@ def try_lock(opened: int | IO[str], kind: int) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes new entries of the folder survive a power cut. Raises OSError."""
+    """Sync the folder, so that its new entries survive a power cut. Raise OSError if that fails."""
     with open_descriptor(folder) as descriptor:
         os.fsync(descriptor)

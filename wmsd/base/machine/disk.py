@@ -1,7 +1,7 @@
-"""How little of the disk may be free: below one threshold it is told, below the other additions are refused.
+"""The limits of free disk space: below the first one wmsd warns, below the second one wmsd refuses additions.
 
-Both are a share of the disk, between bounds: a tenth of a large disk is no trouble for a warehouse, and a
-hundredth of a small one is no room.
+Both limits are a share of the disk, between bounds. A tenth of a large disk is plenty for a warehouse, and a
+hundredth of a small disk is too little.
 """
 
 import shutil
@@ -16,7 +16,9 @@ REFUSED_PERCENT: Final = 3
 LEAST_REFUSED: Final = 32 * MEBIBYTE
 MOST_REFUSED: Final = 64 * MEBIBYTE
 SHARED_PERCENT: Final = 20
-"""When less is free, the rest is for companies that hold less than their share (`disk_shares.py`)."""
+"""The percentage of free space below which the rest is only for companies that use less than their share
+(`disk_shares.py`).
+"""
 
 
 class Level(IntEnum):
@@ -33,12 +35,12 @@ class Disk(NamedTuple):
 
     @property
     def refused_below(self) -> int:
-        """The bytes that must be free for additions."""
+        """The bytes of free space below which additions are refused."""
         return min(max(self.all * REFUSED_PERCENT // 100, LEAST_REFUSED), MOST_REFUSED)
 
     @property
     def warned_below(self) -> int:
-        """The bytes below which it is told."""
+        """The bytes of free space below which wmsd warns."""
         return max(min(self.all * WARNED_PERCENT // 100, MOST_WARNED), 2 * self.refused_below)
 
     @property
@@ -47,7 +49,7 @@ class Disk(NamedTuple):
 
     @property
     def way_to_shares(self) -> float:
-        """How far it is on the way to be shared: from 0, where it is empty, to 1."""
+        """How close the disk is to being shared: 0 is an empty disk, and from 1 on the disk is shared."""
         return (self.all - self.free) / max(1, self.all * (100 - SHARED_PERCENT) / 100)
 
     @property
@@ -62,6 +64,6 @@ class Disk(NamedTuple):
 
 
 def disk_of(folder: Path) -> Disk:
-    """That of the folder. Raises OSError."""
+    """Return the size and free space of the folder's disk. Raise OSError if the folder cannot be read."""
     usage = shutil.disk_usage(folder)
     return Disk(usage.free, usage.total)

@@ -1,4 +1,6 @@
-"""A lock for what is read in a folder, changed and written again: small files that are replaced hold none."""
+"""A lock for small files in a folder that are read, changed and replaced. A lock on the file would go with the old
+file.
+"""
 
 import fcntl
 from collections.abc import Iterator
@@ -10,7 +12,10 @@ from wmsd.base.machine.descriptors import open_descriptor
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Lets one at a time change what is in the folder; the others wait. For moments only. Raises OSError."""
+    """Hold the folder's lock, so that only one process at a time changes its content. Other processes wait.
+
+    Hold the lock only for a short time. Raise OSError if the folder cannot be locked.
+    """
     with open_descriptor(folder) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

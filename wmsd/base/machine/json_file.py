@@ -1,4 +1,4 @@
-"""Small files in the data folder that hold one model as JSON. They are written whole or not at all."""
+"""Small files in the data folder that contain one model as JSON. A file is written whole or not at all."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -9,7 +9,7 @@ from wmsd.base.machine.private_files import replace_private
 
 
 class StoredModel(BaseModel):
-    """What is written for a later time, or for another process. Another version may have written more."""
+    """A model that is stored for later or for another process. Another version may have stored more fields."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
@@ -18,8 +18,9 @@ Stored = TypeVar("Stored", bound=BaseModel)
 
 
 def find_in_json_file(file: Path, model: type[Stored], most: int = -1) -> Stored | None:
-    """What the file holds; None where it is not there, or cannot be read. `most`: the bytes that are read, for a
-    larger file is none of ours.
+    """Return the model in the file, or None if the file is missing or cannot be read.
+
+    `most` is how many bytes are read: wmsd writes no larger file.
     """
     try:
         with file.open("rb") as opened:
@@ -29,10 +30,12 @@ def find_in_json_file(file: Path, model: type[Stored], most: int = -1) -> Stored
 
 
 def read_json_file(file: Path, otherwise: Stored, most: int = -1) -> Stored:
-    """As `find_in_json_file`, with `otherwise` in the place of None."""
+    """Return the model in the file, or `otherwise` if the file is missing or cannot be read."""
     return find_in_json_file(file, type(otherwise), most) or otherwise
 
 
 def write_json_file(file: Path, kept: BaseModel) -> None:
-    """It belongs to the owner of the folder, whoever writes it. Raises OSError."""
+    """Replace the file with this model. The file belongs to the owner of the folder. Raise OSError if that
+    fails.
+    """
     replace_private(file, kept.model_dump_json(indent=1).encode())

@@ -9,21 +9,22 @@ from wmsd.base.time_zones import names
 
 ROOT: Final = Path("/")
 FOLDER: Final = "zoneinfo/"
-"""Stands in the path of a file of a time zone before its name."""
+"""The last folder in the path of a time zone's file. The name of the time zone follows."""
 LONGEST: Final = 256
-"""Characters of /etc/timezone that are read."""
+"""The number of characters of /etc/timezone that are read."""
 
 
 def machine_time_zone(environment: Mapping[str, str] = os.environ, root: Path = ROOT) -> str | None:
-    """Its name: as TZ says, or else the link /etc/localtime, or else /etc/timezone. None: nothing says it, or by a
-    rule or a file that has no name.
+    """Return the name of the machine's time zone: from TZ, or from the link /etc/localtime, or from /etc/timezone.
+
+    Return None if no name is set, or if the zone is set by a rule or by a file without a name.
     """
     said = environment.get("TZ")
     if said is not None:
         return _named(said.removeprefix(":") or "UTC")
     try:
         return _named(str((root / "etc/localtime").readlink()))
-    except OSError:  # not there, or no link: then it is a copy, whose name may stand beside it
+    except OSError:  # missing, or not a link but a copy, whose name may be in another file
         return _noted(root / "etc/timezone")
 
 

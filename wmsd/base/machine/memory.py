@@ -1,4 +1,4 @@
-"""This machine's memory: how much it is, how the C library shares it among threads, and giving it back."""
+"""The memory of the machine: its size, how the C library shares it among threads, and how to release it."""
 
 import ctypes
 import os
@@ -9,23 +9,29 @@ from typing import Final
 GROUP_OF_THIS_PROCESS: Final = Path("/proc/self/cgroup")
 GROUPS: Final = Path("/sys/fs/cgroup")
 ARENAS: Final = 4
-"""Each is address space of 64 MB. With as many as there are threads, the C library keeps more memory free."""
+"""The number of arenas. Each arena is address space of 64 MB. With one arena for each thread, the C library would
+retain more free memory.
+"""
 MAPPED_BYTES: Final = 512 * 1024
-"""A block of so many bytes goes back to the system when it is freed. By itself, the C library raises this bound
-with each large one, and keeps their memory.
+"""The size from which a freed block goes back to the system. By default, the C library raises this limit with each
+large block, and retains the memory of such blocks.
 """
 M_ARENA_MAX: Final = -8
 M_MMAP_THRESHOLD: Final = -3
-"""mallopt(3)."""
+"""The parameters of mallopt(3)."""
 
 
 def machine_memory() -> int:
-    """The bytes of memory that this process can have: the machine's, or what its control group allows."""
+    """Return the bytes of memory that this process can have: those of the machine, or the limit of its control
+    group.
+    """
     return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits(GROUP_OF_THIS_PROCESS, GROUPS)])
 
 
 def limits(group_of_process: Path, groups: Path) -> Iterator[int]:
-    """The limits of a process's control group and of those above it, in bytes (cgroups(7), version 2)."""
+    """Yield the limits in bytes of a process's control group and of the groups above it (cgroups(7), version
+    2).
+    """
     try:
         name = group_of_process.read_text(encoding="utf-8").rpartition("0::/")[2].strip()
     except OSError:
@@ -36,12 +42,12 @@ def limits(group_of_process: Path, groups: Path) -> Iterator[int]:
             limit = (group / "memory.max").read_text(encoding="utf-8").strip()
         except OSError:
             continue
-        if limit.isdecimal():  # else "max"
+        if limit.isdecimal():  # otherwise "max"
             yield int(limit)
 
 
 def resident_memory() -> int:
-    """The bytes of memory that this process has now (proc(5)); 0 where nobody tells."""
+    """Return the bytes of memory that this process has now (proc(5)), or 0 if the system does not report them."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
@@ -50,10 +56,12 @@ def resident_memory() -> int:
 
 
 def keep_little() -> None:
-    """Has the C library (glibc) keep little free memory: all threads share a few arenas, and large blocks go back.
+    """Limit the free memory that the C library (glibc) retains: threads share a few arenas, and large blocks go
+    back.
 
-    A thread that gets no more memory from the system then takes it from another's arena. With arenas left to
-    make, it would try to make one and fail, and Python aborts when there is no room even for the error.
+    A thread that gets no more memory from the system then takes memory from an existing arena. If the C library
+    could still create arenas, it would try to create one and fail. Python aborts if there is no memory even for
+    the error.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -62,7 +70,7 @@ def keep_little() -> None:
 
 
 def give_memory_back() -> None:
-    """Has the C library give the memory that it keeps free back to the system, where it can (glibc)."""
+    """Release the free memory of the C library to the system, if the C library can do so (glibc)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -1,4 +1,6 @@
-"""Files that only their owner may read. What root makes beside a service of another user becomes that user's."""
+"""Files that only their owner can read. If root creates a file for a service, the file gets the service's user as
+owner.
+"""
 
 import os
 import pwd
@@ -9,15 +11,16 @@ from typing import IO
 
 
 def give_to_owner_of(folder: Path, path: Path) -> None:
-    """Only root can do this, and nobody else needs it."""
+    """Set the owner of `path` to the owner of `folder`. Only root can do this, and only root needs to."""
     owner = folder.stat()
     with suppress(PermissionError):
         os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def create_folders(folder: Path, mode: int = 0o777) -> None:
-    """Makes the folder and those above it that are missing, each for the owner of the one that it is in.
-    `mode`: of the folder itself. Raises OSError.
+    """Create the folder and the missing folders above it. Raise OSError if that fails.
+
+    Each new folder belongs to the owner of its parent folder. `mode` applies to `folder` itself.
     """
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -26,7 +29,9 @@ def create_folders(folder: Path, mode: int = 0o777) -> None:
 
 
 def new_private(path: Path) -> IO[bytes]:
-    """A new file of the folder's owner, open for writing. Raises OSError, such as FileExistsError."""
+    """Create a file that belongs to the folder's owner, open for writing. Raise OSError, such as
+    FileExistsError.
+    """
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     give_to_owner_of(path.parent, path)
     return os.fdopen(file, "wb")
@@ -34,7 +39,7 @@ def new_private(path: Path) -> IO[bytes]:
 
 @contextmanager
 def new_durable(path: Path) -> Iterator[IO[bytes]]:
-    """As `new_private`, for a file that is on the disk once it is written."""
+    """Create a file as `new_private` does, and sync it to the disk at the end."""
     with new_private(path) as file:
         yield file
         file.flush()
@@ -42,13 +47,15 @@ def new_durable(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Writes a new file of the folder's owner, to the disk. Raises OSError, such as FileExistsError."""
+    """Write a new file of the folder's owner and sync it to the disk. Raise OSError, such as FileExistsError."""
     with new_durable(path) as file:
         file.write(content)
 
 
 def replace_private(path: Path, content: bytes) -> None:
-    """Writes a file of the folder's owner whole or not at all, also where there is one already. Raises OSError."""
+    """Write or replace a file of the folder's owner. The file changes whole or not at all. Raise OSError if that
+    fails.
+    """
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
     write_private(unfinished, content)
@@ -56,18 +63,18 @@ def replace_private(path: Path, content: bytes) -> None:
 
 
 def new_private_folder(path: Path) -> None:
-    """A new folder of the owner of the one that it is in. Raises OSError."""
+    """Create a folder that belongs to the owner of its parent folder. Raise OSError if that fails."""
     path.mkdir(mode=0o700)
     give_to_owner_of(path.parent, path)
 
 
 def user_name(number: int) -> str:
-    """The name of a user; its number where it has none."""
+    """Return the name of the user with this number, or the number if the user has no name."""
     return known_name(number) or str(number)
 
 
 def known_name(number: int) -> str:
-    """The name of a user; empty where it has none."""
+    """Return the name of the user with this number, or "" if the user has no name."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:

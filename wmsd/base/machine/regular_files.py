@@ -1,4 +1,4 @@
-"""Files that are read whole. A FIFO would keep its reader waiting, and a device may never end."""
+"""Checks of files before they are read whole. A FIFO would block the reader, and a device may never end."""
 
 import errno
 import os
@@ -9,11 +9,11 @@ from typing import Final
 NOT_REGULAR: Final = "it is not a regular file"
 IS_DATABASE: Final = "it is a database"
 OF_DATABASE: Final = b"SQLite format 3\0"
-"""How the file of a database begins (SQLite's file format, 1.3.1)."""
+"""The first bytes of a database file (SQLite's file format, 1.3.1)."""
 
 
 def check_regular(path: Path) -> None:
-    """Raises OSError unless it is a file with an end."""
+    """Raise OSError if the path is not a regular file."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -22,12 +22,12 @@ def check_regular(path: Path) -> None:
 
 
 def check_no_database(path: Path) -> None:
-    """Raises OSError where lines of text would be written into a database."""
+    """Raise OSError if the file is a database, so that no lines of text are written into it."""
     with path.open("rb") as file:
         if file.read(len(OF_DATABASE)) == OF_DATABASE:
             raise OSError(errno.EINVAL, IS_DATABASE, str(path))
 
 
 def reason_of(error: OSError) -> str:
-    """Why the system refuses something, as it stands in a sentence."""
+    """Return the reason of an error of the system, as part of a sentence."""
     return (error.strerror or str(error)).lower()

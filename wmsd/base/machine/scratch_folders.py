@@ -1,5 +1,7 @@
-"""Folders that a command fills and removes again, and that it may be killed over. Whoever uses one holds a lock on
-it, which the system drops with the process: so what a killed command has left is told from what is in use.
+"""Temporary folders that a command fills and removes again, unless it is killed.
+
+A command that uses such a folder holds a lock on it. The system drops the lock with the process. Therefore the
+folder of a killed command can be distinguished from a folder in use.
 """
 
 import fcntl
@@ -16,15 +18,17 @@ AS_IT_IS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 @contextmanager
 def in_use(folder: Path) -> Iterator[None]:
-    """Holds the folder's lock meanwhile. A disk without locks holds none. Raises OSError."""
+    """Hold the folder's lock while this context is open. On a disk without locks, do nothing. Raise OSError."""
     with unused(folder):
         yield
 
 
 @contextmanager
 def unused(path: Path, kind: int = fcntl.LOCK_EX) -> Iterator[bool]:
-    """Whether no command uses the file or the folder. None begins to as long as it lasts. `kind`: with
-    `fcntl.LOCK_SH`, several may ask at once. Raises OSError.
+    """Yield True if no command uses the file or folder. While the context is open, no command starts to use it.
+
+    With `kind` `fcntl.LOCK_SH`, several processes may check at the same time. Raise OSError if the path cannot be
+    opened.
     """
     with open_descriptor(path, AS_IT_IS) as opened:
         try:

@@ -1,7 +1,7 @@
-"""Files of the settings in which an admin has put one secret.
+"""Files of the settings in which an admin has stored one secret.
 
-What reads one raises OSError when it cannot be read, and ValueError, with a sentence that names the file, when it
-does not hold what it must. No sentence shows anything of the secret.
+The functions raise OSError if a file cannot be read. They raise ValueError, with a sentence that names the file,
+if its content is not valid. No sentence reveals any part of the secret.
 """
 
 import base64
@@ -13,7 +13,7 @@ from wmsd.base.machine.regular_files import check_regular
 
 MOST_READ: Final = 4096
 LEAST_TOKEN: Final = 20
-"""Characters that a token must have, so that nobody guesses it."""
+"""The least number of characters of a token, so that nobody guesses it."""
 LEAST_SECRET: Final = 16
 BASE64_PREFIX: Final = "whsec_"
 NOT_ONE_WORD: Final = "The file {file} must hold one word of {least} characters or more."
@@ -25,9 +25,10 @@ PASSWORD_TOO_LONG: Final = "The file {file} holds more than {most} bytes, and mu
 
 
 def standard_key(secret: str) -> bytes:
-    """The key of `webhook-signature`: after `whsec_`, the decoded base64; otherwise the characters of the secret.
+    """Return the key of `webhook-signature`: after `whsec_`, the decoded base64; otherwise the characters of the
+    secret.
 
-    Base64 may lack its padding, because receivers' libraries accept that. Raises ValueError when it is no base64.
+    Base64 may lack its padding, because receivers' libraries accept that. Raise ValueError if it is not base64.
     """
     if not secret.startswith(BASE64_PREFIX):
         return secret.encode()
@@ -39,12 +40,12 @@ def standard_key(secret: str) -> bytes:
 
 
 def read_scrape_token(file: Path) -> str:
-    """The token that readers of the metrics send (metrics.token_file)."""
+    """Return the token that readers of the metrics send (metrics.token_file)."""
     return _read_word(file, LEAST_TOKEN)
 
 
 def read_signing_secret(file: Path) -> str:
-    """The secret that signs alerts (alerts.secret_file)."""
+    """Return the secret that signs alerts (alerts.secret_file)."""
     secret = _read_word(file, LEAST_SECRET)
     try:
         standard_key(secret)
@@ -54,7 +55,7 @@ def read_signing_secret(file: Path) -> str:
 
 
 def read_client_secret(file: Path) -> str:
-    """The secret with which wmsd shows a provider of sign-on who it is (client_secret_file)."""
+    """Return the secret with which wmsd identifies itself to a sign-on provider (client_secret_file)."""
     check_regular(file)
     try:
         secret = file.read_text(encoding="utf-8").strip()
@@ -66,7 +67,7 @@ def read_client_secret(file: Path) -> str:
 
 
 def read_mail_password(file: Path) -> str:
-    """The password of the mail relay (alerts.mail_password_file): the first line, spaces included."""
+    """Return the password of the mail relay (alerts.mail_password_file): the first line, spaces included."""
     read = _read_bytes(file)
     if len(read) > MOST_READ:
         raise ValueError(PASSWORD_TOO_LONG.format(file=file, most=MOST_READ))
@@ -80,7 +81,7 @@ def read_mail_password(file: Path) -> str:
 
 
 def _read_word(file: Path, least: int) -> str:
-    """The one word of the file, of at least so many characters of ASCII."""
+    """Return the one word in the file. The word must have at least `least` ASCII characters."""
     read = _read_bytes(file)
     if len(read) > MOST_READ:
         raise ValueError(TOO_LONG.format(file=file, most=MOST_READ))
@@ -91,7 +92,7 @@ def _read_word(file: Path, least: int) -> str:
 
 
 def _read_bytes(file: Path) -> bytes:
-    """The content, as far as one byte over the most that a secret has."""
+    """Return the content of the file, but at most one byte more than a secret may have."""
     check_regular(file)
     with file.open("rb") as opened:
         return opened.read(MOST_READ + 1)

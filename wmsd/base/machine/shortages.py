@@ -1,11 +1,11 @@
-"""Shortages that a machine can have for a moment: memory, threads, open files."""
+"""Short-term shortages of a machine: memory, threads, open files."""
 
 import errno
 from typing import Final
 
 ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 OF_THREADING: Final = ("new thread", "allocate lock")
-"""Words of Python's messages, because it has no exception type for these."""
+"""Words of Python's messages for shortages of threads, because Python has no exception type for them."""
 
 
 def is_shortage(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""The results of threads, for whoever waits for them on the event loop."""
+"""Results of threads, for callers that wait for them on the event loop."""
 
 import asyncio
 import time
@@ -7,28 +7,32 @@ from typing import Final, TypeVar
 
 Result = TypeVar("Result")
 NO_MEMORY_SECONDS: Final = 0.05
-"""How long a thread waits for memory."""
+"""How long a thread waits before it tries again after a lack of memory."""
 
 
 def settle_future(future: "asyncio.Future[Result]", work: Callable[[], Result]) -> None:
-    """From a thread. Does the work, and gives its result or its error to the future, for whoever still waits."""
+    """Run `work` on this thread, and set its result or its error in the future, if a caller still waits for it."""
     loop = future.get_loop()
     try:
         result = work()
-    except BaseException as error:  # whoever waits must always hear
+    except BaseException as error:  # the waiting caller must always get an answer
         call_on_loop(loop, _fail, future, error)
     else:
         call_on_loop(loop, _succeed, future, result)
 
 
 def call_on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
-    """From a thread. When there is no memory for it, as soon as there is: whoever waits must always hear."""
+    """Call a function on the event loop from another thread.
+
+    If there is not enough memory for the call, try again until there is: the waiting caller must always get an
+    answer.
+    """
     while True:
         try:
             loop.call_soon_threadsafe(function, *arguments)
         except MemoryError:
             time.sleep(NO_MEMORY_SECONDS)
-        except RuntimeError:  # the loop is closed, and nobody waits any more
+        except RuntimeError:  # the loop is closed, and no caller waits any more
             return
         else:
             return
