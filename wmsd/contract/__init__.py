@@ -1,1 +1,1 @@
-"""How operations, routes, fields, errors, abilities, lists and findings are declared."""
+"""The declarations of operations, routes, fields, errors, abilities, lists and findings."""

@@ -1,4 +1,4 @@
-"""Abilities, modules and roles. They are declared only here (specification sections 1 and 5)."""
+"""Abilities, modules and roles. All of them are declared in this module (specification sections 1 and 5)."""
 
 from collections.abc import Container, Iterable, Mapping
 from typing import Final, Literal
@@ -28,30 +28,30 @@ ABILITIES: Final[dict[str, str]] = {
     "partners:write": "create and change partners and clients",
     "warehouses:read": "read warehouses",
 }
-"""Every ability that there can be; the only other one is `*`, everything."""
+"""Every ability. In addition there is only `*`, which grants everything."""
 
 ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:write"), "1.2.0")
-"""The release that brought an ability, for those that were not there in 1.1.0."""
+"""The release that introduced an ability, for abilities that version 1.1.0 did not have."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""Which ability of a token is enough in place of another. Tokens have the other only where the settings require
-it; people always need it.
+"""The weaker ability of a token that is accepted in place of another ability. The settings can require the other
+one of tokens. People at the pages always need the other one.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {"returns:read": "read, create and move returns, which changes stock"}
-"""What an ability of a token opens where it is enough in place of another."""
+"""What a token may do with an ability that is accepted in place of another one."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 
 
 @dataclass(frozen=True, slots=True)
 class AbilitySet:
-    """The abilities that a kind of work needs, for admins to pick at once."""
+    """The abilities for one kind of work, which admins can choose together."""
 
     name: str
-    """On the command line."""
+    """The name of the set on the command line."""
     text: str
-    """At the pages."""
+    """The name of the set at the pages."""
     says: str
     abilities: frozenset[str]
 
@@ -78,7 +78,7 @@ SETS: Final = {each.name: each for each in ABILITY_SETS}
 
 
 def with_sets(names: Iterable[str]) -> list[str]:
-    """The abilities that are named, each set among them as its abilities, each once."""
+    """Return the named abilities without duplicates. The name of a set stands for all abilities of the set."""
     sets = {name: [ability for ability in ABILITIES if ability in each.abilities] for name, each in SETS.items()}
     return list(dict.fromkeys(ability for name in names for ability in sets.get(name, [name])))
 
@@ -99,11 +99,11 @@ ROLES: Final[dict[Role, str]] = {
     "company-admin": "everything, in its companies",
     "member": "its own abilities, in its companies",
 }
-"""From the role that may do most to the one that may do least."""
+"""All roles, from the one with the most rights to the one with the fewest."""
 
 
 def has_role(role: Role | None, least: Role) -> bool:
-    """Whether somebody of this role may do what needs the role `least`."""
+    """Return True if `role` has all rights of the role `least`."""
     ranked = list(ROLES)
     return role is not None and ranked.index(role) <= ranked.index(least)
 
@@ -113,12 +113,13 @@ class Whitelist:
     """The abilities that tokens may have in an installation."""
 
     abilities: Mapping[str, str]
-    """Each with what it opens."""
+    """Each ability with a text that says what it permits."""
 
 
 def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
-    """The abilities that tokens may have in an installation, each with what it opens: its whitelist. Without
-    returns:write, returns:read is enough for both.
+    """Return the abilities that tokens may have in an installation, each with a text that says what it permits.
+
+    Unless the settings require returns:write, returns:read is enough to read and to write returns.
     """
     if requires_write_ability:
         return ABILITIES
@@ -126,16 +127,16 @@ def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
 
 
 def needed_ability(declared: str | None, in_force: Container[str]) -> str | None:
-    """The ability that a token needs in an installation, for the one that an operation declares."""
+    """Return the ability that a token needs in this installation for the ability that an operation declares."""
     return declared if declared is None or declared in in_force else SUFFICES[declared]
 
 
 def ability_to_read(ability: str) -> str:
-    """The ability that reads what one shows or changes."""
+    """Return the ability to read the records that `ability` reads or changes."""
     return f"{ability.partition(':')[0]}:read"
 
 
 def expand(abilities: Iterable[str]) -> frozenset[str]:
-    """The abilities that a list of names grants: `*` grants all of them."""
+    """Return the abilities that a list of names grants. `*` grants all abilities."""
     names = frozenset(abilities)
     return frozenset(ABILITIES) if EVERYTHING in names else names

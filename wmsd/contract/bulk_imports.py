@@ -10,13 +10,15 @@ from wmsd.base.problems import FieldErrors
 
 CHUNK = 1000
 MOST_ERRORS: Final = 1000
-"""Errors of a file that are kept, the first ones. All are counted."""
+"""The most errors of a file that are stored, which are the first ones. All errors are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`line` is the number that a spreadsheet shows, the header being 1; `values` are the columns that could be
-    read.
+    """A row of a file.
+
+    `line` is the number that a spreadsheet displays; the header is line 1. `values` holds the columns that could
+    be read.
     """
 
     line: int
@@ -31,18 +33,18 @@ class CellError:
 
 
 class Errors:
-    """The first errors of a file, by line, and how many there are in all. Of each cell only the first counts: if
-    the cell could not be read, that says so.
+    """The first errors of a file by line, and the number of all errors.
 
-    All that grows with the file is a bit for each line, in each column that has errors.
+    Only the first error of each cell counts: a cell that could not be read needs no further error. The memory that
+    grows with the file is one bit for each line, in each column with errors.
     """
 
     def __init__(self) -> None:
         self._first: dict[tuple[int, str], CellError] = {}
         self._until: int | None = None
-        """The last line whose errors are kept; None as long as all are."""
+        """The last line whose errors are stored. None as long as all errors are stored."""
         self._wrong: dict[str, bytearray] = {}
-        """By column, a bit for each line."""
+        """The lines with an error by column, as one bit for each line."""
         self.in_all = 0
 
     def __bool__(self) -> bool:
@@ -50,7 +52,7 @@ class Errors:
 
     @property
     def first(self) -> list[CellError]:
-        """At most MOST_ERRORS."""
+        """The first errors by line, at most MOST_ERRORS."""
         return sorted(self._first.values(), key=lambda error: error.line)[:MOST_ERRORS]
 
     def add(self, error: CellError) -> None:
@@ -64,12 +66,12 @@ class Errors:
                 self._forget_later()
 
     def has(self, line: int, column: str) -> bool:
-        """Whether this cell has an error, be it kept or only counted."""
+        """Return True if this cell has an error, whether the error is stored or only counted."""
         bits = self._wrong.get(column, b"")
         return line >> 3 < len(bits) and bool(bits[line >> 3] >> (line & 7) & 1)
 
     def take(self, others: "Errors") -> None:
-        """Adds those that another reading of the file has found."""
+        """Add the errors that another reading of the file has found."""
         news = [each for each in others._first.values() if not self.has(each.line, each.column)]
         for column, bits in others._wrong.items():
             both = _number(self._wrong.get(column, b"")) | _number(bits)
@@ -82,7 +84,7 @@ class Errors:
             self._forget_later(min(each for each in (self._until, others._until) if each is not None))
 
     def cells_in_common(self, others: "Errors") -> int:
-        """How many cells have an error here and among the others."""
+        """Return the number of cells that have an error in both sets."""
         return sum(
             (_number(bits) & _number(others._wrong[column])).bit_count()
             for column, bits in self._wrong.items()
@@ -107,15 +109,15 @@ def _number(bits: bytes | bytearray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A code that looks like another one. Characters that cannot be seen stand in both as numbers."""
+    """A code that looks like another code. Both contain invisible characters as numbers."""
 
     line: int
     code: str
     other: str
     other_line: int | None
-    """The row of the file that has the other; None for one that is there already."""
+    """The row of the file with the other code. None if the other code belongs to an existing record."""
     in_all: int
-    """How many there are, of which the first are told."""
+    """The number of all similar codes. Only the first ones are reported."""
 
     @property
     def differ_in(self) -> str:
@@ -144,7 +146,7 @@ class Outcome:
 
 
 class ImportRefused(Exception):
-    """Nothing was imported; the outcome has the errors."""
+    """The error of an import that changed nothing. The outcome has the errors of the file."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(f"{outcome.errors.in_all} errors")
@@ -152,7 +154,7 @@ class ImportRefused(Exception):
 
 
 class FirstSeen:
-    """Finds duplicates in a file."""
+    """The keys of a file by line, in order to find duplicates."""
 
     def __init__(self) -> None:
         self._lines: dict[object, int] = {}
@@ -162,53 +164,53 @@ class FirstSeen:
         return None if before == line else before
 
     def given_twice(self, row: Row) -> FieldErrors:
-        """The error of a row whose code stands in a row before."""
+        """Return the error of a row whose code is already in an earlier row."""
         code = row.values.get("code")
         before = self.line_before(code, row.line) if code else None
         return {} if before is None else {"code": [f"is given twice; first in row {before}"]}
 
 
 Progress = Callable[[int, int], None]
-"""Takes (rows that are done, rows in all)."""
+"""A function that is called with the number of finished rows and the number of all rows."""
 
 
 class Watch:
-    """Reports an import's progress to whoever waits for it. This one reports to nobody."""
+    """A receiver of an import's progress. This class ignores all reports; subclasses pass them to the user."""
 
     def rows(self, done: int, of: int) -> None:
-        """Rows that are done, of how many."""
+        """Report the number of finished rows, and of all rows."""
 
     def checked(self) -> None:
-        """The check found no error. Next the import becomes the writer."""
+        """Report that the check found no error. Next, the import becomes the writer."""
 
     def writing(self) -> None:
-        """From now on other writers wait."""
+        """Report that other writers wait from now on."""
 
     def committing(self) -> None:
-        """Only the commit is left."""
+        """Report that only the commit remains."""
 
 
 class Import(Protocol):
-    """An import of one kind of rows, in three steps. Only the last one keeps other writers waiting.
+    """An import of one kind of rows, in three steps. Only the last step makes other writers wait.
 
-    Each step adds its errors to the outcome. Tables for the rows are created in `schema`, and used without its
-    name.
+    Each step adds its errors to the outcome. Tables for the rows are created in `schema`, and statements use them
+    without the name of the schema.
     """
 
     checks_all: bool
-    """Whether `write` can find no error when `check` found none."""
+    """True if `write` can find no further errors after `check` found none."""
 
     def gather(self, tx: Any, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        """Collects the rows, and finds errors in the rows themselves. It must not read the company's data.
+        """Collect the rows, and find errors in the rows themselves. Return the number of rows.
 
-        Answers the number of rows.
+        This step must not read the company's data.
         """
 
     def check(self, tx: Any, outcome: Outcome) -> None:
-        """Checks the rows against the company's data: first on a snapshot, and again before writing."""
+        """Check the rows against the company's data, first on a snapshot and again before writing."""
 
     def write(self, tx: Any, outcome: Outcome, progress: Progress) -> None:
-        """Writes the rows. When the outcome has errors, everything that was written is rolled back."""
+        """Write the rows. If the outcome has errors, the caller rolls everything back."""
 
 
 Item = TypeVar("Item")

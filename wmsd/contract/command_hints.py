@@ -1,10 +1,10 @@
-"""Commands that sentences suggest, as they are typed. `interfaces/cli/kit/command_hints.py` completes them."""
+"""Commands that messages suggest, as users type them. `interfaces/cli/kit/command_hints.py` completes them."""
 
 from collections.abc import Callable
 from typing import Final
 
 Complete = Callable[[str], str]
-"""Adds to each command of a text the options that say which installation is meant."""
+"""A function that adds, to each command in a text, the options that select the installation."""
 
 
 def _as_it_is(text: str) -> str:

@@ -17,12 +17,12 @@ class Operator:
     name: str
     sandbox: bool
     sandbox_webhooks: bool = False
-    """Whether its sandboxes may send webhooks."""
+    """True if sandbox companies of this operator may send webhooks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A tenant, as the process holds it in memory."""
+    """A tenant, as the process stores it in memory."""
 
     id: int
     code: str
@@ -33,21 +33,23 @@ class Company:
     requests_per_minute: int | None = None
     graphql_per_minute: int | None = None
     quota_megabytes: int | None = None
-    """How large its file may grow, in megabytes."""
+    """The largest size of the company's file, in megabytes."""
     held_before: int | None = 0
-    """The bytes that it held before companies had shares of the disk; None: nobody has noted it yet."""
+    """The bytes that the company used before companies had shares of the disk. None if they are not recorded
+    yet.
+    """
     frozen_at: str | None = None
-    """Since when it takes no changes and sends no webhooks, because it is being moved."""
+    """The time since which the company accepts no changes and sends no webhooks, because it is being moved."""
     suspended_at: str | None = None
-    """Since when nobody may use it, because a site admin has said so."""
+    """The time since which no user may use the company, because a site admin has suspended it."""
     suspended_because: str | None = None
-    """What its people are told of that."""
+    """The reason for the suspension, as it is displayed to the company's users."""
     time_zone: str | None = None
-    """The name of its own; None: that of the installation."""
+    """The name of the company's time zone. None if the company uses the time zone of the installation."""
 
     @property
     def sends_nothing(self) -> bool:
-        """Whether its webhooks wait until a move or a suspension is over."""
+        """True if the company's webhooks wait until a move or a suspension is over."""
         return self.frozen_at is not None or self.suspended_at is not None
 
 
@@ -70,37 +72,37 @@ class Actor:
     user_id: int | None = None
     token_id: int | None = None
     address: str | None = None
-    """The network address that the request came from, where audits keep it."""
+    """The network address of the request, if audits store it."""
 
 
 PROGRAM = Actor("wmsd")
-"""The service itself, and the site admin at the command line."""
+"""The actor for changes by the service itself and by the site admin at the command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The caller of a request, with a token's rights limited to those of its user."""
+    """The caller of a request. The rights of a token are limited to the rights of its user."""
 
     actor: Actor
     abilities: frozenset[str]
     company_ids: frozenset[int] | None
-    """None: every company of the installation."""
+    """The companies that the caller may use. None means every company of the installation."""
     expires_at: datetime | None = None
     site: TransportSite | None = None
-    """The site of the bearer token, which may use only the operations of sites."""
+    """The site of the bearer token. Such a token may use only the operations of sites."""
     session_id: int | None = None
-    """The session of a person at the pages."""
+    """The session of a user at the pages."""
     role: Role | None = None
-    """The role of the person at the pages."""
+    """The role of a user at the pages."""
     must_enrol: bool = False
-    """Whether a second factor is demanded of this person, who has none yet."""
+    """True if this user must have a second factor, but has not set it up yet."""
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids
 
 
 class FromAddress(Protocol):
-    """What signing in needs from the request besides its body."""
+    """The parts of a request, in addition to its body, that signing in needs."""
 
     @property
     def address(self) -> str: ...

@@ -1,13 +1,16 @@
-"""Converts field values to CSV cells and back. `unguarded` and the field's reader restore what `write_cell` made.
+"""Conversion of field values to CSV cells and back.
 
-Lists are written with `;` between their members, or as a JSON array when that would not be read as the same list.
+`unguarded` and the field's reader restore the value that `write_cell` wrote. Lists are written with `;` between
+their members, or as a JSON array if the list could not be read back otherwise.
 
-A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, whoever made the name that contains it. So a cell
-that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same goes for each part after
-a `;` or a tab: where a comma is the decimal mark, spreadsheets split lines at `;`, and LibreOffice offers both.
+A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, whoever typed the name that contains it. Therefore
+a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same applies to each
+part after a `;` or a tab. If the comma is the decimal mark, spreadsheets split lines at `;`, and LibreOffice
+offers both.
 
-People write a number that is a text as spreadsheets have it, `'00123` or `="00123"`, and 00123 is read. So a text
-that looks so is written with one more `'`, and `1E+12` too, which a spreadsheet would take for a number.
+Spreadsheets write a number that is a text as `'00123` or `="00123"`, and wmsd reads both as 00123. Therefore a
+text that really has this form is written with one more `'`. So is `1E+12`, which a spreadsheet would read as a
+number.
 """
 
 import json
@@ -38,8 +41,8 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.AS
 FORMULA = re.compile(
     r"'*[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 )
-"""The beginning of a formula, full-width forms included, or of a text that was guarded against being one. What is
-not seen may stand before it.
+"""The beginning of a formula, full-width forms included, or of a text that was guarded as a formula. Invisible
+characters may come first.
 """
 NUMBER_AS_TEXT = re.compile(rf"'+(?:[0-9]+(?:[.,][0-9]+)*|{POWER})", re.ASCII | re.IGNORECASE)
 FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*)"')
@@ -48,15 +51,19 @@ ReadCell = Callable[[str], object]
 
 
 def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
-    """The function that reads a cell of this field, with this decimal mark. It raises ValueError with a
-    sentence.
+    """Return the function that reads a cell of this field with this decimal mark.
+
+    The function raises ValueError with a sentence.
     """
     plain, marks = _plain(field)
     return partial(decimal_marks.read, mark=mark) if Decimals in marks else _reader_of(plain, marks)
 
 
 def typed_reader(field: FieldInfo) -> ReadCell:
-    """The same for what a person types as an option: a number that may mean two is asked."""
+    """Return the function that reads an option of this field, as a person types it.
+
+    For a number with two possible meanings, the function raises ValueError with a question.
+    """
     plain, marks = _plain(field)
     return decimal_marks.read_typed if Decimals in marks else _reader_of(plain, marks)
 
@@ -70,17 +77,20 @@ def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
 
 
 def read_record(text: str) -> Any:
-    """A record's JSON with numbers as texts, so that an export neither rounds nor reformats them."""
+    """Return the record of a JSON text, with numbers as texts.
+
+    Thus an export neither rounds nor reformats them.
+    """
     return json.loads(text, parse_float=str, parse_int=str)
 
 
 def write_cell(value: object) -> str:
-    """The cell for a value from a record, as `read_record` reads it."""
+    """Return the cell for a value of a record that `read_record` has read."""
     return _guarded(plain_cell(value))
 
 
 def unguarded(cell: str) -> str:
-    """The cell without the `'` that `write_cell` put before formulas, or that spreadsheets have before texts."""
+    """Return the cell without the `'` before formulas from `write_cell`, or before texts from spreadsheets."""
     if (written := FORMULA_OF_TEXT.fullmatch(cell)) is not None:
         return AsText(written[1].replace('""', '"'))
     text = ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
@@ -115,7 +125,7 @@ def _is_formula(text: str) -> bool:
 
 
 def plain_cell(value: object) -> str:
-    """The cell of `write_cell`, without the guard against formulas: for a reader that is no spreadsheet."""
+    """Return the cell for a value without the guard against formulas, for a reader that is no spreadsheet."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -146,7 +156,7 @@ def is_list(field: FieldInfo) -> bool:
 
 
 def plain_type(field: FieldInfo) -> Any:
-    """The field's type without None and Annotated."""
+    """Return the field's type without None and Annotated."""
     return _plain(field)[0]
 
 
@@ -167,7 +177,7 @@ MEMBERS: ReadCell = _members
 
 
 def _text(cell: str) -> str:
-    """A line break inside a cell becomes `\\n`, whatever the line ends of the file are."""
+    """Replace each CR LF in the cell by a line feed, whatever the line ends of the file are."""
     return cell.replace("\r\n", "\n")
 
 
@@ -176,11 +186,11 @@ def _named(cell: str) -> str:
 
 
 TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
-"""By the mark of the field."""
+"""The readers of texts by the mark of the field."""
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
-    """The field's type without None and Annotated, and its annotation marks."""
+    """Return the field's type without None and Annotated, and the marks of its annotation."""
     marks = list(field.metadata)
     annotation: Any = field.annotation
     for part in _parts(annotation):
@@ -193,7 +203,7 @@ def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _parts(annotation: Any) -> list[Any]:
-    """The annotation and all members of its unions, also inside Annotated."""
+    """Return the annotation and all members of its unions, including members inside Annotated."""
     parts = [annotation]
     if hasattr(annotation, "__metadata__"):
         parts += _parts(get_args(annotation)[0])

@@ -1,4 +1,6 @@
-"""Errors in what a body refers to, with the error codes of section 7 of the specification, all at once."""
+"""Errors in the references of a body, reported together, with the error codes of section 7 of the
+specification.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -15,15 +17,15 @@ MESSAGES: Final[Mapping[str, str | None]] = {
     "VALIDATION_FAILED": None,
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""The message of each code; None for how many fields are wrong. An answer has one code: the first of these that
-occurs. A taken external_ref comes first, because whoever sends an order twice must learn that it is there already,
-not that it has left no stock itself, or has completed its order.
+"""The message of each code. None means that the message says how many fields are not valid. An answer has one
+code: the first of these that occurs. EXTERNAL_REF_TAKEN comes first. If a client sends an order twice, the answer
+must say that the order exists, not that the first order left no stock.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One error: its code, its field path and its sentence; `details` are for programs."""
+    """One error with its code, its field path and its sentence. `details` are for programs."""
 
     code: str
     path: str
@@ -34,29 +36,29 @@ class FieldError:
 
 
 def invalid_field(path: str, sentence: str) -> FieldError:
-    """The error of a field that has no code of its own."""
+    """Return the error of a field for which there is no special code."""
     return FieldError("VALIDATION_FAILED", path, sentence)
 
 
 def external_ref_taken(noun: str, holder: int) -> FieldError:
-    """The error of an external_ref that the record with the id `holder` has."""
+    """Return the error for an external_ref that the record with the id `holder` already has."""
     return FieldError("EXTERNAL_REF_TAKEN", "external_ref", f"is taken by another {noun}", {"id": holder})
 
 
 def code_taken(noun: str, holder: int | None) -> FieldError:
-    """The error of a code that the record with the id `holder` has."""
+    """Return the error for a code that the record with the id `holder` already has."""
     sentence = f"is taken by another {noun}"
     return FieldError("VALIDATION_FAILED", "code", sentence, for_readers={"code_taken_by": holder})
 
 
 def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
-    """Raises Problem (422, or 409 for the status of another document) with every error, if there is any."""
+    """Raise Problem with every error, if there are any (422, or 409 for the status of another document)."""
     if found := list(field_errors):
         raise problem_of(found)
 
 
 def problem_of(found: Sequence[FieldError]) -> Problem:
-    """The answer that tells these errors."""
+    """Return the problem that reports these errors."""
     errors = by_path((each.path, each.sentence) for each in found)
     first = next(each for code in MESSAGES for each in found if each.code == code)
     return Problem(

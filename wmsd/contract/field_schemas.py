@@ -1,4 +1,4 @@
-"""The declared fields of a model for people: what each is called in English, and its JSON schema."""
+"""The declared fields of a model for people: the English name of each field, and its JSON schema."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -63,17 +63,17 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
     "weight_kg": "Weight, kg",
     "width_mm": "Width, mm",
 }
-"""Names that do not follow from the field's own."""
+"""Display names that cannot be derived from the field's name."""
 
 
 def declared_name(field: str) -> str:
-    """What people call the field, in English: `Partner` for `partner_id`."""
+    """Return the English display name of the field, such as `Partner` for `partner_id`."""
     return FIELD_NAMES.get(field) or field.removesuffix("_id").replace("_", " ").capitalize()
 
 
 @cache
 def properties_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
-    """The JSON schema of each field, without null and without references to others."""
+    """Return the JSON schema of each field, without null and without references to other schemas."""
     schema = model.model_json_schema(mode="serialization")
     return dict(property_schemas(schema, schema.get("$defs", {})))
 
@@ -85,7 +85,7 @@ def property_schemas(
 
 
 def plain_schema(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema without null, and without references to others."""
+    """Return the schema without null and without references to other schemas."""
     for option in schema.get("anyOf", ()):
         if option.get("type") != "null":
             return plain_schema({**option, **_without(schema, "anyOf")}, parts)

@@ -1,7 +1,8 @@
 """The field types of all records, and the two kinds of model that use them.
 
-A field is declared once, in a capability's `schema.py`. Its type determines its check, the sentence of its error,
-its JSON schema and the SQL that renders it. Sentences go on from the field's name: "quantity must be …".
+A field is declared once, in the `schema.py` of its package. Its type determines its check, the sentence of its
+error, its JSON schema and the SQL that renders it. Error sentences continue the field's name: "quantity must be
+…".
 """
 
 import re
@@ -17,53 +18,61 @@ from wmsd.base.problems import FieldErrors
 from wmsd.base.strict_json import MOST_FIELDS
 
 MAX_ID: Final = 2**53 - 1
-"""The largest integer that every JSON reader keeps exactly."""
+"""The largest integer that every JSON reader stores exactly."""
 LONGEST_NAME_SHOWN: Final = 60
 FIRST_DAY: Final = "1970-01-01"
-"""An earlier date of a document is a slip, such as a year of two digits. It would head every list of late ones."""
+"""The earliest date of a document. An earlier date is a typing error, such as a year of two digits. Such a
+document would come first in every list of late documents.
+"""
 
 CHOICE: Final = "x-choice"
-"""In a JSON schema: the name of a choice of values."""
+"""The key of a JSON schema for the name of an enumeration."""
 
 
 def choice_of(name: str, values: Iterable[str]) -> WithJsonSchema:
-    """Describes texts of which there are only these. Descriptions of the API call them by the name."""
+    """Return the JSON schema of a text with only these values.
+
+    Descriptions of the API use `name` for the enumeration.
+    """
     return WithJsonSchema({"type": "string", "enum": list(values), CHOICE: name})
 
 
 def validation_error(sentence: str) -> PydanticCustomError:
-    """The error that a validator raises. Its sentence is shown unchanged."""
+    """Return the error that a validator raises. The caller gets its sentence unchanged."""
     return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
 
 
 def not_among(given: str, choices: str) -> PydanticCustomError:
-    """The error for a name that is not among the choices. It comes first: long sentences are cut at the end."""
+    """Return the error for a name that is not among the choices.
+
+    The name comes first in the sentence, because long sentences are cut at the end.
+    """
     shown = given if len(given) <= LONGEST_NAME_SHOWN else f"{given[:LONGEST_NAME_SHOWN]}…"
     return validation_error(f"must not name {shown!r}, only {choices}")
 
 
 class Decimals:
-    """Marks a field that is stored as millionths and sent as a JSON number."""
+    """A mark for fields that are stored as millionths and sent as a JSON number."""
 
 
 class Named:
-    """Marks a short text that is compared exactly, such as a code or a barcode."""
+    """A mark for short texts that are compared exactly, such as a code or a barcode."""
 
 
 class Dates:
-    """Marks a field with a date in a text."""
+    """A mark for texts that contain a date."""
 
 
 class Moments:
-    """Marks a field with a date and time in a text."""
+    """A mark for texts that contain a date and time."""
 
 
 class Sealed:
-    """Marks a field with a credential: it can be sent, and is never shown again."""
+    """A mark for fields with a credential. Callers can send the credential, but no answer contains it."""
 
 
 class SentBack:
-    """Marks a field that only answers have. It may be sent back, and is ignored."""
+    """A mark for fields that only answers have. A body may contain such a field, and wmsd ignores it."""
 
 
 def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
@@ -88,10 +97,10 @@ _NUMBER_LIMITS: dict[str, Any] = {"type": "number", "maximum": 999999999.999999}
 Quantity = Annotated[
     int, _decimal(0, strictly=True), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "exclusiveMinimum": 0})
 ]
-"""An ordered or moved quantity: greater than 0, at most 6 decimal places; in millionths."""
+"""An ordered or moved quantity in millionths: greater than 0, at most 6 decimal places."""
 
 Amount = Annotated[int, _decimal(0, strictly=False), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "minimum": 0})]
-"""A balance or a measure: 0 or more; in millionths."""
+"""A balance or a measure in millionths: 0 or more."""
 
 SignedAmount = Annotated[
     int,
@@ -99,7 +108,7 @@ SignedAmount = Annotated[
     Decimals,
     WithJsonSchema({**_NUMBER_LIMITS, "minimum": -999999999.999999}),
 ]
-"""A balance or a change that may be below 0; in millionths."""
+"""A balance or a change in millionths, which may be below 0."""
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -127,7 +136,9 @@ def _no_control_but_lines(value: str) -> str:
 _INVISIBLE = re.compile(
     r"[\u00ad\u180e\u200b\u2060-\u2064\ufeff]|(?<![^\x00-\x7f])[\u200c-\u200f](?![^\x00-\x7f])"
 )
-"""Joiners and marks of direction have a use beside letters of other scripts and in emoji."""
+"""Invisible characters that are refused. Joiners and direction marks are allowed next to letters of other scripts
+and emoji, which need them.
+"""
 
 
 def _visible(value: str) -> str:
@@ -162,7 +173,9 @@ Label = Annotated[
 Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_control_but_lines)]
 
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
-"""An empty text is stored as null, so that an empty field of a form and of a CSV file mean the same."""
+"""A validator that replaces an empty text by null, so that an empty field of a form and of a CSV file mean the
+same.
+"""
 
 
 def _time_zone(value: str) -> str:
@@ -181,7 +194,9 @@ TimeZone = Annotated[
 
 OptionalLabel = Annotated[Label | None, EmptyIsNull]
 Serials = Annotated[list[Label], Field(max_length=10_000, fail_fast=True)]
-"""The serials of one line. Only the first error is reported: a body has room for some hundred thousand."""
+"""The serials of one line. Only the first error is reported, because a body may contain some hundred thousand
+serials.
+"""
 OptionalText = Annotated[Text | None, EmptyIsNull]
 
 
@@ -208,7 +223,7 @@ def _timestamp(value: object) -> str:
 Timestamp = Annotated[
     str, BeforeValidator(_timestamp), Moments, WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""Accepts any offset; stores and shows UTC with milliseconds and `Z`."""
+"""A date and time. Any offset is accepted; stored and returned is UTC with milliseconds and `Z`."""
 
 
 def _date(value: object) -> str:
@@ -230,7 +245,7 @@ def _recent(day: str) -> str:
 
 Date = Annotated[str, BeforeValidator(_date), Dates, WithJsonSchema({"type": "string", "format": "date"})]
 DueDate = Annotated[Date, AfterValidator(_recent)]
-"""A date that a document waits for. A filter takes any date."""
+"""The due date of a document, from 1970 on. Filters accept any date."""
 
 
 def _email(value: str) -> str:
@@ -258,16 +273,19 @@ Mailbox = Annotated[Email, AfterValidator(_mailbox)]
 
 
 class Model(BaseModel):
-    """Built at its first use: a start needs few models, and building all of them took a tenth of it."""
+    """A model that pydantic builds at its first use.
+
+    A start needs few models. To build all of them took a tenth of the start.
+    """
 
     model_config = ConfigDict(defer_build=True)
 
     ONLY_WHEN_ASKED: ClassVar[frozenset[str]] = frozenset()
-    """Fields that an answer has only when a query parameter asks for them."""
+    """Fields that an answer has only if a query parameter requests them."""
 
 
 class Input(Model):
-    """What a caller sends. Unknown fields are refused by name; types are not guessed."""
+    """The body of a request. Unknown fields are refused by name, and types are not converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -279,7 +297,7 @@ class Input(Model):
 
     @classmethod
     def __pydantic_init_subclass__(cls, partial: bool = False, **options: Any) -> None:
-        """`partial=True` makes every inherited field optional: the body of a PATCH."""
+        """Make every inherited field optional if `partial` is True. Such a model is the body of a PATCH."""
         super().__pydantic_init_subclass__(**options)
         if partial:
             for field in cls.model_fields.values():
@@ -288,11 +306,14 @@ class Input(Model):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """The errors in the text that this model refuses: all, unless it carries other bodies."""
+        """Return the errors in the text that this model refuses.
+
+        These are all errors, unless the body contains other bodies.
+        """
         return text_errors
 
     def given(self) -> dict[str, object]:
-        """The fields that the caller sent, with their values."""
+        """Return the fields that the caller sent, with their values."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
@@ -301,10 +322,12 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 class Recorded(Model):
-    """The fields that every record has besides its own."""
+    """The fields that every record has in addition to its special fields."""
 
     READ_ONLY: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
-    """Fields that a body may contain although nobody can set them: a client may send back what it got."""
+    """Fields that a body may contain although no caller can set them, so that a client may send back a received
+    record.
+    """
 
     id: Id
     created_at: Timestamp

@@ -1,5 +1,6 @@
-"""A finding about the installation: what is wrong where, and what to do. Its kind is declared once, with its
-sentences.
+"""Findings about the installation: each says what is wrong where, and what to do.
+
+A kind of finding is declared once, with its sentences.
 """
 
 import errno
@@ -13,7 +14,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.machine.regular_files import IS_DATABASE, NOT_REGULAR, reason_of
 
 PLACE: Final = re.compile(r"\{(\w+)\}")
-"""In a sentence, for a fact."""
+"""The place of a fact in a sentence."""
 Severity = Literal["wrong", "warning"]
 _MET: Final = (
     *(errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
@@ -22,22 +23,30 @@ _MET: Final = (
 
 
 REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR, IS_DATABASE)
-"""Those that files and disks give, and ours."""
+"""The reasons that files and disks give for errors, and those of wmsd."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
-    """`says` and `remedy` are whole sentences. A finding puts its facts into their places in braces."""
+    """A kind of finding.
+
+    `says` and `remedy` are whole sentences with places in braces, which a finding fills with facts.
+    """
 
     name: str
     severity: Severity
     says: str
     remedy: str
     words: tuple[str, ...] = ()
-    """Texts of ours that may stand in the places, so that they can be translated too. They may have places."""
+    """Texts of wmsd that may fill the places, listed here so that they can be translated. They may contain places
+    too.
+    """
 
     def of(self, path: Path | None = None, **facts: object) -> "Finding":
-        """A finding of this kind; `path` is the file that it is about, if there is one, and its fact `file`."""
+        """Return a finding of this kind.
+
+        `path` is the file that the finding is about, and also the fact `file`.
+        """
         named = {} if path is None else {"file": str(path)}
         return Finding(self, {**named, **{name: str(fact) for name, fact in facts.items()}}, path)
 

@@ -1,4 +1,4 @@
-"""How a list of what happened tells that the company's history was cut (decisions, section 11)."""
+"""The cuts of a company's history, as lists of events report them (decisions, section 11)."""
 
 from typing import Annotated, Final
 
@@ -7,11 +7,11 @@ from pydantic import Field
 from wmsd.contract.fields import Model, Timestamp, choice_of
 
 REASONS: Final = ("restore", "replica", "import", "copy", "older_file")
-"""Why an epoch begins, beside that of a new company."""
+"""The reasons for which an epoch begins, except for the creation of a company."""
 
 
 class HistoryCut(Model):
-    """A place in a history where what followed is gone, since the company was restored."""
+    """A point in the history after which events may be missing, because the company was restored."""
 
     epoch: Annotated[str, Field(description="The epoch that begins there.")]
     reason: Annotated[str, choice_of("CutReason", REASONS)]

@@ -1,12 +1,14 @@
-"""Invariants of a company's file, each declared by the capability that guarantees it."""
+"""Invariants of a company's file. Each is declared by the package that guarantees it."""
 
 from wmsd.base.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`differing` is a SELECT of the records that break the promise: the record, the expected value, the found
-    value. `words` are the texts with which it names records and values, so that they can be translated.
+    """An invariant that the doctor can check.
+
+    `differing` is a SELECT of the records that break the promise: the record, the expected value, the found value.
+    `words` are the names of records and values in the result, listed so that they can be translated.
     """
 
     promise: str
@@ -16,10 +18,10 @@ class Check:
 
 
 def unequal_sums(keys: str, expected: str, found: str) -> str:
-    """SQL: the keys of which the sums differ, and both sums as `expected` and `found`. `expected` and `found` are
-    SELECTs of the keys and an amount.
+    """Return SQL that selects the keys whose sums differ, with both sums as `expected` and `found`.
 
-    It adds both up under one key: one pass and one sort. A FULL JOIN compares each row with every other.
+    `expected` and `found` are SELECTs of the keys and an amount. The SQL adds both up under one key, which takes
+    one pass and one sort. A FULL JOIN would compare each row with every other row.
     """
     return f"""
         SELECT {keys}, sum(expected) AS expected, sum(found) AS found FROM (

@@ -1,4 +1,4 @@
-"""The query parameters that lists share (decisions, section 4). Query values arrive as texts."""
+"""The query parameters that lists share (decisions, section 4). Their values arrive as texts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ QueryDays = Annotated[int, _whole_number(1, 36_500), _number_schema(1, 36_500)]
 
 def _datetime(value: object) -> datetime:
     try:
-        # An unescaped "+" of an offset arrives as a blank, which can mean nothing else here.
+        # The unescaped "+" of an offset arrives as a blank. A blank has no other meaning here.
         return timestamps.from_text(str(value).replace(" ", "+"))
     except ValueError as error:
         raise validation_error(str(error)) from None
@@ -56,12 +56,12 @@ def _last_shown_at(value: object) -> int:
 
 
 Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
-"""An ISO 8601 timestamp, as microseconds since 1970: the unit of change sequences."""
+"""An ISO 8601 timestamp, as microseconds since 1970, which is the unit of change sequences."""
 ChangedAfter = Annotated[
     int, BeforeValidator(_last_shown_at), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""An ISO 8601 timestamp, as the last place of a change sequence whose records show it, or an earlier one, as
-`updated_at`.
+"""An ISO 8601 timestamp, as the last position of the change sequence whose `updated_at` is not after the
+timestamp.
 """
 
 QueryTimestamp = Annotated[
@@ -69,7 +69,7 @@ QueryTimestamp = Annotated[
     BeforeValidator(lambda value: timestamps.to_text(_datetime(value))),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-"""An ISO 8601 timestamp in the form of records: texts of one form compare like the moments themselves."""
+"""An ISO 8601 timestamp in the form of records. Texts of this form sort like the times themselves."""
 
 
 def _true_or_false(value: object) -> bool:
@@ -84,7 +84,10 @@ QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"ty
 
 
 def several_of(names: Sequence[str]) -> BeforeValidator:
-    """Validates a comma-separated choice of the names. The result is a tuple, in the order of `names`."""
+    """Return a validator for a comma-separated choice of the names.
+
+    Its result is a tuple in the order of `names`.
+    """
 
     def check(value: object) -> tuple[str, ...]:
         given = {name.strip() for name in str(value).split(",")} if isinstance(value, str) else set(value)  # type: ignore[call-overload]
@@ -105,42 +108,46 @@ class Query(Model):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     CHANGED_SINCE: ClassVar[str] = "updated_since"
-    """The parameter that asks for what has changed since a moment."""
+    """The parameter that requests the records that have changed since a time."""
     SINCE: ClassVar[frozenset[str]] = frozenset({CHANGED_SINCE, "since"})
-    """Parameters with a moment from which on something is looked for."""
+    """The parameters with a time from which on records or events are requested."""
     NEEDS: ClassVar[Mapping[str, str]] = {}
-    """The ability that a parameter needs beside that of the operation."""
+    """The ability that a parameter needs in addition to the ability of the operation."""
     BEGINS: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that say where a walk begins. They are no filters: a cursor goes on without them."""
+    """The parameters that say where a list starts. They are not filters: a cursor continues without them."""
 
     @classmethod
     def asks_for_changes(cls) -> bool:
-        """Whether it can ask for what has changed since some moment."""
+        """Return True if the query can request the records that have changed since a time."""
         return cls.CHANGED_SINCE in cls.model_fields
 
     @property
     def is_search(self) -> bool:
-        """Whether it uses a full-text index, whose time grows with the number of matches."""
+        """True if the query uses a full-text index, whose time grows with the number of matches."""
         return False
 
     def moment_of(self, name: str) -> str:
-        """The moment of such a parameter, as records show theirs; empty where there is none."""
+        """Return the time in a parameter, in the form of records, or "" if the parameter was not sent."""
         moment = getattr(self, name)
         return timestamps.from_microseconds(moment) if isinstance(moment, int) else moment or ""
 
     @classmethod
     def filter_names(cls) -> list[str]:
-        """The names of its filters: all parameters but paging and the choice of what to show."""
+        """Return the names of the filters: all parameters except paging and the choice of what to return."""
         return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
 
     def beginning(self) -> dict[str, object] | None:
-        """The moment that the caller lets the walk begin with, by its parameter; None for a list without one."""
+        """Return the time at which the caller starts the list, by its parameter, or an empty dict if it was not
+        sent.
+
+        Return None for a list that has no such parameter.
+        """
         if (names := self.BEGINS & self.SINCE) == frozenset():
             return None
         return {name: value for name in sorted(names) if (value := getattr(self, name)) is not None}
 
     def filters(self) -> dict[str, object]:
-        """The filters that the caller gave."""
+        """Return the filters that the caller sent."""
         return {
             name: value
             for name in self.model_fields_set - NO_FILTERS - self.BEGINS
@@ -154,19 +161,21 @@ UpdatedSince = Annotated[
 
 
 class ChangesQuery(Query):
-    """A list whose records have a place in the order of changes. As the first of several bases it puts its
-    parameter behind theirs: generated clients pass parameters by their places.
+    """The query of a list whose records have a position in the order of changes.
+
+    As the first of several base classes, this class puts its parameter after theirs. The order matters, because
+    generated clients pass parameters by position.
     """
 
     updated_since: UpdatedSince = None
 
 
 class NoQuery(Query):
-    """A route without query parameters: whatever is sent is refused by name."""
+    """The query of a route without query parameters. Every parameter is refused by name."""
 
 
 class SortedBy:
-    """The orders of a list, each of which an index has; with `-` it begins with the last."""
+    """The orders of a list. Each order has an index, and with `-` it begins with the last record."""
 
     def __init__(self, *names: str) -> None:
         self.orders = [order for name in names for order in (name, f"-{name}")]
@@ -193,16 +202,19 @@ class PageQuery(Query):
         return (self.page - 1) * self.per_page
 
     def of_some(self, number: int) -> Self:
-        """The query of so many records that are known already, in the same order and form."""
+        """Return the query for `number` records that are already known, in the same order and form."""
         return self.model_copy(update={**dict.fromkeys(self.filter_names()), "page": 1, "per_page": number})
 
 
 ALWAYS_READ = 50
-"""A page of so many records, or fewer, is read in pieces when it is too large (decisions, section 11)."""
+"""The most records of a page that is read in pieces if it is too large (decisions, section 11)."""
 
 
 def refuse_large_page(query: PageQuery) -> None:
-    """Raises Problem (422) for a page of more, with what works for every page."""
+    """Raise Problem (422) if the page has more than `ALWAYS_READ` records.
+
+    The error says which size always works.
+    """
     if query.per_page > ALWAYS_READ:
         error = (
             f"must be at most {ALWAYS_READ} for this list: a page of {query.per_page} records is too large for "
@@ -225,7 +237,7 @@ Ids = Annotated[tuple[Any, ...], BeforeValidator(_ids), WithJsonSchema({"type": 
 
 
 class IdsQuery(Query):
-    """Records of these ids, in no order; one that is not there is left out."""
+    """The query for the records with these ids, in no order. Ids without a record are ignored."""
 
     ids: Ids
 

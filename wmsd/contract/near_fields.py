@@ -1,4 +1,4 @@
-"""Finds the field of a model that was meant by one that it has not, such as `quantity` by `quantiy`."""
+"""A search for the field that an unknown field was meant to be, such as `quantity` for `quantiy`."""
 
 import difflib
 from collections.abc import Sequence
@@ -9,21 +9,21 @@ from pydantic import BaseModel
 from wmsd.contract.fields import SentBack
 
 NEAR: Final = 0.8
-"""How alike two names must be, of 1."""
+"""How similar two names must be, from 0 to 1."""
 LONGEST_NAME: Final = 40
 MOST_LOOKED_FOR: Final = 10
-"""The most names that are looked for in one body. Whoever sends it determines how many there are."""
+"""The most names that are searched for one body. The sender of a body determines how many unknown names it has."""
 
 
 class NearFields:
-    """The fields that the unknown ones of one body mean."""
+    """The fields that the unknown fields of one body were meant to be."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
         self._found: dict[tuple[type[BaseModel], str], str | None] = {}
 
     def of(self, path: Sequence[int | str]) -> str | None:
-        """The name of the field that is meant by the one at `path`; None where none is like it."""
+        """Return the name of the field that was meant by the one at `path`, or None if no name is similar."""
         *above, name = path
         model = _model_at(self._model, above)
         if model is None or not isinstance(name, str) or len(name) > LONGEST_NAME:
@@ -42,13 +42,16 @@ def _near(model: type[BaseModel], name: str) -> str | None:
 
 
 def _beginnings(name: str) -> list[str]:
-    """A name, and its first words: `weight` is meant to be `weight_kg`."""
+    """Return the name and its first words: `weight` is meant to be `weight_kg`."""
     words = name.split("_")
     return ["_".join(words[:number]) for number in range(1, len(words) + 1)]
 
 
 def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel] | None:
-    """The model of the objects at a path; a number is a place in a list."""
+    """Return the model of the object at a path, or None if there is none.
+
+    Numbers in the path are positions in a list.
+    """
     found: type[BaseModel] | None = model
     for part in path:
         if isinstance(part, int):
@@ -59,7 +62,7 @@ def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseMod
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The first model that a type has in it, as `Line` in `list[Line] | None`."""
+    """Return the first model inside a type, such as `Line` in `list[Line] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((found for each in get_args(annotation) if (found := _model_in(each)) is not None), None)

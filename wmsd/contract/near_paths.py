@@ -1,4 +1,4 @@
-"""Finds the path that was meant by one at which there is nothing, such as /api/articles by /api/articles/."""
+"""A search for the path that was meant by an unknown path, such as /api/articles for /api/articles/."""
 
 import difflib
 import re
@@ -9,22 +9,22 @@ from typing import Final
 NOWHERE: Final = "There is nothing at this address."
 LONGEST_PATH: Final = 200
 MOST_PARTS: Final = 8
-"""Whoever sends a path determines how long it is: nothing is looked for where it is longer."""
+"""The most parts of a path that are searched. The sender of a path determines how long it is."""
 LONGEST_PART: Final = 40
 NEAR: Final = 0.7
-"""How alike two parts must be, of 1."""
+"""How similar two parts must be, from 0 to 1."""
 FRONT: Final = "api"
 VERSION: Final = re.compile(r"v[0-9]{1,3}", re.IGNORECASE)
 
 
 class NearPaths:
     def __init__(self, paths: Callable[[], Iterable[str]]) -> None:
-        """`paths` are those that are there, with `{name}` for a part that may be anything."""
+        """Create a search among `paths`, which contain `{name}` for a part that may be any text."""
         self._paths = paths
 
     @cached_property
     def _patterns(self) -> dict[int, list[list[str]]]:
-        """By the number of their parts."""
+        """The parts of all paths, by the number of parts."""
         patterns: dict[int, list[list[str]]] = {}
         for path in dict.fromkeys(self._paths()):
             parts = path.split("/")[1:]
@@ -32,7 +32,7 @@ class NearPaths:
         return patterns
 
     def sentence(self, path: str) -> str:
-        """There is nothing at the path, and which one may be meant."""
+        """Return the sentence that there is nothing at the path, with the path that may be meant."""
         meant = self._meant(path)
         if meant is None or meant == path:
             return NOWHERE
@@ -54,7 +54,7 @@ class NearPaths:
         return next(filter(None, exact), None) or (self._found(parts, NEAR) if is_of_the_api else None)
 
     def _found(self, parts: Sequence[str], likeness: float) -> str | None:
-        """The path with these parts, or with such that are like them."""
+        """Return the path with these parts or with similar parts, or None if there is none."""
         patterns, found = self._patterns.get(len(parts), []), []
         for place, part in enumerate(parts):
             meant = _like(part, [each[place] for each in patterns if not _is_any(each[place])], likeness)

@@ -1,8 +1,8 @@
-"""Operations: use cases, each declared once. Every interface loops over these declarations.
+"""Operations: use cases, each declared once. Every interface is derived from these declarations.
 
-A declaration is the signature of the action, plus what the signature cannot say: the ability and module that it
-needs, the record that it returns, the events that it may cause. The access check, the decoding of the request, the
-OpenAPI entry and the reference page follow from it.
+A declaration is the signature of the action, plus everything that the signature cannot say: the ability and module
+that the operation needs, the record that it returns, the events that it may cause. The access check, the decoding
+of the request, the OpenAPI entry and the reference page follow from the declaration.
 """
 
 import inspect
@@ -26,8 +26,9 @@ CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
 NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
 References = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Iterable[FieldError]]
-"""Takes the transaction, the body with null in the place of everything malformed (`validation.well_formed`), and
-the parts of the path with the site by name; MALFORMED is the name of the paths of all errors of form.
+"""A function that finds errors in the references of a body. Its parameters are the transaction, the body with null
+in place of every malformed value (`validation.well_formed`), and the parts of the path by name. The last one also
+contains the site, and under MALFORMED the paths of all malformed values.
 """
 MALFORMED: Final = "malformed"
 
@@ -40,7 +41,7 @@ class Operation:
     description: str
     tag: str
     takes: frozenset[str]
-    """The action's parameters without the first."""
+    """The action's parameters, except the first."""
     path_types: dict[str, type]
     query: type[BaseModel] | None
     body: type[Input] | None
@@ -100,32 +101,41 @@ def operation(
     audited: str | None = None,
     history: str | None = None,
 ) -> Callable[[Callable[..., Any]], Operation]:
-    """Declares the decorated function as an operation.
+    """Declare the decorated function as an operation.
 
-    Its first parameter is the transaction. `query` and `body` are models, given by their types. `position` is
-    where a cursor list continues. `operator_id` comes from a header. The context is what the dispatcher knows of
-    the request: `call` is the request itself, `caller` and `company` are its caller and company, `site` is the
-    site of the bearer token (scope "site", which no other token opens). Every other parameter is a part of the
-    path.
+    Parameters of the function:
+    - The first one is the transaction.
+    - `query` and `body` are models, given by their types.
+    - `position` is the position at which a cursor list continues.
+    - `operator_id` comes from a header.
+    - The context comes from the dispatcher. `call` is the request itself. `caller` and `company` are its caller
+      and company. `site` is the site of the bearer token (scope "site", which no other token opens).
+    - Every other parameter is a part of the path.
 
-    What is done to the installation itself (scope "installation") is for people who are signed in, with `role` or
-    one that may do more; so is what a company's operation with a `role` does.
+    Operations on the installation itself (scope "installation") are for signed-in users who have at least `role`.
+    The same holds for a company's operation with a `role`.
 
-    An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
-    the service that has what it needs; it may take the company's `database`. One that `writes` does, and returns
-    its last unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The
-    `caller` of a flow that needs no token is None when there is no valid one.
+    An async function is a flow: it waits for something outside, and therefore opens its own units of work. Its
+    first parameter is the service with everything that the flow needs; the flow may also take the company's
+    `database`. A flow that `writes` returns its last unit of work. In that transaction the dispatcher stores the
+    answer under its Idempotency-Key. The `caller` of a flow that needs no token is None if there is no valid
+    token.
 
-    The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
-    that the declaration implies. `also_shown_with` is a second status of the same answer. `prepared`: the answer
-    is the same for everybody. `takes_key`: it does not write by itself, and passes an Idempotency-Key on.
-    `precondition` reads the record that is to be changed, from the same parts of the path, so that If-Match can be
-    checked. `references` finds the errors in what a body of wrong form refers to, so that all errors are told at
-    once. `off_because` says why a company that has the module cannot use it now, or
-    None. `max_body` is in bytes. `enrols`: also who lacks a second factor that is demanded may use it.
-    `about_token`: it is about the token of the request, so a session cannot use it. `audited`: what the audit
-    calls it when a person does it; what programs do is told by events. `history`: the table whose ids are the
-    positions of a list of what happened; a cursor of an earlier epoch is refused there.
+    The first line of the docstring is the summary, the rest is the description. The other options:
+    - `codes`: the errors in addition to those that the declaration implies.
+    - `also_shown_with`: a second HTTP status of the same answer.
+    - `prepared`: the answer is the same for every caller.
+    - `takes_key`: the operation does not write itself, but passes an Idempotency-Key on.
+    - `precondition`: reads the record that is to be changed, with the same parts of the path, to check If-Match.
+    - `references`: finds the errors in the references of a malformed body, so that all errors are reported
+      together.
+    - `off_because`: returns why a company that has the module cannot use the operation now, or None.
+    - `max_body`: the largest body in bytes.
+    - `enrols`: users who lack a required second factor may use the operation too.
+    - `about_token`: the operation is about the token of the request, so that a session cannot use it.
+    - `audited`: the name in the audit when a person uses the operation. For programs, events are the record.
+    - `history`: the table whose ids are the positions in a list of events. A cursor of an earlier epoch is
+      refused.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -190,8 +200,9 @@ def _bare(hint: Any) -> type:
 
 
 def _read_only(body: type[BaseModel] | None, returns: type[BaseModel] | None) -> frozenset[str]:
-    """Fields that an answer has and a body cannot set. A body may contain them: a client may send back what it
-    got.
+    """Return the fields that an answer has and a body cannot set.
+
+    A body may contain these fields, so that a client may send back a received record.
     """
     if body is None or returns is None or not issubclass(returns, Recorded):
         return frozenset()

@@ -1,4 +1,4 @@
-"""What a caller may use: asked before an operation runs, and by pages before they offer it."""
+"""The permissions of a caller. They are checked before an operation runs, and by pages before they offer it."""
 
 from collections.abc import Container, Iterable
 from typing import NamedTuple
@@ -9,20 +9,21 @@ from wmsd.contract.operation import Operation
 
 
 class Permissions(NamedTuple):
-    """Those of a caller in a company, or without one at the installation."""
+    """The permissions of a caller in a company, or in the installation if there is no company."""
 
     role: Role | None
     abilities: frozenset[str]
     in_force: Container[str]
     """The abilities that tokens may have in this installation."""
     modules: Container[str] = ()
-    """Those of the company."""
+    """The modules of the company."""
     is_person: bool = True
-    """At the pages, which need no API."""
+    """True for a person at the pages. Pages do not need the module "api"."""
 
     def objection(self, operation: Operation, asked: Iterable[str] = ()) -> str | None:
-        """Why the caller may not use the operation: a sentence; None where nothing is in the way. `asked`: the
-        parameters of its query, some of which may need an ability of their own.
+        """Return a sentence that says why the caller may not use the operation, or None if the caller may use it.
+
+        `asked` are the parameters of the query. Some of them may need an additional ability.
         """
         if operation.role is not None and not has_role(self.role, operation.role):
             return f"Only a {operation.role.replace('-', ' ')} may do this."
@@ -44,5 +45,5 @@ class Permissions(NamedTuple):
 
 
 def is_on(module: str | None, modules: Container[str], is_person: bool = True) -> bool:
-    """Whether what belongs to the module, if to any, is there for a company with these."""
+    """Return True if a company with these modules has the module, or if `module` is None."""
     return module is None or module in modules or (is_person and module == "api")

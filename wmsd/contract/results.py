@@ -1,4 +1,4 @@
-"""What actions return. Records are JSON texts: SQLite renders them (see `db/sql/records.py`)."""
+"""The results of actions. Records are JSON texts, which SQLite renders (see `db/sql/records.py`)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,30 +11,35 @@ class Record:
     id: int
     json: str
     is_new: bool = True
-    """False when a creating operation found the record already there."""
+    """False if a creating operation found that the record already existed."""
     name: str | None = None
-    """The last part of its address, if that is not the id."""
+    """The last part of the record's address, if that is not the id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`records`: JSON texts with commas between them."""
+    """A page of a list. `records` are JSON texts with commas between them."""
 
     records: str
     total: int
     ids: Sequence[int] = ()
-    """Of all its records, in order, where they are too large to be read at once. `records` has the first ones."""
+    """The ids of all records of the page, in order, if they are too large to be read together. In that case
+    `records` has only the first ones.
+    """
     number: int = 0
-    """How many of them `records` has."""
+    """The number of records in `records`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CursorPage:
-    """`records`: JSON texts with commas between them; `positions`: their positions in the order, likewise."""
+    """A page of a list by cursor. `records` are JSON texts with commas between them.
+
+    `positions` are the positions of the records in the order, also with commas between them.
+    """
 
     records: str
     end_position: int
-    """The position of the last record; of an empty page, the one that it was to begin after."""
+    """The position of the last record. On an empty page, the position after which the page was to begin."""
     has_more: bool
     positions: str
     beside: str = ""
@@ -43,21 +48,21 @@ class CursorPage:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """`records`: JSON texts with commas between them."""
+    """Several records without pages. `records` are JSON texts with commas between them."""
 
     records: str
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An object that is JSON text already."""
+    """An object that is already JSON text."""
 
     json: str
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An object with its own HTTP status: the health check's 503."""
+    """An object with a special HTTP status, such as the 503 of the health check."""
 
     status: int
     body: dict[str, Any]

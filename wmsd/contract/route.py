@@ -1,4 +1,4 @@
-"""Routes of an interface, and how a path finds its route."""
+"""Routes of an interface, and the search for the route of a path."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -13,12 +13,12 @@ from wmsd.contract.near_paths import NearPaths
 from wmsd.contract.operation import Operation
 
 WORKS_ON_FOR: Final = timedelta(days=365)
-"""How long a deprecated route still works (decisions, section 5)."""
+"""How long a deprecated route continues to work (decisions, section 5)."""
 
 
 @dataclass(frozen=True)
 class Deprecation:
-    """A route that is to go away. `since` is a moment in UTC."""
+    """The deprecation of a route that will be removed. `since` is in UTC."""
 
     since: datetime
 
@@ -28,7 +28,7 @@ class Deprecation:
 
     @cached_property
     def headers(self) -> Mapping[str, str]:
-        """Those of RFC 9745 and RFC 8594."""
+        """The headers of RFC 9745 and RFC 8594."""
         return {
             "Deprecation": f"@{int(self.since.timestamp())}",
             "Sunset": format_datetime(self.until, usegmt=True),
@@ -44,12 +44,12 @@ class Route:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Those of every answer of this route."""
+        """The headers of every answer of this route."""
         return {} if self.deprecation is None else self.deprecation.headers
 
 
 class RouteTable:
-    """Finds routes for callers that have no HTTP server in front of them."""
+    """The routes for callers that have no HTTP server in front of them."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: dict[str, list[Route]] = {}
@@ -59,7 +59,10 @@ class RouteTable:
         self._near = NearPaths(lambda: self._routes)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """The route, and the parts of the path by name. Raises Problem: 404, or 405 with the allowed methods."""
+        """Return the route, and the parts of the path by name.
+
+        Raise Problem 404 for an unknown path, and Problem 405 with the allowed methods for an unknown method.
+        """
         sent = [unquote(part, errors="replace") for part in path.split("/")]
         for pattern, known in self._patterns:
             parts = _match(pattern, sent)
@@ -82,7 +85,7 @@ def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
 
 
 def _match(pattern: list[str], sent: list[str]) -> dict[str, str] | None:
-    """The parts in the places of `{name}`; None when the path does not match the pattern."""
+    """Return the parts of the path for each `{name}`, or None if the path does not match the pattern."""
     if len(pattern) != len(sent):
         return None
     parts: dict[str, str] = {}

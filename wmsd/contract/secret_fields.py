@@ -1,16 +1,16 @@
-"""Marks on declared fields: what must not be shown, and what names a file or a folder.
+"""Marks on declared fields that contain secrets, or names of files and folders.
 
-Whoever shows values, or makes paths absolute, looks for the mark.
+Code that displays values or makes paths absolute checks these marks.
 """
 
 
 class Secret:
-    """The value is a secret or may hold one, such as an address with a token in its path."""
+    """A mark for a value that is or may contain a secret, such as an address with a token in its path."""
 
 
 class SecretFile:
-    """The value names a file whose content is a secret."""
+    """A mark for the name of a file whose content is a secret."""
 
 
 class OfPath:
-    """The value is the path of a file or of a folder."""
+    """A mark for the path of a file or folder."""

@@ -1,11 +1,11 @@
-"""The headings of operations in the descriptions, and the noun for a record under each."""
+"""The headings of operations in the API descriptions, with the noun for a record under each heading."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 
 class Tag(NamedTuple):
-    """The noun of its records, and what it is about."""
+    """The noun of the tag's records, and a description of the tag."""
 
     noun: str
     description: str

@@ -1,4 +1,4 @@
-"""Turns validation errors of the models into the errors that a caller reads: field path and English sentence."""
+"""Conversion of validation errors of models into errors for callers: a field path and an English sentence."""
 
 from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeVar
@@ -21,7 +21,10 @@ def _length(unit: str, bound: str, key: str) -> Callable[[Mapping[str, Any]], st
 
 
 def _one_of(context: Mapping[str, Any]) -> str:
-    """As pydantic lists them: `'IN', 'OUT' or 'NONE'`. The pages translate the last word that joins them."""
+    """Return the sentence for an enumeration, with the values as pydantic lists them: `'IN', 'OUT' or 'NONE'`.
+
+    The pages translate the word "or" before the last value.
+    """
     before, _, last = str(context["expected"]).rpartition(" or ")
     return f"must be {before} or {last}" if before else f"must be {last}"
 
@@ -56,12 +59,12 @@ SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
 def validate_model(
     model: type[Model], values: Mapping[str, object], text_errors: FieldErrors | None = None
 ) -> Model:
-    """Makes the model from the values. Raises Problem with every error at once.
+    """Create the model from the values. Raise Problem with all errors if there are any.
 
-    `text_errors` are errors already found in the text; they replace the model's own errors at the same path.
+    `text_errors` are errors that were already found in the text. They replace the model's errors at the same path.
     """
     if text_errors and sum(map(len, text_errors.values())) >= MOST_TOLD:
-        raise invalid(text_errors)  # the answer has no room for more
+        raise invalid(text_errors)  # the answer has no room for more errors
     errors = dict(text_errors or {})
     checked: Model | None = None
     try:
@@ -76,7 +79,10 @@ def validate_model(
 
 
 def well_formed(sent: Mapping[str, Any], errors: Container[str]) -> dict[str, Any]:
-    """The values as they were sent, with None in the place of each that has an error. `errors` has field paths."""
+    """Return the values as they were sent, but None in place of each value that has an error.
+
+    `errors` has field paths.
+    """
     return {name: _well_formed(value, name, errors) for name, value in sent.items()}
 
 
@@ -91,7 +97,10 @@ def _well_formed(value: Any, path: str, errors: Container[str]) -> Any:
 
 
 def field_errors(error: ValidationError, model: type[BaseModel] | None = None) -> FieldErrors:
-    """`model`: of the values, to name the field that is meant by an unknown one."""
+    """Return the errors by field path.
+
+    With `model`, an error for an unknown field names the field that was meant.
+    """
     details = error.errors(include_url=False, include_input=False)
     near = None if model is None else NearFields(model)
     return by_path((".".join(map(str, detail["loc"])), _sentence(detail, near)) for detail in details)
