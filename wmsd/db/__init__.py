@@ -1,1 +1,1 @@
-"""The only room that knows SQLite: files, units of work, migrations, rendering of records."""
+"""The only package that uses SQLite: files, units of work, migrations, rendering of records."""

@@ -1,9 +1,9 @@
-"""The work that waits for a connection. It runs on worker threads, one group at a time.
+"""A queue of work for one connection. The work runs on worker threads, one group at a time.
 
-A unit of work is a plain function that runs whole in one hop onto a thread: cancelling its waiter cannot cut it.
-What waits while a group runs is taken together, as the next group.
+A unit of work is a plain function that runs whole on one thread. If its caller is cancelled, the function still
+runs to its end. Work that arrives while a group runs is taken together, as the next group.
 
-A read leaves nothing behind, so it can be broken off: when its time is over, and when nobody waits for it.
+A read changes nothing, so it can be interrupted: when its time is over, or when no caller waits for it any more.
 """
 
 import asyncio
@@ -24,41 +24,41 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 Result = TypeVar("Result")
 LARGEST_GROUP = 64
 LARGEST_READ_GROUP = 8
-"""Smaller, so that the first answers are sent while the reader goes on."""
+"""The most reads in a group. The limit is smaller than for writes, so that the first answers are sent early."""
 LONG_SECONDS = 0.02
 MOST_TRIES = 20
 LOOK_SECONDS = 0.05
-"""Between two looks whether a read should be broken off."""
+"""The seconds between two checks whether a read should be interrupted."""
 ROWS_AT_A_TIME: Final = 64
-"""For aiosqlite's own cursors, of which none fetches rows here."""
+"""The chunk size of aiosqlite's cursors. wmsd fetches no rows with them."""
 
 
 @dataclass(slots=True)
 class Work:
-    """One unit of work, its waiter, and in the end its result or error."""
+    """One unit of work with its waiting caller, and at the end its result or error."""
 
     action: Callable[[Any], Any]
     actor: Actor
     future: "asyncio.Future[Any]"
     until: float = math.inf
-    """On the monotonic clock: when a read is broken off."""
+    """The time on the monotonic clock at which a read is interrupted."""
     is_quiet: bool = False
-    """Whether nobody is told of its commit."""
+    """True if the commit of this work need not be reported."""
     result: Any = None
     error: BaseException | None = None
 
     @property
     def is_over(self) -> bool:
-        """Whether its time is over, or nobody waits for it."""
+        """True if the time of this work is over, or if no caller waits for it."""
         return self.future.cancelled() or time.monotonic() > self.until
 
     def settle(self) -> None:
-        """Tells the waiter, unless it has gone."""
+        """Pass the result or error to the caller, if the caller still waits."""
         if self.future.done():
             return
         if self.error is None:
             self.future.set_result(self.result)
-        elif isinstance(self.error, StopIteration):  # which no future takes
+        elif isinstance(self.error, StopIteration):  # a future does not accept StopIteration
             self.future.set_exception(RuntimeError("an iterator ended too soon"))
         else:
             self.future.set_exception(self.error)
@@ -68,7 +68,10 @@ GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
 
 
 class UnderWay:
-    """The read that a thread is at. Inside a step of SQLite it can be broken off from outside only."""
+    """The read that a thread is running.
+
+    A read inside a step of SQLite can only be interrupted from another thread.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -83,14 +86,14 @@ class UnderWay:
             self._work = None
 
     def break_off_if_over(self, connection: sqlite3.Connection) -> None:
-        """Under the lock, so that it never meets the next one."""
+        """Interrupt the read if its time is over. The lock ensures that this never interrupts the next read."""
         with self._lock:
             if self._work is not None and self._work.is_over:
                 connection.interrupt()
 
 
 def settle_work(work: Work) -> None:
-    """Tells the waiter, on the loop, which waits a moment for memory to say it with."""
+    """Pass the result to the caller, on the event loop. If memory is short, wait and try again a few times."""
     for _ in range(MOST_TRIES):
         try:
             work.settle()
@@ -101,7 +104,10 @@ def settle_work(work: Work) -> None:
 
 
 class ConnectionQueue:
-    """`run_group` is called on a worker; it gives every work its result or its error."""
+    """A queue of work for one connection.
+
+    `run_group` is called on a worker thread, and sets the result or the error of every unit of work.
+    """
 
     def __init__(
         self,
@@ -115,16 +121,16 @@ class ConnectionQueue:
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
         self.gathers = False
-        """Whether it begins when the present turn of the loop is over, with all that is asked for in it, because
-        writes that share a commit cost less.
+        """True if the queue waits for the end of the event loop's current turn, and then starts with all work of
+        that turn. Writes that share a commit cost less.
         """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None
-        """Called on the worker before a group, and before the last work."""
+        """A function that is called on the worker thread before a group, and before the last work."""
         self.when_idle: Callable[[], None] | None = None
-        """Called on the loop when nothing is left to do."""
+        """A function that is called on the event loop when no work is left."""
         self.under_way: UnderWay | None = None
-        """Of a reader."""
+        """The current read, if this is the queue of a reader."""
         self._waiting: deque[Work] = deque()
         self._idle = asyncio.Event()
         self._is_running = False
@@ -136,16 +142,20 @@ class ConnectionQueue:
     async def open(
         cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
     ) -> "ConnectionQueue":
-        """Raises what `connect` raises, and RuntimeError when there can be no thread."""
+        """Open a connection, and return its queue.
+
+        Raise the errors of `connect`, and RuntimeError if no thread can start.
+        """
         return cls(await workers.open(connect), workers, run_group)
 
     @classmethod
     async def open_owned(
         cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
     ) -> "ConnectionQueue":
-        """As `open`; from then on aiosqlite owns the connection, on a thread of its own, and closes it.
+        """Open a queue as `open` does, and make aiosqlite the owner of the connection.
 
-        It is opened before: when aiosqlite's own opening fails, its thread may outlive the loop.
+        aiosqlite runs a separate thread for the connection, and closes it. The connection is opened before that.
+        If aiosqlite opened it and failed, its thread might outlive the event loop.
         """
         queue = await cls.open(workers, connect, run_group)
         owner = aiosqlite.Connection(lambda: queue._connection, iter_chunk_size=ROWS_AT_A_TIME)
@@ -159,7 +169,10 @@ class ConnectionQueue:
 
     @property
     def connection(self) -> sqlite3.Connection | None:
-        """The connection, to be used on the loop at once and left; None while a group runs or waits."""
+        """The connection, or None while a group runs or waits.
+
+        Use it on the event loop immediately, and do not store it.
+        """
         return None if self._is_running or self._is_closed else self._connection
 
     @property
@@ -168,20 +181,21 @@ class ConnectionQueue:
 
     @property
     def is_held_up(self) -> bool:
-        """Whether it has been at one group for so long that what is quick should go elsewhere."""
+        """True if one group has been running for so long that quick work should use another connection."""
         return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
     def submit(
         self, action: Callable[[Any], Result], actor: Actor, until: float = math.inf, is_quiet: bool = False
     ) -> "asyncio.Future[Result]":
-        """The future of the action's result."""
+        """Add the action to the queue, and return the future of its result."""
         work = Work(action, actor, asyncio.get_running_loop().create_future(), until, is_quiet)
         self.take(work)
         return work.future
 
     def take(self, work: Work) -> None:
-        """Raises RuntimeError when there can be no thread; the work is not done then. One that gathers tells the
-        waiter instead.
+        """Add the work to the queue. Raise RuntimeError if no thread can start; the work is not done then.
+
+        A queue that gathers work reports that error to the waiting caller instead.
         """
         self._waiting.append(work)
         if self._is_running:
@@ -200,13 +214,16 @@ class ConnectionQueue:
                 raise
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Raises ValueError when the connection is closed, and RuntimeError when there can be no thread."""
+        """Start to run groups.
+
+        Raise ValueError if the connection is closed, and RuntimeError if no thread can start.
+        """
         self._group_began = time.monotonic()
         if self.under_way is not None:
             self._look_later(loop, self.under_way)
         if self._is_closed:
             raise ValueError("no active connection")
-        self._workers.post(partial(self._run_groups, loop))  # last of what may fail: then nothing is begun
+        self._workers.post(partial(self._run_groups, loop))  # last: if it fails, nothing has started
         self._is_running = True
         self._idle.clear()
 
@@ -216,15 +233,19 @@ class ConnectionQueue:
             self._is_looking = True
 
     def _look(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
-        """Now and then while it runs. A read has several statements, so it may have to be broken off again."""
+        """Check the read at intervals while the queue runs.
+
+        A read has several statements, so it may be necessary to interrupt it more than once.
+        """
         self._is_looking = False
         if self._is_running:
             under_way.break_off_if_over(self._connection)
             self._look_later(loop, under_way)
 
     def _run_groups(self, loop: asyncio.AbstractEventLoop) -> None:
-        """On a worker: group by group, until nothing waits, or another connection waits for a thread. Each group
-        is delivered when it is done.
+        """Run group after group on a worker, until no work waits or another connection waits for a thread.
+
+        The results of each group are delivered when the group is done.
         """
         is_last = False
         while not is_last:
@@ -233,7 +254,7 @@ class ConnectionQueue:
             try:
                 self._make_ready()
                 self.run_group(self._connection, group)
-            except BaseException as error:  # a waiter must always hear; the error is its answer
+            except BaseException as error:  # the waiting caller must always get an answer; here it is the error
                 for work in group:
                     work.error = work.error or error
             is_last = not self._waiting
@@ -247,7 +268,10 @@ class ConnectionQueue:
             self.before_work(self._connection)
 
     def _next_group(self) -> list[Work]:
-        """Of what waits. When there is no memory for it, as soon as there is: no work is lost on the way."""
+        """Take the next group from the queue.
+
+        If there is no memory for it, wait until there is, so that no work is lost.
+        """
         group: list[Work] = []
         while self._waiting and len(group) < self.largest_group:
             try:
@@ -258,7 +282,10 @@ class ConnectionQueue:
         return group
 
     def _deliver(self, loop: asyncio.AbstractEventLoop, group: list[Work], is_last: bool) -> None:
-        """On the loop. What came while the thread was ending is started here, so that nothing is left waiting."""
+        """Deliver the results of a group, on the event loop.
+
+        If work arrived while the thread was ending, start it here, so that no work stays in the queue.
+        """
         if is_last:
             self._is_running = False
             if self._waiting:
@@ -273,7 +300,7 @@ class ConnectionQueue:
             self.when_idle()
 
     def _start_again(self, loop: asyncio.AbstractEventLoop) -> None:
-        """When that fails for want of memory or threads, what waits is not done, and told so."""
+        """Start to run groups again. If memory or threads are short, report the error to all waiting callers."""
         try:
             self._start(loop)
         except Exception as error:
@@ -285,7 +312,10 @@ class ConnectionQueue:
             self._idle.set()
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """The function's result, outside of any transaction and after all that waits: nothing may follow it."""
+        """Return the function's result, after all waiting work and outside of any transaction.
+
+        No work may follow.
+        """
         await self._is_over()
 
         def work() -> Result:
@@ -299,7 +329,7 @@ class ConnectionQueue:
             await self._idle.wait()
 
     async def close(self) -> None:
-        """Finishes what waits, then closes the connection, on a worker."""
+        """Finish the waiting work, then close the connection on a worker thread."""
         await self._is_over()
         self._is_closed = True
         if self._owner is not None:
@@ -307,5 +337,5 @@ class ConnectionQueue:
             return
         try:
             await self._workers.run(self._connection.close)
-        except RuntimeError:  # there can be no thread
+        except RuntimeError:  # no thread can start
             self._connection.close()

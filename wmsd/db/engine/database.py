@@ -1,4 +1,4 @@
-"""One SQLite file, for units of work that read it or write it."""
+"""One SQLite file, for units of work that read or write it."""
 
 import asyncio
 import math
@@ -21,12 +21,12 @@ from wmsd.db.engine.worker_threads import Workers
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
 MOST_LOG_BYTES = 256 * 1024 * 1024
-"""How much the log may grow during one long read."""
+"""How much the write-ahead log may grow during one long read."""
 LOOK_AT_LOG_SECONDS = 1.0
 
 
 class Database(FileConnections):
-    """The file must exist and be migrated (see `db/migrations/__init__.py`)."""
+    """The database in one SQLite file. The file must exist and be migrated (see `db/migrations/__init__.py`)."""
 
     def __init__(
         self,
@@ -43,9 +43,11 @@ class Database(FileConnections):
         counted: Callable[[FileConnections, int], None] | None = None,
         who: Actor = PROGRAM,
     ) -> None:
-        """`make_room` is called on a full disk, for writes that may use the reserve, and answers whether there is
-        room now. `uses_reserve`: whether all writes may use it. `who` makes the changes of which nothing else is
-        said. The others are those of `FileConnections`.
+        """Create the database object. The parameters that are not listed here are those of `FileConnections`.
+
+        `make_room` is called on a full disk, for writes that may use the reserve, and returns True if there is
+        space now. `uses_reserve`: whether all writes may use the reserve. `who` is the actor of changes for which
+        no actor is passed.
         """
         super().__init__(path, clock, ids, provision, after_commit, moved, alone, workers, counted)
         self._make_room = make_room
@@ -59,8 +61,9 @@ class Database(FileConnections):
         may_use_reserve: bool = False,
         is_quiet: bool = False,
     ) -> Awaitable[Result]:
-        """The action's result, once it is committed to disk. Raises what the action raises, with
-        nothing changed. `is_quiet`: `after_commit` need not be called for it.
+        """Run the action as a unit of work, and return its result when it is committed to disk.
+
+        Raise the errors of the action; nothing is changed then. `is_quiet`: `after_commit` need not be called.
         """
         self.last_used, actor = self._clock.monotonic(), actor or self._who
         write_first = partial(self._write_first, action, actor, is_quiet)
@@ -89,10 +92,10 @@ class Database(FileConnections):
     def read(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
     ) -> Awaitable[Result]:
-        """The action's result over one snapshot, which holds everything that was committed before this call.
+        """Return the action's result over one snapshot, which contains every commit before this call.
 
-        An action that is not quick runs a second time, on a thread: it must have no effect but its result. `until`
-        is a moment of `time.monotonic`. Raises OutOfTime after it.
+        An action that is not quick runs a second time, on a thread. Therefore it must have no effect except its
+        result. `until` is a time of `time.monotonic`; after it, OutOfTime is raised.
         """
         self.last_used = self._clock.monotonic()
         return self._inline_reader.submit(action, actor, until)
@@ -100,18 +103,19 @@ class Database(FileConnections):
     async def search(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
     ) -> Result:
-        """As `read`, for queries of a full-text index, which only an interruption can stop.
+        """Return the action's result as `read` does, for queries of a full-text index.
 
-        All searches of a file use one connection of their own, so that they delay no other reads.
+        Only an interruption can stop such a query. All searches of a file share a separate connection, so that
+        they delay no other reads.
         """
         self.last_used = self._clock.monotonic()
         return await (await self._readers.searcher()).submit(action, actor, until)
 
     async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
-        """As `read`, but on a thread at once: for reads that are long or have an effect, such as an export.
+        """Return the action's result as `read` does, but run it on a thread immediately.
 
-        While it runs, the log cannot start again from its beginning. Raises StorageError when that has made the
-        log too large.
+        This is for reads that take long or have an effect, such as an export. Meanwhile the log cannot restart
+        from its beginning. Raise StorageError if the log has become too large because of that.
         """
         self.last_used = self._clock.monotonic()
         began_at = log_bytes(self.path)
@@ -128,11 +132,14 @@ class Database(FileConnections):
     def staging(
         self, actor: Actor = PROGRAM, of_copy: bool = False, folder: StagingFolder | None = None
     ) -> Staging:
-        """A new connection for writing many rows at once (see Staging). It may outlive this object."""
+        """Return a new connection for writing many rows in one transaction (see Staging).
+
+        It may outlive this object.
+        """
         return Staging(self.path, self._clock, self._ids, self._provision, actor, of_copy, folder)
 
     async def try_to_write(self) -> None:
-        """Commits a write that changes nothing, to find out whether the disk works. Raises what `write` raises."""
+        """Commit a write that changes nothing, in order to check the disk. Raise the errors of `write`."""
 
         def write_version(tx: Transaction) -> None:
             tx.execute(f"PRAGMA user_version = {tx.value('PRAGMA user_version')}")
@@ -140,8 +147,9 @@ class Database(FileConnections):
         await self.write(write_version)
 
     async def write_log_back(self) -> None:
-        """Has the writer write a long log back into the file, as it does after commits too; but there it is silent
-        when it cannot. Raises what `write` raises, and sqlite3.Error.
+        """Write a long log back into the file. Raise the errors of `write`, and sqlite3.Error.
+
+        The writer also does this after commits, but there it reports no failure.
         """
         if log_bytes(self.path) <= LOG_BYTES:
             return
@@ -150,5 +158,5 @@ class Database(FileConnections):
             raise self._log.failure
 
     async def data_version(self) -> tuple[int, int, int]:
-        """A value that changes when another process commits; it may change at other times too."""
+        """Return a value that changes when another process commits. The value may change at other times too."""
         return self._openings, *await self.read(Transaction.data_version)

@@ -1,4 +1,4 @@
-"""Failures of a database file, in the words of the person who has to repair it."""
+"""Failures of a database file, described for the person who has to repair it."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ IN_DOUBT = ("SQLITE_IOERR",)
 
 
 class StorageError(Exception):
-    """The data folder or one of its files cannot be used; the sentence says why and what to do."""
+    """The data folder or one of its files cannot be used. The sentence says why and what to do."""
 
 
 class FileMoved(StorageError):
@@ -34,11 +34,11 @@ class FileOverwritten(FileMoved):
 
 
 class OutcomeUnknown(Exception):
-    """A commit failed and could not be undone: after a restart the data may be there or not."""
+    """A commit failed and could not be undone. After a restart the change may be in the file or not."""
 
 
 class OutOfTime(Exception):
-    """A read, including its wait, took longer than it may, and was interrupted."""
+    """A read, including its wait, took longer than allowed, and was interrupted."""
 
 
 STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
@@ -52,7 +52,7 @@ MAY_HAVE_HAPPENED = (
 
 
 def problem_of_failure(error: Exception) -> Problem | None:
-    """The answer to a failure of the file or the disk, mostly a 503; None for an error in the program."""
+    """Return the answer to a failure of the file or the disk, usually a 503. Return None for a program error."""
     if isinstance(error, OutcomeUnknown):
         short = isinstance(error.__cause__, MemoryError)
         why = "The server ran short of memory" if short else "The disk failed"
@@ -72,31 +72,31 @@ def problem_of_failure(error: Exception) -> Problem | None:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the file itself is damaged, as opposed to a full disk or another writer."""
+    """Return True if the file itself is damaged, as opposed to a full disk or another writer."""
     return _name(error).startswith(DAMAGED)
 
 
 def is_of_disk(error: sqlite3.Error) -> bool:
-    """Whether the disk is to blame: full, failing, read-only or gone."""
+    """Return True if the cause is the disk: full, failing, read-only or missing."""
     return _name(error).startswith(DISK)
 
 
 def is_in_doubt(error: BaseException) -> bool:
-    """Whether a commit that failed with this error may be in the log all the same: it was written, and its sync
+    """Return True if a commit with this error may still be in the log, because its write succeeded and its sync
     failed.
 
-    The driver does not tell a failed sync from other I/O errors.
+    The driver does not distinguish a failed sync from other I/O errors.
     """
     return _name(error).startswith(IN_DOUBT)
 
 
 def is_delay(error: BaseException | None) -> bool:
-    """Whether a retry may succeed: another connection was in the way, or the statement was interrupted."""
+    """Return True if a retry may succeed: another connection was in the way, or the statement was interrupted."""
     return _name(error).startswith(BUSY + BROKEN_OFF)
 
 
 def is_broken_off(error: sqlite3.Error) -> bool:
-    """Whether somebody interrupted the statement."""
+    """Return True if the statement was interrupted on purpose."""
     return _name(error).startswith(BROKEN_OFF)
 
 

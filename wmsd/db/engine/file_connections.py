@@ -1,7 +1,7 @@
 """The connections to a SQLite file: a writer, an inline reader, and a few readers on threads.
 
-Each is opened when it is first needed. All are closed together when other processes are to use the file too, or no
-longer.
+Each connection is opened when it is first needed. All connections are closed together when other processes start
+or stop using the file too.
 """
 
 import asyncio
@@ -29,15 +29,20 @@ from wmsd.db.engine.write_ahead_log import WriteAheadLog
 
 Result = TypeVar("Result")
 DESCRIPTORS_OF_A_CONNECTION = 2
-"""The file and its log; all connections share one more for the log's index."""
+"""The file descriptors of a connection: the file and its log. All connections share one more for the log's
+index.
+"""
 PATIENCE_SECONDS = 10.0
-"""How long a file that is to be opened anew waits for those who copy it."""
+"""How long the file waits for processes that copy it, before it is reopened."""
 STATES: Final = count()
-"""Of all files."""
+"""The source of state numbers for all files."""
 
 
 class FileConnections:
-    """The file must exist and be migrated (see `db/migrations/__init__.py`)."""
+    """The connections to one SQLite file.
+
+    The file must exist and be migrated (see `db/migrations/__init__.py`).
+    """
 
     def __init__(
         self,
@@ -51,10 +56,13 @@ class FileConnections:
         workers: Workers | None,
         counted: "Callable[[FileConnections, int], None] | None",
     ) -> None:
-        """`moved` is called when the file was removed or replaced in use. `alone`: whether no other process may
-        open the file while it is not lent. `workers` are shared with other files. A file without them has its own,
-        its reads have a connection of their own from the first on, and aiosqlite owns the others. `counted` is
-        called with the number of connections that were opened or closed.
+        """Create the connections, all closed.
+
+        - `moved` is called when the file was removed or replaced while in use.
+        - `alone`: no other process may open the file while it is not lent.
+        - `workers` are threads that are shared with other files. A file without them has separate threads and
+          always uses a separate connection for reads, and aiosqlite owns its other connections.
+        - `counted` is called with the number of connections that were opened or closed.
         """
         self.path = path
         self.after_commit = after_commit
@@ -69,7 +77,7 @@ class FileConnections:
         self._lent = 0
         self._is_to_be_shared = False
         self._is_shared = False
-        """Whether its connections are those of a file that other processes use too."""
+        """True if the connections are open in the mode for a file that other processes use too."""
         self._openings = 0
         self._keeps_reader = False
         self._writer: ConnectionQueue | None = None
@@ -115,22 +123,26 @@ class FileConnections:
 
     @property
     def is_writing(self) -> bool:
-        """Whether its writer has been at one group for longer than a quick one takes, also while it is being
-        closed. It may be asked on any thread.
+        """True if the writer has been working on one group for longer than a quick group takes, even while it is
+        being closed.
+
+        Any thread may read this property.
         """
         return any(each is not None and each.is_held_up for each in (self._writer, self._closing_writer))
 
     @property
     def state(self) -> int | None:
-        """A number for the content of the file: as long as it stays, whatever is read stays the same. None while
-        something is written, or another process may write. That the file is still there is not looked at.
+        """A number for the content of the file: as long as it is the same, all reads return the same.
+
+        None while something is being written, or while another process may write. The property does not check that
+        the file still exists.
         """
         if self._writer is None or not self._writer.is_idle or not self._alone or self._is_shared:
             return None
         return self._state
 
     def is_standing(self) -> bool:
-        """Whether the open file is still there under its name. When it is not, `moved` is called."""
+        """Return True if the open file is still there under its name. Otherwise call `moved`."""
         try:
             self.standing.check()
         except FileMoved as moved:
@@ -140,9 +152,7 @@ class FileConnections:
         return True
 
     def begin(self) -> bool:
-        """Call it before a connection is opened. Whether this process is to have the file alone. Raises
-        FileMoved.
-        """
+        """Prepare to open a connection. Return True if this process must open the file alone. Raise FileMoved."""
         if self._is_retired:
             raise FileMoved(self.path)
         alone = self._alone and not self._is_shared
@@ -152,10 +162,12 @@ class FileConnections:
         return alone
 
     async def open(self) -> None:
-        """Opens the database, so that it counts as open from now on: one connection, which writes and reads.
+        """Open one connection that writes and reads, so that the database counts as open.
 
-        A file with its own workers keeps one more open from now on, for reads that are not quick: everything needs
-        such a file, and it may be a time when no other connection can be opened. Raises what opening raises.
+        Raise the errors of opening.
+
+        A file with separate workers also opens a connection for slow reads, and retains it. All parts of wmsd need
+        such a file, and later there may be no resources for another connection.
         """
         await self.open_writer()
         if self._has_own_workers:
@@ -163,8 +175,9 @@ class FileConnections:
             await self._readers.reader()
 
     async def open_writer(self) -> ConnectionQueue:
-        """Opens the writer. From then on `write` hands work over at once, so that it runs in the order of the
-        calls.
+        """Open and return the writer.
+
+        From then on, `write` queues work immediately, so that work runs in the order of calls.
         """
         if self._writer is not None:
             return self._writer
@@ -176,7 +189,7 @@ class FileConnections:
             return self._writer
 
     def take_writer(self, connection: sqlite3.Connection) -> None:
-        """Writes with this connection, which was opened after `begin`, while the database had none."""
+        """Use this connection as the writer. It was opened after `begin`, while the database had no writer."""
         self.last_used = self._clock.monotonic()
         commits = self._commits()
         self._begin_to_write(ConnectionQueue(connection, self._workers.writers, commits), commits)
@@ -194,7 +207,7 @@ class FileConnections:
         return writer
 
     def _committed(self, group: list[Work]) -> None:
-        self._state = next(STATES)  # before anybody is told of the commit
+        self._state = next(STATES)  # before any caller learns of the commit
         self.writes.note(group, self._clock.now())
         if self._moved is not None and self.standing.moved is not None:
             self._moved(self.standing.moved)
@@ -217,16 +230,16 @@ class FileConnections:
 
     @property
     def connections(self) -> int:
-        """How many are open."""
+        """The number of open connections."""
         return len(self._queues()) + self._inline_reader.is_open
 
     @property
     def can_close_readers(self) -> bool:
-        """Whether there are connections beside the writer."""
+        """True if there are connections in addition to the writer."""
         return self._writer is not None and self.connections > 1
 
     async def close_readers(self) -> None:
-        """Closes what reads beside the writer, which reads for it from then on."""
+        """Close all connections except the writer, which then also reads."""
         async with self._opening:
             if self._writer is None:
                 return
@@ -234,7 +247,7 @@ class FileConnections:
             await self._close_each(self._readers.take())
 
     async def close(self) -> None:
-        """Waits for work in progress, then closes. The log of a file that was overwritten is moved aside."""
+        """Wait for work in progress, then close. If the file was overwritten, move its log aside."""
         self._keeps_reader = False
         async with self._sharing:  # a state may be about to be held
             await self._close()
@@ -256,14 +269,14 @@ class FileConnections:
             self._workers.close()
 
     async def retire(self) -> None:
-        """Closes for good: another file comes in place of this one. Whoever still asks gets FileMoved."""
+        """Close for good, because another file replaces this one. Later calls get FileMoved."""
         self._is_retired = True
         await self.close()
 
     async def keep(self, path: Path) -> bool:
-        """Writes everything in the log into the file; if that was deleted, writes a copy to `path` instead.
+        """Write the whole log into the file. If the file was deleted, write a copy to `path` instead.
 
-        Answers whether there is a copy. Raises sqlite3.Error and OSError.
+        Return True if there is a copy. Raise sqlite3.Error and OSError.
         """
         queues = self._queues()
         run_last = queues[-1].run_last if queues else self._inline_reader.run_last
@@ -288,7 +301,7 @@ class FileConnections:
             await queue.close()
 
     async def lend(self) -> None:
-        """Shares the file with other processes, until `take_back` was called as often."""
+        """Share the file with other processes, until `take_back` has been called the same number of times."""
         self._lent += 1
         await self.share(True)
 
@@ -297,18 +310,21 @@ class FileConnections:
         await self.share(self._lent > 0)
 
     async def share(self, is_shared: bool) -> None:
-        """Has the file open so that other processes may use it too, or so that none may, from the return on."""
+        """Reopen the file so that other processes can use it too, or so that no other process can.
+
+        The new mode applies when this method returns.
+        """
         self._is_to_be_shared = is_shared
         async with self._sharing:
             if self._is_shared != self._is_to_be_shared:
                 await self._pins.end(PATIENCE_SECONDS)
                 await self._open_anew()
         if self._keeps_reader:
-            with suppress(Exception):  # whoever needs it next is told
+            with suppress(Exception):  # the next caller that needs the reader gets the error
                 await self._readers.reader()
 
     async def _open_anew(self) -> None:
-        """Closes all connections together. Work that comes in the meantime waits until that is done."""
+        """Close all connections together. Work that arrives meanwhile waits until they are closed."""
         async with self._opening:
             self._openings += 1
             self._inline_reader.is_paused = True
@@ -322,8 +338,9 @@ class FileConnections:
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[HeldState]:
-        """Holds the state after the last commit while it lasts, or until the file must be closed. Raises
-        sqlite3.Error and StorageError.
+        """Hold the state after the last commit while this context is open, or until the file must be closed.
+
+        Raise sqlite3.Error and StorageError.
         """
         self.last_used = self._clock.monotonic()
         async with self._sharing:
@@ -336,12 +353,13 @@ class FileConnections:
             await self._pins.release(held)
 
     async def read_pinned(self, held: HeldState, action: Callable[[Transaction], Result]) -> Result:
-        """What the action reads of a state that `pinned` holds, on a thread."""
+        """Return the action's result over a state that `pinned` holds. The action runs on a thread."""
         return await self._workers.readers.run(partial(held.read, action))
 
 
 def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:
-    # A reader of a WAL database may have to create the -shm file, so it opens for writing and is restricted then.
+    # A reader of a WAL database may have to create the -shm file. Therefore it opens for writing and is restricted
+    # then.
     connection = connect(path, cache_kib=THREAD_CACHE_KIB if read_only else CACHE_KIB, alone=alone)
     if read_only:
         connection.execute("PRAGMA query_only = ON")

@@ -1,12 +1,12 @@
-"""Detects that the file beside a log was exchanged since the log began: that it is not the one that wmsd wrote.
+"""Detection of a file that was exchanged after its log began, so that it is not the file that wmsd wrote.
 
-A copy that somebody puts back may have the very content that the file had when its log began. Then the log fits,
-and replaying it would undo silently what the copy was put there for. So the first transaction of a log notes which
-file it found beside it. From then on only pages of the log come into that file. A file that was written since, and
-has no page of the log, was put there by somebody else.
+A copy that a person puts back may have exactly the content that the file had when its log began. Then the log fits
+the copy. Replaying the log would silently undo the purpose of the copy. Therefore the first transaction of a log
+records which file it found. From then on only pages of the log are written into that file. If a file was written
+since and contains no page of the log, another program put it there.
 
-A whole folder may have been copied, to another disk for example. Its log is another file then too, and nothing
-follows from the identities of the files.
+A whole folder may have been copied, for example to another disk. Then the log is another file too, and the
+identities of the files prove nothing.
 """
 
 import os
@@ -18,12 +18,14 @@ from wmsd.db.engine.wal_frames import pages_in
 from wmsd.db.engine.wal_identity import LogRow, row_in
 
 LARGEST: Final = 2**63 - 1
-"""That SQLite stores as an integer. Some file systems number their files up to 2**64."""
+"""The largest integer that SQLite stores. Some file systems number their files up to 2**64."""
 
 
 class Found(NamedTuple):
-    """A file and its log. `file` and `log` are inodes. The moments are those of the file in nanoseconds: when its
-    content was modified, which a copy may have kept, and when anything of it was, which the system alone sets.
+    """A file and its log. `file` and `log` are inodes. The times belong to the file and are in nanoseconds.
+
+    `modified` is when its content was modified, which a copy may preserve. `changed` is when its content or its
+    metadata last changed, which only the system sets.
     """
 
     file: int
@@ -33,17 +35,17 @@ class Found(NamedTuple):
 
 
 def find_file_and_log(path: Path) -> Found:
-    """The file and its log as they are now. Raises OSError."""
-    path = path.resolve()  # SQLite's own files stand beside it
+    """Return the file and its log as they are now. Raise OSError if one is missing."""
+    path = path.resolve()  # SQLite's other files are in the folder of the resolved path
     file, log = os.stat(path), os.stat(log_of(path))  # noqa: PTH116  # a Path takes twice as long
     return Found(file.st_ino & LARGEST, file.st_mtime_ns, file.st_ctime_ns, log.st_ino & LARGEST)
 
 
 def rows_of_log(path: Path) -> list[LogRow]:
-    """What the log beside the file says of itself and of the file that it has found, each time that it was named.
-    It says nothing when it is a copy. A transaction that was rolled back may be among them. Raises OSError.
+    """Return the rows in the log about itself and about the file that it found, one for each name of the log.
 
-    SQLite would look for them by the schema of the file that stands there, which may be of another file.
+    The list is empty if the log is a copy. It may contain rows of a transaction that was rolled back. SQLite would
+    find the rows by the schema of the present file, which may be another file. Raise OSError.
     """
     log = log_of(path.resolve())
     inode = log.stat().st_ino & LARGEST
@@ -53,8 +55,9 @@ def rows_of_log(path: Path) -> list[LogRow]:
 
 
 def was_exchanged(path: Path, row: LogRow) -> bool:
-    """Whether the file is another one than its log has found, by what both hold too. No process may have it open,
-    and nothing of the row may have been written back to it. Raises OSError.
+    """Return True if the file is not the one that its log found, judged by identity, times and pages.
+
+    No process may have the file open, and no part of the row may have been written back to it. Raise OSError.
     """
     found = find_file_and_log(path)
     is_written = found.modified != row.found_modified and found.changed > row.found_changed
@@ -62,7 +65,9 @@ def was_exchanged(path: Path, row: LogRow) -> bool:
 
 
 def _has_page_of_log(path: Path) -> bool:
-    """Whether any page of the file is as the log has it: the last to write it back was killed half-way."""
+    """Return True if any page of the file is the same in the log, because the last write-back was killed
+    halfway.
+    """
     with path.open("rb") as file, log_of(path).open("rb") as log:
         for number, page in pages_in(log):
             file.seek((number - 1) * len(page))

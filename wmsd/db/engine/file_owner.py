@@ -1,4 +1,4 @@
-"""Whose file a company's file is: it says so itself, so that no other company's is served in its place."""
+"""The owner of a company's file. The file records it, so that no other company's file is used in its place."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 
 
 class Owner(NamedTuple):
-    """A company, as its file knows it. Only `code` is for people."""
+    """A company, as its file records it. Only `code` is for people."""
 
     installation: str
     company_id: int
@@ -23,8 +23,9 @@ CLAIM: Final = """
 
 
 def claim_file(connection: sqlite3.Connection, path: Path, owner: Owner) -> None:
-    """Writes down whose file it is, in a file that does not say so yet: one that is new, or was made by a program
-    without this. Raises WrongOwner.
+    """Record the owner in a file that has no owner yet. Raise WrongOwner if the file has another owner.
+
+    A file without an owner is new, or was created by an older program.
     """
     if connection.execute(FIND).fetchone() is None:
         connection.execute(CLAIM, owner)
@@ -32,13 +33,13 @@ def claim_file(connection: sqlite3.Connection, path: Path, owner: Owner) -> None
 
 
 def give_away(connection: sqlite3.Connection, owner: Owner) -> None:
-    """Writes down a new owner, in a copy of a file that is to be another company's. Raises sqlite3.Error."""
+    """Replace the owner in a copy of a file that will belong to another company. Raise sqlite3.Error."""
     connection.execute("DELETE FROM owner")
     connection.execute(CLAIM, owner)
 
 
 def check_owner(connection: sqlite3.Connection | Transaction, path: Path, owner: Owner) -> None:
-    """Raises WrongOwner when the file is of another company, or of another installation. Raises sqlite3.Error."""
+    """Raise WrongOwner if the file belongs to another company or another installation. Raise sqlite3.Error."""
     row = connection.execute(FIND).fetchone()
     if row is None:
         return
@@ -50,7 +51,7 @@ def check_owner(connection: sqlite3.Connection | Transaction, path: Path, owner:
 
 
 class WrongOwner(StorageError):
-    """A file stands where another company's belongs."""
+    """The file of another company is at the path of a company's file."""
 
     def __init__(self, path: Path, found: str, owner: Owner) -> None:
         super().__init__(

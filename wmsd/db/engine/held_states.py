@@ -1,9 +1,9 @@
-"""Holds one state of a file while others write, so that another process can copy it byte by byte.
+"""States of a file that are held while others write, so that another process can copy the file byte by byte.
 
-SQLite's online backup begins anew whenever another connection writes, so beside a busy server it might never end.
-A reader holds a state without that: as long as it reads, the log does not begin anew, and no page that came after
-the state is written from the log into the file. So the bytes of the file, and of the log up to the last commit of
-the state, make it up (https://sqlite.org/wal.html, sections 2.1 and 2.2).
+SQLite's online backup restarts whenever another connection writes, so it might never end on a busy server. A
+reader can hold a state instead. As long as the reader reads, the log does not restart, and no newer page is
+written from the log into the file. Therefore the state consists of the bytes of the file, and of the log up to the
+last commit of the state (https://sqlite.org/wal.html, sections 2.1 and 2.2).
 """
 
 import asyncio
@@ -29,9 +29,11 @@ AGAIN_SECONDS: Final = 0.005
 
 
 class Extent(NamedTuple):
-    """The bytes that make up a state: the whole file, and `log_bytes` from the beginning of its log, whose pages
-    replace those of the file. 0: the log is not part of it. `name_page` is the page with the name of the log; 0
-    where there is none.
+    """The bytes of a state: the whole file, and the first `log_bytes` of its log, whose pages replace those of the
+    file.
+
+    If `log_bytes` is 0, the log is not part of the state. `name_page` is the page with the name of the log, or 0
+    if there is none.
     """
 
     file: Identity
@@ -40,7 +42,7 @@ class Extent(NamedTuple):
 
 
 class HeldState:
-    """A state that is held until `close`. Any thread may use it."""
+    """A state of a file that is held until `close`. Any thread may use it."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, extent: Extent) -> None:
         self.path = path
@@ -53,15 +55,17 @@ class HeldState:
         return self._connection is not None
 
     def read(self, action: Callable[[Transaction], Result]) -> Result:
-        """What the action reads of the state. Raises StorageError when it is not held any more, and
-        sqlite3.Error.
+        """Return the action's result over the state.
+
+        Raise sqlite3.Error, and StorageError if the state is no longer held.
         """
         with self._held() as connection:
             return action(lone_transaction(connection))
 
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
-        """Writes a copy to `path`, after the statements have deleted from it: no trace of that is in it. The file
-        is made in memory first, and has a name of its own. Raises as `read` does.
+        """Write a copy to `path`, from which the statements have deleted data without a trace.
+
+        The copy is created in memory first, and gets a new log name. Raise the errors of `read`.
         """
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
             with self._held() as connection:
@@ -76,17 +80,17 @@ class HeldState:
 
     @contextmanager
     def _held(self) -> Iterator[sqlite3.Connection]:
-        """Its connection, for this thread alone."""
+        """Yield the state's connection, for this thread alone."""
         with self._lock:
             if self._connection is None:
                 raise StorageError(f"The state of {self.path} is not held any more.")
             yield self._connection
 
     def close(self) -> None:
-        """Breaks off what is being read."""
+        """Close the state, and interrupt reads of it."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            while not self._lock.acquire(timeout=AGAIN_SECONDS):  # it may be between two statements
+            while not self._lock.acquire(timeout=AGAIN_SECONDS):  # a read may be between two statements
                 connection.interrupt()
             try:
                 connection.close()
@@ -95,9 +99,11 @@ class HeldState:
 
 
 def hold_state(path: Path, *, alone: bool = False) -> HeldState:
-    """Holds the state after the last commit. `alone`: as the other connections of this process to the file.
+    """Hold the state after the last commit.
 
-    It waits until no other connection writes, for a moment. Raises sqlite3.Error and StorageError.
+    `alone` must be as in the other connections of this process to the file.
+
+    The function waits for other writers for a short time. Raise sqlite3.Error and StorageError.
     """
     found = identity(path)
     if found is None:
@@ -117,22 +123,22 @@ def hold_state(path: Path, *, alone: bool = False) -> HeldState:
 
 
 def read_state(path: Path, action: Callable[[Transaction], Result]) -> Result:
-    """What the action reads of the state after the last commit. Raises as `hold_state` does."""
+    """Return the action's result over the state after the last commit. Raise the errors of `hold_state`."""
     with closing(hold_state(path)) as state:
         return state.read(action)
 
 
 def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
-    """Begins to read, and says how many bytes of the log are read with the file.
+    """Start to read, and return how many bytes of the log belong to the state.
 
-    While nobody writes, the log does not become longer. When all of it is in the file already, the file alone has
-    the state: SQLite then lets nothing be written into it as long as this reader is there.
+    While no connection writes, the log does not grow. If the whole log is already in the file, the file alone
+    contains the state: SQLite then writes nothing into the file as long as this reader is open.
     """
     with (
         closing(connect(path, alone=alone, busy_seconds=0)) as writer,
         closing(connect(path, alone=alone)) as looker,
     ):
-        begin_to_write(writer)  # which keeps others from writing
+        begin_to_write(writer)  # keeps other connections from writing
         connection.execute("BEGIN")
         connection.execute(READ).fetchone()
         _, frames, written = looker.execute(LOOK).fetchone()
@@ -143,7 +149,10 @@ def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
 
 
 class HeldStates:
-    """Threads of `workers` open and close them: both may wait for the disk."""
+    """The held states of one file.
+
+    Threads of `workers` open and close them, because both may wait for the disk.
+    """
 
     def __init__(self, workers: WorkerThreads) -> None:
         self._workers = workers
@@ -156,14 +165,17 @@ class HeldStates:
         return not self._held
 
     async def begin(self, path: Path, alone: bool) -> HeldState:
-        """Raises what `pin` raises."""
+        """Hold a state of the file. Raise the errors of `hold_state`."""
         held = await self._workers.open(partial(hold_state, path, alone=alone))
         self._held.add(held)
         self._none_held.clear()
         return held
 
     async def release(self, held: HeldState) -> None:
-        """Closing is shielded: a state that stays held would keep the log growing."""
+        """Close the state.
+
+        Closing is shielded from cancellation: a state that stays held would make the log grow.
+        """
         try:
             await asyncio.shield(self._workers.run(held.close))
         finally:
@@ -172,7 +184,7 @@ class HeldStates:
                 self._none_held.set()
 
     async def end(self, patience: float) -> None:
-        """Waits so many seconds until no state is held, and then releases those that still are."""
+        """Wait up to `patience` seconds until no state is held, then close the remaining states."""
         if self._held and patience:
             await asyncio.wait([asyncio.ensure_future(self._none_held.wait())], timeout=patience)
         for held in list(self._held):

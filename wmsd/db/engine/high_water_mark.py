@@ -1,4 +1,4 @@
-"""How far a company's file has come: the place of its last change, and the number of its last event."""
+"""The high-water mark of a company's file: the position of its last change, and the number of its last event."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ READ: Final = """
     SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) FROM change_sequence
 """
 FAR_AHEAD: Final = timedelta(hours=1)
-"""Changes of so much later than now show that the clock was set back, or is wrong now."""
+"""How far a change may be in the future. A later one shows that the clock was set back, or is wrong now."""
 
 
 class HighWaterMark(NamedTuple):
@@ -21,13 +21,13 @@ class HighWaterMark(NamedTuple):
 
 
 def read_mark(of: sqlite3.Connection | Transaction) -> HighWaterMark:
-    """Raises sqlite3.Error."""
+    """Return the high-water mark of the file. Raise sqlite3.Error."""
     [row] = of.execute(READ)
     return HighWaterMark(*row)
 
 
 def ahead(marks: Mapping[int, HighWaterMark], now: datetime) -> dict[int, str]:
-    """The companies whose changes show moments far after now, by id, with the last such moment."""
+    """Return the companies with changes far in the future: by id, the time of the last change."""
     latest = timestamps.microseconds(now + FAR_AHEAD)
     late = {company: mark.last_change for company, mark in marks.items() if mark.last_change > latest}
     return {company: timestamps.from_microseconds(change) for company, change in late.items()}

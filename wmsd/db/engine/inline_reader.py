@@ -1,9 +1,10 @@
-"""Reads that are over in a moment, on the event loop's own thread.
+"""Quick reads, which run on the event loop's own thread.
 
-A hop to another thread and back costs several times what most reads do, because it hands Python's lock over and
-back at every statement. So a read is tried here first, over one snapshot with the others of this turn of the loop,
-or at once while turns are long. One that takes longer than a moment, or would have to wait, is broken off and done
-from its beginning by a thread: a read leaves nothing behind.
+A hop to another thread and back costs several times more than most reads, because it passes Python's lock over and
+back at every statement. Therefore a read is tried here first. It shares one snapshot with the other reads of this
+turn of the event loop, or runs immediately while turns are long. If it takes longer than `MOMENT_SECONDS`, or
+would have to wait, it is interrupted, and a thread runs it from the beginning. This is safe because a read changes
+nothing.
 """
 
 import asyncio
@@ -28,38 +29,38 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
-"""Of the processor. The time of other threads and processes makes no read long: each read that is left to a thread
-needs a connection there.
+"""The processor time of a quick read. Time of other threads and processes does not count, because each read that
+is passed to a thread needs a connection there.
 """
 STALL_SECONDS: Final = 0.05
-"""Of the clock, for a read and for a turn that wait for the disk."""
+"""The clock time after which a read or a turn counts as waiting for the disk."""
 STEPS_BETWEEN_LOOKS: Final = 2000
-"""SQLite's own steps, a few dozen to the microsecond, between two looks at the clock."""
+"""SQLite's steps between two checks of the clock. SQLite runs a few dozen steps in a microsecond."""
 LARGEST_TURN: Final = 64
 TURN_SECONDS: Final = 0.012
-"""Of the processor. Many reads that each take a moment are long together: the others are done in the next turn."""
+"""The processor time of a turn. Many quick reads together take long; the remaining ones run in the next turn."""
 CROWD: Final = 8
-"""So many that are left of a turn are done by threads."""
+"""If so many reads of a turn are left, threads run them."""
 PATIENCE_SECONDS: Final = 0.02
 """How long a read waits for the writer's connection."""
 OFTEN: Final = 8
-"""After so many waits it gets a connection of its own at once."""
+"""After so many waits, the reader opens a separate connection immediately."""
 
 
 class NextTurn(Exception):
-    """The others of its turn have taken too long."""
+    """The other reads of the turn have taken too long."""
 
 
 class Stalled(Exception):
-    """The others of its turn have waited for the disk."""
+    """The other reads of the turn have waited for the disk."""
 
 
 class InlineReader:
-    """`hand_over` is given the works that cannot be done here and now.
+    """A reader of one file on the event loop. `hand_over` gets the work that cannot be done here immediately.
 
-    It reads with the writer's connection while that has nothing to do: a company that is used now and then needs
-    no other. One whose writer is often busy gets a connection of its own here. `begin` is called before that is
-    opened, and answers whether this process is to have the file alone.
+    The reader uses the writer's connection while the writer is idle. Thus a company that is seldom used needs only
+    one connection. If the writer is often busy, the reader opens a separate connection. `begin` is called before
+    that, and returns True if this process must open the file alone.
     """
 
     def __init__(
@@ -92,9 +93,9 @@ class InlineReader:
         self._turn_until = math.inf
         self._turn_stalled_at = math.inf
         self._unbegun = 0
-        """How many works the turn had no time for."""
+        """The number of reads for which the turn had no time."""
         self._again = 0
-        """How many of them stand before what waits."""
+        """The number of those reads that are already back at the front of `_waiting`."""
         self._is_scheduled = False
         self._scheduled_at = 0.0
         self._patience: asyncio.TimerHandle | None = None
@@ -102,15 +103,15 @@ class InlineReader:
         self._waits = 0
         """How often a read had to wait for the writer."""
         self._bounded: sqlite3.Connection | None = None
-        """The writer's connection, while what it does is broken off after a moment."""
+        """The writer's connection, while its statements are interrupted after `MOMENT_SECONDS`."""
         self._touched: sqlite3.Connection | None = None
-        """The same, from before it is bounded until it is fully released."""
+        """The same connection, from before the limit is set until the limit is fully removed."""
         self.is_paused = False
-        """Whether the file must stay closed here, and everything is handed over."""
+        """True if the file must stay closed here, so that all work is passed to threads."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it has a connection of its own."""
+        """True if the reader has a separate connection."""
         return self._connection is not None
 
     @property
@@ -120,7 +121,7 @@ class InlineReader:
     def submit(
         self, action: Callable[[Any], Result], actor: Actor, until: float = math.inf
     ) -> "asyncio.Future[Result]":
-        """The future of the action's result."""
+        """Add the action to the reads of this turn, and return the future of its result."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
@@ -134,7 +135,7 @@ class InlineReader:
 
     @property
     def _may_run(self) -> bool:
-        """Whether it waits for nothing."""
+        """True if the reader waits for nothing."""
         return not self._is_scheduled and self._patience is None and self._opening is None
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -147,7 +148,7 @@ class InlineReader:
         self._run()
 
     def go_on(self) -> None:
-        """The writer has nothing to do."""
+        """Continue with the waiting reads, because the writer is idle now."""
         if self._waiting and (self._patience is not None or self._opening is not None):
             if self._patience is not None:
                 self._patience.cancel()
@@ -156,7 +157,7 @@ class InlineReader:
 
     def _run(self) -> None:
         self._is_scheduled = False
-        if not self._waiting:  # what was scheduled is handed over meanwhile
+        if not self._waiting:  # the scheduled reads were handed over meanwhile
             return
         if self.is_paused:
             self._hand_all_over()
@@ -176,12 +177,12 @@ class InlineReader:
         try:
             if connection not in (self._connection, self._bounded):
                 self._touched = connection
-                # With `PRAGMA query_only` SQLite would prepare all of the connection's statements again, which
-                # takes longer than most reads.
+                # `PRAGMA query_only` would make SQLite prepare all statements of the connection again, which takes
+                # longer than most reads.
                 connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
                 self._bounded = connection
             self._run_group(connection, group)
-        except Exception as error:  # whatever it is, who waits must hear
+        except Exception as error:  # whatever the error is, the waiting caller must get it
             for work in group:
                 work.error = work.error or error
         self._again = 0
@@ -193,8 +194,9 @@ class InlineReader:
                 settle_work(work)
 
     def _conclude(self, work: Work) -> None:
-        """Tells the waiter, or has a thread do what was broken off. What this turn had no time for is done in the
-        next one, unless it is a crowd.
+        """Pass the result to the waiting caller, or pass interrupted work to a thread.
+
+        Reads for which this turn had no time run in the next one, unless there are too many of them.
         """
         if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
             work.error = None
@@ -209,14 +211,14 @@ class InlineReader:
             settle_work(work)
 
     def release(self, connection: sqlite3.Connection) -> None:
-        """Lets the writer take as long as it needs. Called by the writer, before it begins."""
+        """Remove the time limit from the writer's connection. The writer calls this before it starts."""
         if connection is self._touched:
             self._bounded = None
             connection.set_progress_handler(None, 0)
-            self._touched = None  # last: when memory runs out before it, the next work tries again
+            self._touched = None  # last: if memory runs out before this line, the next work tries again
 
     def _wait(self, patience: float) -> None:
-        """For the writer, or for a connection of its own when that is busy for long or often."""
+        """Wait for the writer, or for a separate connection if the writer is busy for long or often."""
         assert self._loop is not None
         if self._opening is not None:
             return
@@ -228,7 +230,10 @@ class InlineReader:
         self._opening = asyncio.ensure_future(self._open())
 
     async def _open(self) -> None:
-        """What fails here is done by a reader with a thread, or fails there again and is told."""
+        """Open a separate connection.
+
+        If that fails, a reader on a thread does the work, or reports the same error.
+        """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
             connection = await self._threads.run(new)
@@ -252,7 +257,7 @@ class InlineReader:
             self._hand_over(work)
 
     def _read_unit(self, tx: Transaction, work: Work) -> None:
-        if work.future.cancelled():  # nobody waits for it any more
+        if work.future.cancelled():  # no caller waits for it any more
             return
         now = time.thread_time()
         if now > self._turn_until:
@@ -265,20 +270,20 @@ class InlineReader:
         self._until, self._stalled_at = now + MOMENT_SECONDS, time.monotonic() + STALL_SECONDS
         read_unit(tx, work)
         self._until = self._stalled_at = math.inf
-        if self._turn_until == math.inf:  # of the first one: each turn does one at least
+        if self._turn_until == math.inf:  # set after the first read, because each turn runs at least one
             self._turn_until = now + TURN_SECONDS
 
     def _is_too_long(self) -> bool:
         return time.thread_time() > self._until or time.monotonic() > self._stalled_at
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """The function's result, on a thread; nothing may follow it."""
+        """Return the function's result, from a thread. No work may follow."""
         connection = self._connection
         assert connection is not None
         return await self._threads.run(lambda: function(connection))
 
     async def close(self) -> None:
-        """Hands over what waits, then closes its own connection. It opens again when it is needed."""
+        """Hand over the waiting work, then close the separate connection. It opens again when it is needed."""
         if self._opening is not None:
             await asyncio.wait([self._opening])
         if self._patience is not None:

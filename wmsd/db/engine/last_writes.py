@@ -1,4 +1,4 @@
-"""How the last writes to a file went."""
+"""The success or failure of the last writes to a file."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from wmsd.db.engine.failures import STORAGE_FAILURES, problem_of_failure
 
 
 class Moments:
-    """When writes failed and succeeded last; None where none has."""
+    """The times of the last failed and the last successful write. None if there was no such write."""
 
     def __init__(self) -> None:
         self.failed_at: datetime | None = None
@@ -15,8 +15,11 @@ class Moments:
 
 
 class Writes:
-    """`failure` is the error of the last group, if the file or the disk is to blame. `moments` may be those of
-    several files.
+    """The state of writes to a file.
+
+    `failure` is the error of the last group, if the file or the disk is the cause.
+
+    `moments` may be shared by several files.
     """
 
     def __init__(self, moments: Moments | None = None) -> None:

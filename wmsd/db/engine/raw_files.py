@@ -1,8 +1,8 @@
-"""Reads a database's file without SQLite's locks.
+"""Reads of a database's file without SQLite's locks.
 
-When a process closes any descriptor of a file, the system drops all locks of this process on it, SQLite's too
-(https://sqlite.org/howtocorrupt.html, section 2.2). So a file is read in this way only while no connection of this
-process is open to it, and none is opened meanwhile.
+When a process closes any descriptor of a file, the system drops all locks of this process on the file, including
+SQLite's (https://sqlite.org/howtocorrupt.html, section 2.2). Therefore a file is read in this way only while no
+connection of this process is open to it, and no connection is opened meanwhile.
 """
 
 import fcntl
@@ -19,18 +19,18 @@ from wmsd.base.machine.descriptors import open_descriptor
 from wmsd.base.machine.regular_files import check_regular
 
 FLOCK: Final = struct.Struct("@ h h q q i 4x")
-"""fcntl(2): type, whence, start, length, process."""
+"""The structure of fcntl(2): type, whence, start, length, process."""
 SHARED: Final = (0x40000000 + 2, 510)
-"""Where each connection to a file locks it, and how many bytes: https://sqlite.org/lockingv3.html."""
+"""The position and the number of the bytes that each connection locks (https://sqlite.org/lockingv3.html)."""
 _CHANGED: Final = threading.Condition()
 _open: Final[Counter[Path]] = Counter()
-"""The open connections of this process, by file."""
+"""The number of open connections of this process, by file."""
 _held: Final[dict[Path, int]] = {}
-"""The threads that read files in this way."""
+"""The threads that read files without locks, by file."""
 
 
 def note_opened(path: Path) -> None:
-    """Call it before a connection to the file is opened. It waits for others who read the file."""
+    """Record a connection before it is opened. Wait for other threads that read the file without locks."""
     own = threading.get_ident()
     with _CHANGED:
         while _held.get(path, own) != own:
@@ -39,7 +39,7 @@ def note_opened(path: Path) -> None:
 
 
 def note_closed(path: Path) -> None:
-    """Call it after a connection to the file was closed."""
+    """Record that a connection to the file was closed."""
     with _CHANGED:
         _open[path] -= 1
         if not _open[path]:
@@ -48,7 +48,7 @@ def note_closed(path: Path) -> None:
 
 @contextmanager
 def unopened_file(path: Path) -> Iterator[bool]:
-    """Whether no connection of this process is open to the file; then only this thread can open one meanwhile."""
+    """Yield True if this process has no connection to the file. Then only this thread can open one meanwhile."""
     with _CHANGED:
         while path in _held:
             _CHANGED.wait()
@@ -65,7 +65,7 @@ def unopened_file(path: Path) -> Iterator[bool]:
 
 
 def first_bytes(path: Path, number: int) -> bytes | None:
-    """The first bytes of the file; None while a connection of this process is open to it. Raises OSError."""
+    """Return the first bytes of the file, or None while this process has a connection to it. Raise OSError."""
     with unopened_file(path) as is_unopened:
         if not is_unopened:
             return None
@@ -75,13 +75,16 @@ def first_bytes(path: Path, number: int) -> bytes | None:
 
 
 def is_in_use(path: Path) -> bool:
-    """Whether any process has a connection to the file that has read it. Raises OSError."""
+    """Return True if any process has a connection to the file and has read it. Raise OSError."""
     with unopened_file(path) as is_unopened:
         return not is_unopened or is_locked(path)
 
 
 def is_locked(path: Path) -> bool:
-    """As `is_in_use`, of other processes. Call it within `unopened_file`."""
+    """Return True if another process has a connection to the file and has read it.
+
+    Call this within `unopened_file`.
+    """
     check_regular(path)
     with open_descriptor(path) as opened:
         asked = FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *SHARED, 0)

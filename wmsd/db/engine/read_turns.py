@@ -1,18 +1,19 @@
-"""Whether a read waits for the next turn of the event loop, or is done at once because turns are long."""
+"""The decision whether a read waits for the next turn (iteration) of the event loop, or runs immediately."""
 
 import asyncio
 from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.01
-"""Turns are long when a read has waited longer for one. Lists for 32 clients at once make shorter ones."""
+"""The wait for a turn from which turns count as long. Lists for 32 clients together wait for less."""
 AT_ONCE_SECONDS: Final = 0.002
 
 
 class ReadTurn:
-    """Of the reads of all files. While turns are short, reads wait for the next one, where those of a file share a
-    snapshot. In long ones a read is done at once, for some time of each: whoever reads file after file still lets
-    others through.
+    """The turns of the event loop, for the reads of all files.
+
+    In short turns, reads wait for the next turn, in which the reads of a file share a snapshot. In long turns a
+    read runs immediately, for a limited time. Thus a task that reads many files does not block other tasks.
     """
 
     def __init__(self) -> None:
@@ -21,7 +22,7 @@ class ReadTurn:
         self._until = 0.0
 
     def note(self, seconds: float) -> None:
-        """What reads have waited for a turn now."""
+        """Record how many seconds reads have waited for the current turn."""
         self.is_long = seconds > LONG_SECONDS
 
     def has_time(self, loop: asyncio.AbstractEventLoop) -> bool:

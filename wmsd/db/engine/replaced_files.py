@@ -1,7 +1,7 @@
-"""Detects that an open file was removed, replaced or overwritten by another program.
+"""Detection of an open file that was removed, replaced or overwritten by another program.
 
-Writes to a file without its name are lost when it is closed, one that is overwritten becomes a mixture, and SQLite
-does not check.
+SQLite does not check this. Writes to a file without a name are lost when the file is closed. A file that another
+program overwrites becomes a mixture of both.
 """
 
 import logging
@@ -21,11 +21,11 @@ LOG = logging.getLogger("wmsd.data")
 REMOVED: Final = ".removed-"
 READ: Final = "SELECT count(*) FROM sqlite_schema"
 Identity = tuple[int, int]
-"""Device and inode."""
+"""The device and the inode of a file."""
 
 
 def identity(path: Path | str) -> Identity | None:
-    """Device and inode of the file; None when there is none."""
+    """Return the device and inode of the file, or None if there is no file."""
     try:
         found = os.stat(path)  # noqa: PTH116  # at every commit: a Path takes twice as long
     except OSError:
@@ -34,14 +34,17 @@ def identity(path: Path | str) -> Identity | None:
 
 
 def _content(status: os.stat_result) -> tuple[int, int]:
-    """A value that changes when the file is written, and not when only its owner or its mode is changed. A copy
-    that keeps the time of this very file is its equal.
+    """Return a value that changes when the file is written, but not when only its owner or mode changes.
+
+    A copy of the file that preserves the time has the same value.
     """
     return status.st_size, status.st_mtime_ns
 
 
 def state_of(path: str) -> tuple[int, ...]:
-    """A value that changes when the file is written, removed or replaced, or a log is left beside it."""
+    """Return a value that changes when the file is written, removed or replaced, or when a log is left beside
+    it.
+    """
     found: list[int] = []
     for name in (path, f"{path}-wal"):
         try:
@@ -54,8 +57,9 @@ def state_of(path: str) -> tuple[int, ...]:
 
 
 class Standing:
-    """The identity of a database's file and of its log, which the first write creates and which stays until all is
-    closed.
+    """The identity of a database's file and of its log.
+
+    The first write creates the log. The log stays until all connections are closed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,14 +68,15 @@ class Standing:
         self.file: Identity | None = None
         self._log: Identity | None = None
         self._content: tuple[int, ...] | None = None
-        """As it was left by the last write; None while other processes may write the file too."""
+        """The content after the last write. None while other processes may write the file too."""
         self._is_changing = False
         self.moved: FileMoved | None = None
         self._left: tuple[int, ...] | None = None
 
     def begin(self, alone: bool = False) -> None:
-        """Notes the file's identity; call it before the first connection is opened. `alone`: no other process may
-        write the file. Its content then changes only while the log is written back.
+        """Record the file's identity. Call this before the first connection is opened.
+
+        `alone`: no other process may write the file. Its content then changes only while the log is written back.
         """
         self.file, self._log, self.moved, self._left = identity(self._file_name), None, None, None
         self._is_changing = False
@@ -85,7 +90,7 @@ class Standing:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """While it lasts, the writer changes the file."""
+        """Mark the file as being changed by the writer while this context is open."""
         self._is_changing = True
         try:
             yield
@@ -94,24 +99,26 @@ class Standing:
             self._is_changing = False
 
     def forget_content(self) -> None:
-        """Call it after the last connection was closed: closing writes the log into the file, and others may write
-        it from then on.
+        """Forget the recorded content. Call this after the last connection was closed.
+
+        Closing writes the log into the file, and other processes may write the file from then on.
         """
         self._content = None
 
     def leave(self) -> None:
-        """Notes the state of the file; call it after the last connection was closed."""
+        """Record the state of the file. Call this after the last connection was closed."""
         self.forget_content()
         self._left = state_of(self._file_name)
 
     @property
     def was_changed(self) -> bool:
-        """Whether the file was removed, replaced or written since it was left."""
+        """True if the file was removed, replaced or written since `leave`."""
         return self._left is not None and state_of(self._file_name) != self._left
 
     def check(self) -> None:
-        """Raises FileMoved when the file or its log was removed or replaced, or the file overwritten. It costs two
-        `stat` calls, a few microseconds. Any thread may call it.
+        """Raise FileMoved if the file or its log was removed or replaced, or if the file was overwritten.
+
+        The check takes two `stat` calls, which is a few microseconds. Any thread may call it.
         """
         self.check_file()
         log = identity(self._log_name)
@@ -122,7 +129,7 @@ class Standing:
             self._log = log
 
     def check_file(self) -> None:
-        """As `check`, without the log: before a read."""
+        """Check the file as `check` does, but not the log. This is for use before a read."""
         noted = self._content
         try:
             status = os.stat(self._file_name)  # noqa: PTH116  # as `identity`
@@ -133,18 +140,21 @@ class Standing:
             raise self.moved
         if noted is None or self._is_changing or _content(status) == noted:
             return
-        if noted is self._content and not self._is_changing:  # the writer did not change it between the two looks
+        if noted is self._content and not self._is_changing:  # the writer made no change meanwhile
             self.moved = FileOverwritten(self.path)
             raise self.moved
 
     def is_overwritten(self) -> bool:
-        """Whether another program has written into the file that is open."""
+        """Return True if another program has written into the open file."""
         with suppress(FileMoved):
             self.check_file()
         return isinstance(self.moved, FileOverwritten)
 
     def is_nowhere(self) -> bool:
-        """Whether the file was deleted and only this process still has it open: closing it would end it."""
+        """Return True if the file was deleted and only this process has it open.
+
+        Closing it would lose the content.
+        """
         for opened in Path("/proc/self/fd").iterdir():
             try:
                 found = opened.stat()
@@ -156,9 +166,9 @@ class Standing:
 
 
 def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool:
-    """Writes everything in the log into the file; if that was deleted, writes a copy to `path` instead.
+    """Write the whole log into the file. If the file was deleted, write a copy to `path` instead.
 
-    Answers whether there is a copy. Raises sqlite3.Error and OSError.
+    Return True if there is a copy. Raise sqlite3.Error and OSError.
     """
     connection.execute("PRAGMA query_only = OFF")
     connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
@@ -172,21 +182,21 @@ def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path:
 
 
 def copy_at(path: Path, now: datetime) -> Path:
-    """Where a copy is kept of a file that somebody removes now, while it is served."""
+    """Return the path for the copy of a file that was removed now, while it was in use."""
     return path.with_name(f"{path.name}{REMOVED}{timestamps.for_file_name(now)}")
 
 
 def newest_copy(path: Path) -> Path | None:
-    """The newest copy of a file that somebody removed while it was served; None where nothing was kept."""
+    """Return the newest copy of a file that was removed while in use, or None if there is no copy."""
     return max(path.parent.glob(f"{path.name}{REMOVED}*"), default=None)
 
 
 def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
-    """Moves the log of a file that was overwritten aside, and keeps it from being written into that file: call it
-    before the other connections are closed, and close its connection after them.
+    """Move the log of an overwritten file aside, so that the log is not written into that file.
 
-    The last connection that is closed writes the log back, unless it can only read. Where what stands there is no
-    database any more, the log is copied, and there is no connection. What cannot be kept is told in the log.
+    The last connection that is closed writes the log back, unless that connection is read-only. Therefore call
+    this before the other connections are closed, and close the returned connection after them. If the file is no
+    database any more, the log is copied and None is returned. Errors are logged.
     """
     log = log_of(path)
     kept = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")
@@ -205,7 +215,7 @@ def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
 
 
 def _reading(path: Path) -> sqlite3.Connection | None:
-    """A connection that can only read; None where that cannot be done."""
+    """Return a read-only connection, or None if that is not possible."""
     try:
         connection = connect(path, read_only=True, alone=True)
     except sqlite3.Error:

@@ -1,8 +1,8 @@
-"""Selects the SQLite library.
+"""The choice of the SQLite library.
 
 Python here links SQLite 3.40, whose WAL mode can corrupt a database that two connections use (the "WAL-reset" bug,
-fixed in 3.51.3). `pysqlite3` brings its own SQLite. It replaces `sqlite3` before aiosqlite is imported, so that
-`import sqlite3` everywhere means this one.
+fixed in 3.51.3). The package `pysqlite3` contains a newer SQLite. It replaces `sqlite3` before aiosqlite is
+imported, so that `import sqlite3` means `pysqlite3` everywhere.
 """
 
 import sys
@@ -27,11 +27,11 @@ __all__ = ["aiosqlite", "bound_caches", "bytes_on_disk", "connect", "sqlite3"]
 OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
 QUICK_CHECK = "PRAGMA quick_check(1)"
-"""Its one value is `ok` where SQLite finds no damage."""
+"""The statement that checks a file. Its single value is `ok` if SQLite finds no damage."""
 CACHE_KIB = 16_384
 LOG_BYTES = 16 * 1024 * 1024
-"""The size to which the log is cut when it starts again, so that the disk gets back what a long
-read made it grow.
+"""The size to which the log is cut when it restarts, so that the disk space of a log that grew during a long read
+is freed.
 """
 TO_WRITE = (
     "journal_mode = WAL",
@@ -39,10 +39,12 @@ TO_WRITE = (
     "foreign_keys = ON",
     "recursive_triggers = ON",
     f"journal_size_limit = {LOG_BYTES}",
-    "wal_autocheckpoint = 0",  # the writer does it: see `write_ahead_log`
+    "wal_autocheckpoint = 0",  # the writer does it instead: see `write_ahead_log`
 )
 THREAD_CACHE_KIB = 4_096
-"""The cache of a reader on a thread: a file may have four. Frequent reads use the cache of the inline reader."""
+"""The cache of a reader on a thread. A file may have four such readers. Frequent reads use the inline reader's
+cache.
+"""
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
     raise ImportError(
@@ -52,7 +54,7 @@ if sqlite3.sqlite_version_info < OLDEST_SAFE:
 
 
 class Connection(sqlite3.Connection):
-    """Is noted as open from before it is opened until it is closed."""
+    """A connection that is recorded as open from before it is opened until it is closed."""
 
     file: Path | None = None
 
@@ -74,11 +76,11 @@ def connect(
     cache_kib: int = CACHE_KIB,
     alone: bool = False,
 ) -> sqlite3.Connection:
-    """An autocommit connection, durable (`synchronous=FULL`), with foreign keys enforced.
+    """Open an autocommit connection that is durable (`synchronous=FULL`) and enforces foreign keys.
 
-    The file must exist unless `create`. While another connection has it locked, this one waits for `busy_seconds`.
-    `alone`: no other process can open the file while this connection has it, and the log's index is in this
-    process's memory. Raises sqlite3.Error.
+    The file must exist unless `create` is True. If another connection has locked the file, wait for
+    `busy_seconds`. `alone`: no other process can open the file while this connection is open, and the log's index
+    is in this process's memory. Raise sqlite3.Error.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)
@@ -100,8 +102,11 @@ def connect(
 
 @contextmanager
 def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction in a file that nobody else has open. At its end the file alone has everything, without a log.
-    Raises sqlite3.Error; then nothing was changed.
+    """Run a transaction in a file that no other process has open.
+
+    At the end the file contains everything, without a log.
+
+    Raise sqlite3.Error; nothing was changed then.
     """
     with closing(connect(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -111,19 +116,23 @@ def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connection:
-    """A connection that only reads, to a file in any state. `without_log`: what is in the file itself. Raises
-    sqlite3.Error.
-    """
+    """Open a read-only connection to a file in any state. `without_log`: ignore the log. Raise sqlite3.Error."""
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
 
 
 def connect_leaving_nothing(path: Path) -> sqlite3.Connection:
-    """As `connect_as_it_is`, with the log where there is one. Nothing is left beside a file that has none."""
+    """Open a connection as `connect_as_it_is` does, with the log if there is one.
+
+    No new file is left next to the database.
+    """
     return connect_as_it_is(path, without_log=not log_bytes(path))
 
 
 def _refuse_irregular(file: Path) -> None:
-    """SQLite would wait for the other end of a pipe. Raises sqlite3.Error; what is missing is SQLite's matter."""
+    """Raise sqlite3.Error if the file is not a regular file. For a pipe, SQLite would wait for the other end.
+
+    A missing file raises nothing here, because SQLite reports it.
+    """
     try:
         check_regular(file)
     except FileNotFoundError:
@@ -156,30 +165,31 @@ def _connected(path: Path, parameters: str, busy_seconds: float) -> Connection:
 
 
 def bound_caches(size: int) -> None:
-    """SQLite takes about so many bytes in this process at the most. Past them, its caches reuse their pages and do
-    not grow.
+    """Limit the memory of SQLite in this process to about `size` bytes.
+
+    At the limit, its caches reuse their pages.
     """
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"PRAGMA soft_heap_limit = {size}")
 
 
 def bytes_on_disk(path: Path) -> int:
-    """The bytes of a file and of its log, which has the last writes; 0 when it is missing."""
+    """Return the bytes of a file and of its log, which contains the last writes, or 0 if the file is missing."""
     return file_bytes(path) + log_bytes(path)
 
 
 def log_of(path: Path) -> Path:
-    """Where a file's log is, if there is one."""
+    """Return the path of a file's log, whether or not there is one."""
     return path.with_name(f"{path.name}-wal")
 
 
 def log_bytes(path: Path) -> int:
-    """The bytes of a file's log; 0 when there is none."""
+    """Return the bytes of a file's log, or 0 if there is no log."""
     return file_bytes(log_of(path))
 
 
 def file_bytes(path: Path) -> int:
-    """The bytes of a file by itself; 0 when it is missing."""
+    """Return the bytes of a file without its log, or 0 if the file is missing."""
     try:
         return path.stat().st_size
     except OSError:

@@ -1,7 +1,9 @@
-"""Imports many rows: collects them beside the file, checks them on a snapshot, writes them in one transaction.
+"""Imports of many rows: they are collected in a second file, checked on a snapshot, and written in one
+transaction.
 
-SQLite has one writer for each file, and collecting rows as the writer would keep all others waiting. So the rows
-are collected in tables of a second file, without touching the first. Only `write` is the writer.
+SQLite has one writer for each file, and collecting the rows as the writer would make all other writers wait.
+Therefore the rows are collected in tables of a second file, and the first file is not changed. Only `write` is the
+writer.
 """
 
 import shutil
@@ -23,37 +25,41 @@ Result = TypeVar("Result")
 STAGED: Final = "staged"
 """The schema name of the second file."""
 HERE: Final = "temp"
-"""The schema of tables in memory, for a few rows that are collected in the transaction that writes them."""
+"""The schema of tables in memory, for a few rows that are collected in the same transaction that writes them."""
 
 
 PREFIX: Final = "wmsd-import-"
 LEAST_FREE: Final = 32 * 1024 * 1024
 STEPS: Final = 200_000
-"""Of SQLite's machine between two looks whether a write may go on: some milliseconds."""
+"""The steps of SQLite's machine between two checks whether a write may continue, which take some milliseconds."""
 OF_STAGED: Final = (
     f"cache_size = -{CACHE_KIB}",
     "journal_mode = OFF",
     "synchronous = OFF",
     "locking_mode = EXCLUSIVE",
 )
-"""Set while the file has its name. No journal: after a failure it is never read again."""
+"""The pragmas of the second file, set while the file still has a name. The file needs no journal, because it is
+never read after a failure.
+"""
 OF_COPY: Final = ("journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE")
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
 
 def forget_staged_rows(tx: Transaction) -> None:
-    """Drops the tables in HERE, because the connection is used again."""
+    """Drop the tables in HERE, because the connection is used again."""
     for (name,) in tx.rows(MADE_HERE):
         tx.execute(f"DROP TABLE {HERE}.{name}")
 
 
 MOST_PAGES: Final = 2**32 - 2
-"""SQLite's own bound."""
+"""SQLite's own limit for the pages of a file."""
 
 
 class StagingFolder(NamedTuple):
-    """A folder for the second file. `most_bytes`: how large it may get, and how much a copy of the company's file
-    may grow; None for as much as the disk has. `least_free`: the bytes that a copy must leave free.
+    """A folder for the second file.
+
+    `most_bytes` is how large the second file may become, and how much a copy of the company's file may grow. None
+    means as much as the disk has. `least_free` is how many bytes a copy must leave free.
     """
 
     path: str
@@ -62,12 +68,13 @@ class StagingFolder(NamedTuple):
 
 
 class FileFull(StorageError):
-    """A write would have taken the company's file over the size that it may have."""
+    """A write would have made the company's file larger than allowed."""
 
 
 class Staging:
-    """A connection of its own, with the second file. That file has no name, so it disappears with the process,
-    however that ends.
+    """A separate connection with the second file.
+
+    The second file has no name, so that it disappears with the process, however the process ends.
     """
 
     def __init__(
@@ -80,8 +87,10 @@ class Staging:
         of_copy: bool = False,
         folder: StagingFolder | None = None,
     ) -> None:
-        """`of_copy`: works on a copy of the file as it is now, so that no other writer waits for it. `folder`:
-        None for the temporary one.
+        """Open the connection and the second file.
+
+        `of_copy`: use a copy of the present file, so that no other writer waits. If `folder` is None, use the
+        temporary folder.
         """
         self._clock, self._ids, self._provision, self._actor = clock, ids, provision, actor
         self._folder = StagingFolder(tempfile.gettempdir()) if folder is None else folder
@@ -114,7 +123,10 @@ class Staging:
             raise self._explained(error) from error
 
     def _copied(self, path: Path) -> sqlite3.Connection:
-        """A connection to a copy, which has no name either. Raises StorageError when there is no room for it."""
+        """Return a connection to a copy without a name.
+
+        Raise StorageError if there is not enough space for the copy.
+        """
         needed = 2 * bytes_on_disk(path)
         if shutil.disk_usage(self.folder).free < needed + self._folder.least_free:
             if self._folder.most_bytes is not None:
@@ -129,7 +141,7 @@ class Staging:
         try:
             with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=self.folder) as file:
                 with closing(connect(path)) as source, closing(sqlite3.connect(file.name)) as target:
-                    source.execute("BEGIN")  # one state, whoever writes meanwhile
+                    source.execute("BEGIN")  # one state, whichever process writes meanwhile
                     source.backup(target)
                 connection = connect(Path(file.name))
                 for pragma in OF_COPY:
@@ -141,7 +153,7 @@ class Staging:
             raise self._explained(error) from error
 
     def _bound(self, schema: str, more_bytes: int | None) -> None:
-        """Has the connection refuse to let the file grow by more; None for any growth."""
+        """Limit the growth of the file to `more_bytes`, or remove the limit if `more_bytes` is None."""
         (pages,) = self._connection.execute(f"PRAGMA {schema}.page_count").fetchone()
         (size,) = self._connection.execute(f"PRAGMA {schema}.page_size").fetchone()
         most = MOST_PAGES if more_bytes is None else pages + more_bytes // size
@@ -151,22 +163,23 @@ class Staging:
         self._connection.close()
 
     def begin_anew(self) -> None:
-        """Forgets the rows that were collected: others, or the same ones read otherwise, can be collected."""
+        """Drop the collected rows, so that rows can be collected again, for example after another reading of the
+        file.
+        """
         self._connection.execute(f"DETACH {STAGED}")
         self._attach()
 
     def gather(self, action: Callable[[Transaction], Result]) -> Result:
-        """Runs the action, which may write only to the second file. Raises StorageError when its
-        folder is full.
-        """
+        """Run the action, which may write only to the second file. Raise StorageError if its folder is full."""
         try:
             return self._run("BEGIN", action)
         except sqlite3.Error as error:
             raise self._explained(error) from error
 
     def check(self, action: Callable[[Transaction], Result]) -> Result:
-        """Runs the action on one snapshot of the file; it may also write to the second file. Others can write in
-        the meantime.
+        """Run the action on one snapshot of the file. The action may also write to the second file.
+
+        Other connections can write to the file meanwhile.
         """
         return self.gather(action)
 
@@ -177,11 +190,12 @@ class Staging:
         look: Callable[[], None] | None = None,
         most_growth: int | None = None,
     ) -> Result:
-        """Runs the action as one unit of work on the file. `before_commit` is called when only the
-        COMMIT is left. `look` is called now and then: what it raises ends the write, and the log of the file gives
-        its room back.
+        """Run the action as one unit of work on the file.
 
-        Raises FileFull when the file would grow by more than `most_growth` bytes.
+        Raise FileFull if the file would grow by over `most_growth` bytes.
+
+        `before_commit` is called when only the COMMIT remains. `look` is called at intervals. If `look` raises an
+        error, the write ends with that error, and the log of the file is cut.
         """
 
         def run(tx: Transaction) -> Result:
@@ -211,13 +225,16 @@ class Staging:
                 self._bound("main", None)
 
     def _run_looking(self, action: Callable[[Transaction], Result], look: Callable[[], None]) -> Result:
-        """SQLite calls the handler, and loses what is raised in it: so it is kept, and raised here."""
+        """Run the action, and call `look` at intervals.
+
+        SQLite calls the progress handler and discards its errors. Therefore an error is stored, and raised here.
+        """
         objections: list[BaseException] = []
 
         def objects() -> bool:
             try:
                 look()
-            except BaseException as error:  # also Ctrl-C, which Python raises wherever it is just now
+            except BaseException as error:  # also Ctrl-C, which Python may raise at any line
                 objections.append(error)
             return bool(objections)
 
@@ -225,7 +242,7 @@ class Staging:
         try:
             return self._run("BEGIN IMMEDIATE", action)
         except sqlite3.Error as error:
-            if not objections and is_broken_off(error):  # nobody else interrupts: Ctrl-C came just before `try`
+            if not objections and is_broken_off(error):  # no other code interrupts: Ctrl-C came just before `try`
                 objections.append(KeyboardInterrupt())
             if not objections:
                 raise
@@ -235,8 +252,9 @@ class Staging:
         raise objections[0]
 
     def _cut_log(self) -> None:
-        """What was taken back stands in the log, and takes room until it begins anew. Where others read the file
-        just now, the server cuts it.
+        """Cut the log, because the rolled-back changes use space in it until it restarts.
+
+        If other connections are reading the file, the server cuts the log later.
         """
         with suppress(sqlite3.Error):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

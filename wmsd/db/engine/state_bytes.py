@@ -1,7 +1,7 @@
-"""Reads the bytes of a pinned state as one file: the pages of the log stand in their places.
+"""The bytes of a held state as one file, in which the pages of the log replace those of the file.
 
-Such a copy has a name of its own where the file has that of its log. So a copy that somebody puts in the place of
-the file belongs to no log, whatever log is beside that place (see `write_ahead_log.py`).
+The file contains the name of its log, but such a copy gets a new name there. Therefore a copy that is put in the
+place of the file belongs to no log, whatever log is next to that path (see `write_ahead_log.py`).
 """
 
 import os
@@ -21,21 +21,23 @@ from wmsd.db.engine.wal_identity import named_anew
 
 PIECE_BYTES: Final = 1024 * 1024
 FILE_HEADER: Final = struct.Struct("> 16x H 10x I")
-"""The page size and the number of pages."""
+"""The part of the header with the page size and the number of pages."""
 
 
 class StateBytes:
-    """Open it before any connection of this process to the file, and close it after them: closing a descriptor
-    drops the locks of a process on the file (see `raw_files.py`).
+    """The bytes of a state of one file.
+
+    Open this before any connection of this process to the file, and close it after all of them. Closing a
+    descriptor drops the process's locks on the file (see `raw_files.py`).
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises StorageError."""
+        """Open the file. Raise StorageError if that fails."""
         self.path = path
         self.bytes = 0
-        """How many there are, after `begin`."""
+        """The number of bytes, after `begin`."""
         self._pages: dict[int, int] = {}
-        """Of the log: where the content of each page stands, by the page's number."""
+        """The offset in the log of each page's content, by the page's number."""
         self._page_bytes = 0
         self._name_page = 0
         with _as_sentences(path), ExitStack() as opened:
@@ -45,9 +47,7 @@ class StateBytes:
             self._opened = opened.pop_all()
 
     def begin(self, extent: Extent) -> None:
-        """Reads where the pages of the state are. Raises StorageError when the file, or the log, is another
-        one.
-        """
+        """Find the pages of the state. Raise StorageError if the file or the log was replaced."""
         with _as_sentences(self.path):
             status = os.fstat(self._file.fileno())
             if (status.st_dev, status.st_ino) != extent.file:
@@ -62,7 +62,7 @@ class StateBytes:
             self.bytes, self._name_page = pages * self._page_bytes, extent.name_page
 
     def _find_pages(self, log_bytes: int) -> int:
-        """Notes the last content of each page in the log. Returns the number of pages of the state."""
+        """Record the last content of each page in the log. Return the number of pages of the state."""
         self._log_file = self._opened.enter_context(FileIO(log_of(self.path)))
         log, pages = self._log_file.fileno(), 0
         header = os.pread(log, LOG_HEADER_BYTES, 0)
@@ -78,7 +78,7 @@ class StateBytes:
         return pages
 
     def __iter__(self) -> Iterator[bytes]:
-        """The bytes, in pieces. Raises StorageError, also when the file is shorter than it must be."""
+        """Yield the bytes in pieces. Raise StorageError, for example if the file is too short."""
         at_once = max(1, PIECE_BYTES // self._page_bytes)
         for first in range(1, self.bytes // self._page_bytes + 1, at_once):
             last = min(first + at_once - 1, self.bytes // self._page_bytes)
@@ -112,7 +112,7 @@ class StateBytes:
 
 @contextmanager
 def _as_sentences(path: Path) -> Iterator[None]:
-    """An error of the source in a sentence, so that nobody takes it for one of the disk that is written."""
+    """Turn an error of the source into a StorageError, so that it is not taken for an error of the target disk."""
     try:
         yield
     except OSError as error:

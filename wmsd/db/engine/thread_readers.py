@@ -1,5 +1,6 @@
-"""The readers of a file on threads: a few for reads that are not quick, and one for searches. Each is opened when
-it is first needed.
+"""The readers of a file on threads: a few for reads that are not quick, and one for searches.
+
+Each reader is opened when it is first needed.
 """
 
 import asyncio
@@ -9,14 +10,16 @@ from typing import Final
 from wmsd.db.engine.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, Work
 
 READERS: Final = 3
-"""The first reader does all reads that are not quick; the others join while it is held up."""
+"""The most readers. The first one does all reads that are not quick; the others are used while it is busy."""
 
 OpenReader = Callable[[int], Awaitable[ConnectionQueue]]
 
 
 class ThreadReaders:
-    """`open_reader` is given how many reads may share a snapshot. `opening` is held while connections are opened
-    or closed. `counted` is called with the number of connections that were opened.
+    """The readers of one file. `open_reader` gets the number of reads that may share a snapshot.
+
+    `opening` is locked while connections are opened or closed. `counted` is called with the number of connections
+    that were opened.
     """
 
     def __init__(self, open_reader: OpenReader, opening: asyncio.Lock, counted: Callable[[int], None]) -> None:
@@ -28,7 +31,7 @@ class ThreadReaders:
         self._handed_over: set[asyncio.Task[None]] = set()
 
     async def reader(self) -> ConnectionQueue:
-        """A reader that is free, or the last one. Raises what opening raises when there is none."""
+        """Return a reader that is free, or the last reader. Raise the error of opening if there is no reader."""
         free = self._free_reader()
         if free is not None:
             return free
@@ -44,7 +47,7 @@ class ThreadReaders:
             return self._free_reader() or self._readers[-1]
 
     async def searcher(self) -> ConnectionQueue:
-        """Raises what opening raises."""
+        """Return the reader for searches. Raise the error if it cannot be opened."""
         async with self._opening:
             if self._searcher is None:
                 self._searcher = await self._open_reader(1)
@@ -52,13 +55,13 @@ class ThreadReaders:
             return self._searcher
 
     def hand_over(self, work: Work) -> None:
-        """Has a reader do the work."""
+        """Pass the work to a reader."""
         task = asyncio.ensure_future(self._read(work))
         self._handed_over.add(task)
         task.add_done_callback(self._handed_over.discard)
 
     async def finish_handing_over(self) -> None:
-        """Waits until a reader has everything that was handed over."""
+        """Wait until all work that was passed on has reached a reader."""
         while self._handed_over:
             await asyncio.wait(self._handed_over)
 
@@ -71,7 +74,7 @@ class ThreadReaders:
         return [*self._readers, *([] if self._searcher is None else [self._searcher])]
 
     def take(self) -> list[ConnectionQueue]:
-        """Those that are open, for whoever closes them: from now on there are none."""
+        """Return the open readers, and forget them. The caller must close them."""
         queues = self.queues
         self._readers, self._searcher = [], None
         return queues

@@ -1,4 +1,4 @@
-"""A unit of work, from the view of an action."""
+"""A unit of work, as an action sees it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 Gathered = TypeVar("Gathered")
 Provided = TypeVar("Provided")
 Provision = Mapping[type, object]
-"""What actions need from the installation besides the database, such as its key; by type."""
+"""The objects that actions need from the installation in addition to the database, such as its key, by type."""
 
 _Ends = dict[str, tuple[Callable[[Any], None], Any]]
 AtCommit = dict[str, Callable[["Transaction"], None]]
@@ -26,17 +26,17 @@ LAST_CHANGE = "SELECT value FROM change_sequence"
 
 
 class LineSql(Protocol):
-    """Renders records as lines of a file."""
+    """A renderer of records as lines of a file."""
 
     def render(self, tx: "Transaction", record: Any) -> str:
-        """The SQL of the line of a record (`RecordSql`)."""
+        """Return the SQL of the line of a record (`RecordSql`)."""
 
 
 class Transaction:
-    """Runs statements inside one transaction. Its time stays fixed.
+    """A transaction that runs statements. Its time stays fixed.
 
-    `now` is the moment of BEGIN. `ordered_now` is the same, unless the clock has leapt far ahead: change sequences
-    follow it.
+    `now` is the time of BEGIN. `ordered_now` is the same, unless the clock has leapt far ahead: change sequences
+    follow `ordered_now`.
     """
 
     def __init__(
@@ -56,34 +56,34 @@ class Transaction:
         self.actor = actor
         self._provision = provision
         self.csv: LineSql | None = None
-        """Has lists give lines of CSV in the place of records."""
+        """If set, lists return lines of CSV instead of records."""
         self.is_brief = False
-        """Has lists give little for each field that can be large (`RecordSql.brief`)."""
+        """True if lists return only a short form of each field that can be large (`RecordSql.brief`)."""
         self.within: Sequence[int] | None = None
-        """The ids among which lists are; None: among all."""
+        """The ids to which lists are limited. None means all ids."""
         self._last_change: int | None = None
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}
         self.at_commit: AtCommit = {} if at_commit is None else at_commit
-        """Functions by name that run once, before the commit, for all units that share it; even if one of these is
-        rolled back.
+        """Functions by name that run once before the commit, for all units of work that share it. They run even if
+        one of these units is rolled back.
         """
 
     @cached_property
     def timestamp(self) -> str:
-        """`now` in the form in which records show a moment."""
+        """`now` in the form in which records contain times."""
         return timestamps.to_text(self.now)
 
     def service(self, kind: type[Provided]) -> Provided:
-        """The object of this type that the installation provides."""
+        """Return the object of this type that the installation provides."""
         return cast(Provided, self._provision[kind])
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         return self._connection.execute(sql, parameters)
 
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> int:
-        """How many rows were changed in all."""
-        if rows == []:  # a statement of no rows costs as much as one of a row
+        """Run the statement for each row, and return how many rows were changed in all."""
+        if rows == []:  # a statement without rows costs as much as one with a row
             return 0
         return self._connection.executemany(sql, rows).rowcount
 
@@ -95,40 +95,40 @@ class Transaction:
         return self._connection.execute(sql, parameters).fetchall()
 
     def define(self, name: str, function: Callable[[Any], str]) -> None:
-        """Has SQL use a function of one argument that always gives the same for the same."""
+        """Add a SQL function with one argument. Its result must depend on the argument only."""
         self._connection.create_function(name, 1, function, deterministic=True)
 
     def data_version(self) -> tuple[int, int]:
-        """A value that changes when another connection commits. Each connection counts by itself."""
+        """Return a value that changes when another connection commits. Each connection counts separately."""
         return id(self._connection), self.value("PRAGMA data_version")
 
     def value(self, sql: str, parameters: Parameters = ()) -> Any:
-        """The first column of the first row, or None when there is no row."""
+        """Return the first column of the first row, or None if there is no row."""
         found = self._connection.execute(sql, parameters).fetchone()
         return None if found is None else found[0]
 
     def number(self, sql: str, parameters: Parameters = ()) -> int:
-        """The first column of the first row, of a statement that always has one with an integer there."""
+        """Return the first column of the first row, for a statement that always returns an integer there."""
         row: tuple[int, ...] = self._connection.execute(sql, parameters).fetchone()
         return row[0]
 
     def text(self, sql: str, parameters: Parameters = ()) -> str:
-        """As `number`, with a text there."""
+        """Return the first column of the first row, for a statement that always returns a text there."""
         row: tuple[str, ...] = self._connection.execute(sql, parameters).fetchone()
         return row[0]
 
     def find_number(self, sql: str, parameters: Parameters = ()) -> int | None:
-        """As `value`, of a column of integers."""
+        """Return the first column of the first row as an integer, or None if there is no row."""
         row: tuple[int | None, ...] | None = self._connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
     def find_text(self, sql: str, parameters: Parameters = ()) -> str | None:
-        """As `value`, of a column of texts."""
+        """Return the first column of the first row as a text, or None if there is no row."""
         row: tuple[str | None, ...] | None = self._connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
     def record(self, sql: str, parameters: Parameters = ()) -> dict[str, Any] | None:
-        """The first row by column name."""
+        """Return the first row by column name, or None if there is no row."""
         cursor = self._connection.execute(sql, parameters)
         found = cursor.fetchone()
         return None if found is None else dict(zip(_names(cursor), found, strict=True))
@@ -139,26 +139,26 @@ class Transaction:
         return [dict(zip(names, found, strict=True)) for found in cursor]
 
     def insert(self, sql: str, parameters: Parameters = ()) -> int:
-        """The id of the row that the statement inserts."""
+        """Run the statement, and return the id of the row that it inserts."""
         identity = self._connection.execute(sql, parameters).lastrowid
         assert identity is not None
         return identity
 
     def bytes_used(self) -> int:
-        """The bytes that the file uses, without free pages."""
+        """Return the bytes that the file uses, without free pages."""
         pages = self.number("PRAGMA page_count") - self.number("PRAGMA freelist_count")
         return pages * self.number("PRAGMA page_size")
 
     def last_change(self) -> int:
-        """The last value of the company's change sequence."""
+        """Return the last value of the company's change sequence."""
         return self.number(LAST_CHANGE) if self._last_change is None else self._last_change
 
     def next_changes(self, count: int) -> range:
-        """So many new values of the company's change sequence.
+        """Return `count` new values of the company's change sequence.
 
-        A hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always greater than every
-        value given before, and in a later millisecond than those of earlier units of work. So "changed after this
-        moment" is a comparison of values, and stays right when the wall clock is set back.
+        The sequence is a hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always greater
+        than all earlier values, and in a later millisecond than earlier units of work. Therefore "changed after
+        this time" is a comparison of values, and stays right when the wall clock is set back.
         """
         if self._last_change is None:
             self._last_change = self.last_change() // 1000 * 1000 + 999
@@ -173,31 +173,34 @@ class Transaction:
         self._last_change = None
 
     def at_end(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
-        """What the unit of work has gathered under `name`, begun by `start`. `run` gets it once, when the action
-        has returned.
+        """Return the object in which the unit of work collects data under `name`. `start` creates the object.
+
+        When the action has returned, `run` is called once with the object.
         """
         return _gathered(self._at_end, name, run, start)
 
     def at_last(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
-        """As `at_end`, but it runs after everything there, which may still add to it."""
+        """Return an object as `at_end` does, but call `run` after all functions of `at_end`, which may still add
+        data.
+        """
         return _gathered(self._at_last, name, run, start)
 
     def finish(self) -> None:
-        """Runs the functions of `at_end` and `at_last`. The unit of work calls it; an action does not."""
+        """Run the functions of `at_end` and `at_last`. Only the unit of work calls this, never an action."""
         while self._at_end or self._at_last:
             _, (run, gathered) = (self._at_end or self._at_last).popitem()
             run(gathered)
 
 
 def lone_transaction(connection: sqlite3.Connection, who: Actor = PROGRAM) -> Transaction:
-    """A transaction of a file that this command alone uses, by the clock of the machine."""
+    """Return a transaction of a file that only this command uses, with the clock of the machine."""
     clock = OrderedClock(SystemClock())
     return Transaction(connection, clock.now(), clock.ordering(), RandomIds(), who, {})
 
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[Transaction]:
-    """A transaction that reads one state. The connection is closed at its end. Raises sqlite3.Error."""
+    """Open a transaction that reads one state. Close the connection at the end. Raise sqlite3.Error."""
     with closing(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")

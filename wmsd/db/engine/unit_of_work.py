@@ -1,4 +1,4 @@
-"""Runs a group of units of work: writers share one commit, readers one snapshot."""
+"""Groups of units of work: writes share one commit, reads share one snapshot."""
 
 import time
 from collections.abc import Callable
@@ -20,14 +20,18 @@ from wmsd.db.engine.write_ahead_log import WriteAheadLog
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
 LOOK_SECONDS: Final = 0.005
-"""Between two looks whether a file can be written. SQLite looks less often: another writer begins anew at once."""
+"""The seconds between two attempts to write to a file. SQLite itself tries less often, and another writer may
+start again immediately.
+"""
 
 
 class CommitGroup:
-    """Runs each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
+    """A runner of groups of writes.
 
-    A unit that fails is rolled back alone. When the commit fails, every unit of the group fails. A single unit
-    needs no savepoint, because the transaction is its own.
+    Each unit has a savepoint, and all share one transaction, so that one sync makes the whole group durable.
+
+    A unit that fails is rolled back alone. If the commit fails, every unit of the group fails. A single unit needs
+    no savepoint, because it has the transaction to itself.
     """
 
     def __init__(self, clock: OrderedClock, ids: Ids, provision: Provision, standing: Standing) -> None:
@@ -37,10 +41,10 @@ class CommitGroup:
         self._provision = provision
         self._standing = standing
         self._is_in_doubt = False
-        """Whether the log may hold a group whose sync failed, and which a restart would restore."""
+        """True if the log may contain a group whose sync failed, which a restart would restore."""
 
     def __call__(self, connection: sqlite3.Connection, group: list[Work]) -> None:
-        """Runs the group. Raises FileMoved, OutcomeUnknown and sqlite3.Error, each for every unit of the group."""
+        """Run the group. FileMoved, OutcomeUnknown and sqlite3.Error are raised for every unit of the group."""
         self._standing.check()
         if self._is_in_doubt:
             write_over(connection)
@@ -74,15 +78,15 @@ class CommitGroup:
             self._is_in_doubt = True
             raise
         try:
-            self._standing.check()  # so that acknowledged data is in the file of that name
+            self._standing.check()  # so that acknowledged data is in the file with that name
         except (FileMoved, MemoryError) as error:
             raise OutcomeUnknown(str(error)) from error
 
 
 def commit(connection: sqlite3.Connection) -> None:
-    """Commits. Raises sqlite3.Error when nothing was changed, and OutcomeUnknown when that is not certain.
+    """Commit. Raise sqlite3.Error if nothing was changed, and OutcomeUnknown if that is not certain.
 
-    SQLite leaves a transaction whose sync failed in the log, and the next connection that opens the file finds it
+    If a sync fails, SQLite leaves the transaction in the log, and the next connection that opens the file finds it
     there.
     """
     try:
@@ -101,8 +105,9 @@ def commit(connection: sqlite3.Connection) -> None:
 
 
 def write_over(connection: sqlite3.Connection) -> None:
-    """Commits a transaction that changes nothing: it overwrites the failed one in the log. Raises
-    sqlite3.Error.
+    """Commit a transaction that changes nothing, in order to overwrite the failed one in the log.
+
+    Raise sqlite3.Error.
     """
     try:
         begin_to_write(connection)
@@ -115,16 +120,15 @@ def write_over(connection: sqlite3.Connection) -> None:
 
 
 def begin(connection: sqlite3.Connection, statement: str) -> None:
-    """Begins a transaction. First it rolls back one that a shortage of memory, between two
-    statements, left open.
-    """
+    """Begin a transaction. First roll back a transaction that was left open after a shortage of memory."""
     roll_back(connection)
     connection.execute(statement)
 
 
 def begin_to_write(connection: sqlite3.Connection) -> None:
-    """As `begin`. Waits for other writers of the file, as long as a connection would. One that the event loop uses
-    too waits for nothing by itself.
+    """Begin a transaction for writing. Wait for other writers of the file, as long as a connection would wait.
+
+    A connection that the event loop also uses does not wait itself.
     """
     until = time.monotonic() + BUSY_SECONDS
     while True:
@@ -167,14 +171,17 @@ def read_unit(tx: Transaction, work: Work) -> None:
 
 
 def read_unit_in_time(under_way: UnderWay) -> Callable[[Transaction, Work], None]:
-    """As `read_unit`, but refuses work whose time is over before it begins, and lets `under_way` interrupt it."""
+    """Return a function as `read_unit` that observes the time limit of the work.
+
+    It does not begin work whose time is over, and lets `under_way` interrupt the work.
+    """
 
     def run(tx: Transaction, work: Work) -> None:
         if work.is_over:
             work.error = OutOfTime()
             return
         under_way.begin(work)
-        read_unit(tx, work)  # it raises nothing
+        read_unit(tx, work)  # read_unit raises nothing
         under_way.end()
         if work.error is not None and work.is_over:
             work.error = OutOfTime()
@@ -191,8 +198,9 @@ def read_once(
     alone: bool = False,
     owner: Owner | None = None,
 ) -> Result:
-    """Runs a read on the calling thread, with a connection of its own. Raises sqlite3.Error, and WrongOwner when
-    the file is not its owner's.
+    """Run a read on the calling thread, with a separate connection.
+
+    Raise sqlite3.Error, and WrongOwner if the file does not belong to `owner`.
     """
     with closing(connect(path, alone=alone)) as connection:
         connection.execute("PRAGMA query_only = ON")
@@ -209,9 +217,11 @@ def read_group(
     standing: Standing,
     run_unit: Callable[[Transaction, Work], None] = read_unit,
 ) -> GroupRunner:
-    """Runs reads on one snapshot. It begins after the last of them was requested, so each sees all earlier
-    commits. What a read writes all the same is taken back, and all reads of the group fail; so they do with
-    FileMoved when the file is not the one that was opened.
+    """Return a function that runs a group of reads on one snapshot.
+
+    The snapshot begins after the last read was requested, so that each read sees all earlier commits. If a read
+    writes, the writes are rolled back and all reads of the group fail. If the file is not the one that was opened,
+    all reads fail with FileMoved.
     """
 
     def run(connection: sqlite3.Connection, group: list[Work]) -> None:
@@ -224,7 +234,7 @@ def read_group(
                 run_unit(Transaction(connection, now, ordered_now, ids, work.actor, provision), work)
         finally:
             has_written = connection.total_changes != changes
-            if connection.in_transaction:  # SQLite itself ends it after some errors of the disk
+            if connection.in_transaction:  # SQLite itself ends the transaction after some errors of the disk
                 connection.execute("ROLLBACK" if has_written else "COMMIT")
         if has_written:
             raise sqlite3.ProgrammingError("a read has tried to write")

@@ -1,25 +1,24 @@
-"""The one row of the table `log`, read and changed in the bytes of its page: where SQLite would look for that page
-in a schema that may be of another file.
+"""The single row of the table `log`, read and changed in the bytes of its page.
 
-The page is a leaf of a b-tree with one cell: the file format, sections 1.6 and 2.1
-(https://sqlite.org/fileformat.html#b_tree_pages).
+SQLite would look for that page by a schema that may be of another file. The page is a leaf of a b-tree with one
+cell. See the file format, sections 1.6 and 2.1 (https://sqlite.org/fileformat.html#b_tree_pages).
 """
 
 import os
 from typing import Final, NamedTuple
 
 LEAF: Final = 0x0D
-"""The first byte of such a page."""
+"""The first byte of a leaf page."""
 CELLS: Final = slice(3, 5)
 CELL_AT: Final = slice(8, 10)
 BYTES_OF_TYPE: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
-"""How many bytes an integer has in a record, by its serial type."""
+"""The number of bytes of an integer in a record, by its serial type."""
 ID: Final = 1
-"""Its place among the columns."""
+"""The position of `id` among the columns."""
 
 
 class LogRow(NamedTuple):
-    """The columns, without the first one. All are known."""
+    """The columns of the row, without the first one. All have values."""
 
     id: int
     previous: int
@@ -40,7 +39,10 @@ class Value(NamedTuple):
 
 
 def row_in(page: bytes) -> LogRow | None:
-    """The row, where the page may be that of the table: another table's may look like it."""
+    """Return the row, or None if the page is not a page of the table `log`.
+
+    A page of another table may look the same.
+    """
     values = _values(page)
     if len(values) != 1 + len(LogRow._fields) or values[0].type or not all(value.type for value in values[1:]):
         return None
@@ -48,7 +50,10 @@ def row_in(page: bytes) -> LogRow | None:
 
 
 def named_anew(page: bytes) -> bytes:
-    """The page with another `id` in its row. A page that is no such leaf is damaged, and stays as it is."""
+    """Return the page with a new `id` in its row.
+
+    A page that is no such leaf is damaged, and is returned unchanged.
+    """
     values = _values(page)
     if len(values) <= ID:
         return page
@@ -57,7 +62,7 @@ def named_anew(page: bytes) -> bytes:
 
 
 def _values(page: bytes) -> list[Value]:
-    """Those of a page with one row of integers; none of any other page."""
+    """Return the values of a page with one row of integers, or an empty list for any other page."""
     if page[0] != LEAF or int.from_bytes(page[CELLS]) != 1:
         return []
     _, at = _varint(page, int.from_bytes(page[CELL_AT]))
@@ -74,8 +79,9 @@ def _values(page: bytes) -> list[Value]:
 
 
 def _varint(page: bytes, at: int) -> tuple[int, int]:
-    """The number that begins there, and where it has ended. It is of fewer than nine bytes, as all lengths are; of
-    a damaged page it is any number.
+    """Return the number at the position, and the position after it.
+
+    The number has fewer than nine bytes, like all lengths. On a damaged page it may be any number.
     """
     number = 0
     for byte in page[at : at + 8]:

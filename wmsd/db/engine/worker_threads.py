@@ -1,7 +1,8 @@
 """A few threads that serve all connections of many files.
 
-Threads do not grow with companies. A task that takes long, such as an import or a write to a slow disk, holds up
-its own connection only: beside the threads that are at long tasks there are always a few, up to a bound.
+The number of threads does not grow with the number of companies. A task that takes long, such as an import or a
+write to a slow disk, delays only its connection. In addition to the threads with long tasks, a few others are
+always available, up to a limit.
 """
 
 import asyncio
@@ -26,11 +27,11 @@ Task = Callable[[], None]
 FEW: Final = 4
 MOST: Final = 64
 LONG_SECONDS: Final = 0.02
-"""After which a task counts as long."""
+"""The seconds after which a task counts as long."""
 
 
 class WorkerThreads:
-    """`few` threads stay once they were needed. `most` bounds how many long tasks run at once."""
+    """A pool of threads. `few` threads remain once they were needed. `most` is the largest number of threads."""
 
     def __init__(self, name: str, few: int = FEW, most: int = MOST) -> None:
         self._name = name
@@ -41,7 +42,7 @@ class WorkerThreads:
         self._count = 0
         self._idle = 0
         self._began: dict[int, float] = {}
-        """When each task under way began, by the number of its thread."""
+        """The time at which each running task began, by the number of its thread."""
         self._is_looking = False
         self._is_closed = False
 
@@ -51,28 +52,28 @@ class WorkerThreads:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether a task waits for a thread."""
+        """True if a task waits for a thread."""
         return not self._tasks.empty()
 
     def start(self) -> None:
-        """Starts the first thread, so that there is one when no other can be started. Raises RuntimeError."""
+        """Start the first thread, in case no thread can be started later. Raise RuntimeError if that fails."""
         if not self._count:
             self._add()
 
     def post(self, task: Task) -> None:
-        """From the loop. Raises RuntimeError when there is no thread and can be none."""
+        """Add a task from the event loop. Raise RuntimeError if there is no thread and none can be started."""
         self._is_closed = False
         if self._tasks.qsize() >= self._idle and self._count < self._wanted():
             self._add()
-        self._look_later()  # a thread that has just taken another task may have been taken for idle
-        self._tasks.put(task)  # last: whatever fails before, the task is not done
+        self._look_later()  # a thread that has just taken another task may have been counted as idle
+        self._tasks.put(task)  # last: if something fails before, the task is not done
 
     def post_again(self, task: Task) -> None:
-        """From a worker, which is about to be free."""
+        """Add a task from a worker, which will soon be free."""
         self._tasks.put(task)
 
     def _wanted(self) -> int:
-        """How many threads there should be: a few, beside those that are at long tasks."""
+        """Return how many threads there should be: a few in addition to those with long tasks."""
         long_ago = time.monotonic() - LONG_SECONDS
         with self._lock:
             at_long_tasks = sum(began < long_ago for began in self._began.values())
@@ -84,7 +85,7 @@ class WorkerThreads:
             self._is_looking = True
 
     def _look(self) -> None:
-        """Adds threads when tasks still wait, and no thread is free."""
+        """Add threads if tasks still wait and no thread is free."""
         self._is_looking = False
         if self._is_closed or self._tasks.empty():
             return
@@ -94,8 +95,11 @@ class WorkerThreads:
         self._look_later()
 
     def _add(self) -> None:
-        """Without a further thread, those that there are go on. Raises RuntimeError when there is none."""
-        # A daemon, so that a process which fails before it has closed everything can still end.
+        """Start a thread.
+
+        If that fails, continue with the existing threads. Raise RuntimeError if there are none.
+        """
+        # A daemon thread: a process that fails before it has closed everything can still end.
         thread = threading.Thread(target=self._work, name=self._name, daemon=True)
         with self._lock:
             self._count += 1
@@ -109,7 +113,10 @@ class WorkerThreads:
                 raise
 
     def _work(self) -> None:
-        """What it does for itself is done again when there was no memory for it, so that no task is lost."""
+        """Run tasks until there are too many threads.
+
+        Steps that fail for lack of memory are repeated, so that no task is lost.
+        """
         is_last = False
         while not is_last:
             _run_whole(self._is_idle)
@@ -119,7 +126,7 @@ class WorkerThreads:
                 _run_whole(task)
             _run_whole(self._end)
             is_last = task is None or (self._tasks.empty() and self._count > self._few and self._are_too_many())
-            del task  # what it holds is not held while the thread waits
+            del task  # frees the objects of the task while the thread waits
         with self._lock:
             self._count -= 1
 
@@ -143,13 +150,19 @@ class WorkerThreads:
             return False
 
     async def run(self, function: Callable[[], Result]) -> Result:
-        """The function's result, from a worker. It runs to its end even if nobody waits any more."""
+        """Run the function on a worker, and return its result.
+
+        It runs to its end even if no caller waits any more.
+        """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self.post(partial(settle_future, future, function))
         return await future
 
     async def open(self, connect: Callable[[], Opened]) -> Opened:
-        """As `run`. What was opened for somebody who does not wait any more is closed."""
+        """Open a connection on a worker, and return it.
+
+        If the caller does not wait any more, close the connection.
+        """
         opening = asyncio.ensure_future(self.run(connect))
         try:
             return await asyncio.shield(opening)
@@ -162,15 +175,18 @@ class WorkerThreads:
             self.post(opening.result().close)
 
     def close(self) -> None:
-        """Ends the threads when their tasks are done. A further task begins anew."""
+        """Stop the threads when their tasks are done. A later task starts new threads."""
         self._is_closed = True
         for _ in range(self._count):
             self._tasks.put(None)
 
 
 class Workers:
-    """The threads of many files, where commits, which wait for the disk, hold up no reads; `turn` is for the reads
-    that need no thread.
+    """The threads of many files.
+
+    Commits wait for the disk, so they have separate threads and do not delay reads.
+
+    `turn` is for the reads that need no thread.
     """
 
     def __init__(self) -> None:
@@ -188,7 +204,10 @@ class Workers:
 
 
 def _run_whole(task: Task) -> None:
-    """A task tells its end itself. One that could not begin for want of memory begins as soon as there is some."""
+    """Run the task. If it could not start for lack of memory, try again until there is memory.
+
+    The task itself reports its end.
+    """
     while True:
         try:
             task()

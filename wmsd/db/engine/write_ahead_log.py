@@ -1,11 +1,11 @@
-"""The write-ahead log of a file: when it is written back into the file, and that it belongs to the file.
+"""The write-ahead log of a file: when it is written back into the file, and proof that it belongs to the file.
 
-SQLite replays whatever log stands beside a file. When the file was exchanged meanwhile, or the log, that makes a
-mixture of both. So each log has a name, written into the table `log` by the first transaction in it, together with
-the name of the log before. A log begins anew only when the whole of the log before it is in the file. So the file,
-read without its log, has the name of the log or of the one before; with any other name, the two do not belong
-together. Each copy that wmsd makes gets a name of its own, so it belongs to no log. A copy that somebody else has
-made may have the right name: `file_exchange.py` detects it.
+SQLite replays any log that is next to a file. If the file or the log was exchanged meanwhile, the result is a
+mixture of both. Therefore each log has a name. The first transaction of a log writes this name into the table
+`log`, together with the name of the previous log. A log restarts only when the whole previous log is in the file.
+Thus the file, read without its log, contains the name of the log or of the previous one. With any other name, the
+file and the log do not belong together. Each copy that wmsd creates gets a new name, and therefore belongs to no
+log. A copy that another program created may have the right name: `file_exchange.py` detects such a copy.
 """
 
 from contextlib import closing, suppress
@@ -19,11 +19,11 @@ from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
 
 MOST_FRAMES: Final = 1000
-"""The log is written back when it has as many pages, as SQLite does by itself."""
+"""The number of pages at which the log is written back, which is also SQLite's default."""
 LOOK: Final = "PRAGMA wal_checkpoint(NOOP)"
 WRITE_BACK: Final = "PRAGMA wal_checkpoint(PASSIVE)"
-"""Both answer whether another connection was in the way, the pages in the log, and how many of them are in the
-file.
+"""`LOOK` and `WRITE_BACK` return whether another connection was in the way, the number of pages in the log, and
+how many of these pages are in the file.
 """
 BEGIN_ANEW: Final = """
     UPDATE log SET
@@ -35,37 +35,37 @@ UNKNOWN: Final = (None, None, None, None)
 
 
 class WriteAheadLog:
-    """The log as the writer of its file uses it."""
+    """The log, as the writer of its file uses it."""
 
     def __init__(self, standing: Standing) -> None:
         self._standing = standing
         self._may_begin_anew: bool | None = None
-        """Whether the next write may begin a new log, as far as is known; None: not known."""
+        """True if the next write may begin a new log, as far as is known. None if it is not known."""
         self._data_version = 0
-        """Of the file when that was found out: another process may write before this one does."""
+        """The version of the file's data at that check. Another process may write before this process does."""
         self.failure: sqlite3.Error | None = None
-        """Why the log could not be written back the last time."""
+        """The reason why the log could not be written back the last time."""
 
     def prepare(self, connection: sqlite3.Connection) -> None:
-        """Call it before a transaction."""
+        """Check whether the next write may begin a new log. Call this before a transaction."""
         if self._may_begin_anew is not False:
             self._data_version = _data_version(connection)
             _, frames, written = connection.execute(LOOK).fetchone()
             self._may_begin_anew = frames == written
 
     def name(self, connection: sqlite3.Connection) -> None:
-        """Call it in the transaction: it may be the first one of a new log."""
+        """Write a new name if this transaction may be the first one of a new log. Call this in the transaction."""
         if self._may_begin_anew and _data_version(connection) == self._data_version:
             connection.execute(BEGIN_ANEW, self._found())
 
     def _found(self) -> Found | tuple[None, ...]:
         try:
             return find_file_and_log(self._standing.path)
-        except OSError:  # the next look at the file says so
+        except OSError:  # the next check of the file reports it
             return UNKNOWN
 
     def committed(self, connection: sqlite3.Connection) -> None:
-        """Writes a long log back into the file. A failure changes nothing, and is kept."""
+        """Write a long log back into the file. A failure changes nothing, and is stored in `failure`."""
         self._may_begin_anew = False
         with suppress(MemoryError):
             try:
@@ -83,9 +83,13 @@ def _data_version(connection: sqlite3.Connection) -> int:
 
 
 def check_log(path: Path, copy: Path | None = None) -> None:
-    """Raises WrongLog when the log beside the file is not the file's. Call it before the file is opened: nothing
-    is checked while this process has it open. A file whose names cannot be read is left to the other checks, as is
-    one from before the table `log`. `copy` of both is read instead where nothing may be written beside the file.
+    """Raise WrongLog if the log next to the file does not belong to the file.
+
+    Call this before the file is opened.
+
+    While this process has the file open, nothing is checked. A file whose names cannot be read is left to the
+    other checks, and so is a file from before the table `log`. If nothing may be written next to the file, `copy`
+    is read instead, which is a copy of the file and the log.
     """
     file = path.resolve()
     if not log_bytes(file):
@@ -98,11 +102,11 @@ def check_log(path: Path, copy: Path | None = None) -> None:
 
 
 def _checked_name(path: Path, read: Path) -> int | None:
-    """The name that the file has without its log; None where it has none. Raises WrongLog.
+    """Return the name that the file has without its log, or None if it has no name. Raise WrongLog.
 
-    Other processes may be at work in the file. As long as somebody reads with the log, it does not begin anew,
-    and no more of it comes into the file than is read here. The file without its log is closed last, as that drops
-    all locks.
+    Other processes may be using the file. As long as this connection reads with the log, the log does not restart,
+    and no more of it is written into the file. The file without its log is closed last, because that drops all
+    locks.
     """
     with closing(connect_as_it_is(read, without_log=True)) as file, closing(connect_as_it_is(read)) as whole:
         whole.execute("BEGIN")
@@ -115,7 +119,7 @@ def _checked_name(path: Path, read: Path) -> int | None:
 
 
 def _check_rows(path: Path, name: int) -> None:
-    """By what the log itself says. Raises WrongLog and OSError."""
+    """Check the file by the rows in the log. Raise WrongLog and OSError."""
     rows = rows_of_log(path)
     if not rows or any(row.id == name for row in rows):
         return
@@ -127,7 +131,7 @@ def _check_rows(path: Path, name: int) -> None:
 
 
 class WrongLog(StorageError):
-    """The log beside a file is of another file, or of another moment."""
+    """The log next to a file belongs to another file, or to another state of the file."""
 
     def __init__(self, path: Path) -> None:
         log = f"{path.name}-wal"
@@ -139,7 +143,7 @@ class WrongLog(StorageError):
 
 
 class Exchanged(WrongLog):
-    """The log would fit, and undo what somebody has put the file there for."""
+    """The log fits the file, but replaying it would undo the purpose for which the file was put there."""
 
     def __init__(self, path: Path) -> None:
         log = f"{path.name}-wal"

@@ -1,6 +1,6 @@
-"""The file of one company. It is checked before it is used, and left alone after it has failed.
+"""The file of one company. It is checked before its first use, and is not changed after a failure.
 
-Work that may take long, such as waiting for a file that another program has locked, runs on a thread: only
+Work that may take long, such as waiting for a file that another program has locked, runs on a thread. Only
 requests for this company wait for it.
 """
 
@@ -29,13 +29,15 @@ from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
-"""Is called with the company, a file that is older than it should be, how far it has come, and the mark."""
+"""A function that is called for a file that is older than it should be. It gets the company's code, the path, the
+file's high-water mark, and the expected one.
+"""
 Borrow = Callable[[Path], None]
-"""Asks the process that has the file to share it. Raises StorageError."""
+"""A function that asks the process that has the file open to share it. Raise StorageError."""
 VISIT_SECONDS: Final = 0.005
 REQUEST_WAITS: Final = 1.0
-"""Seconds for another program that has the file locked; the next request tries again. A command waits longer: the
-server that lends it the file goes on with its own writes.
+"""The seconds that a request waits for a file that another program has locked; the next request tries again. A
+command waits longer, because the server that lends it the file continues its writes.
 """
 MOVED: Final = (
     "Nothing is written to what stands there now. Put the file back, or start wmsd again to serve what is there."
@@ -47,8 +49,10 @@ OVERWRITTEN: Final = (
 
 
 class CompanyFile:
-    """`failure` says why the file cannot be used; None while nothing is wrong. `damage` says what was found in
-    use: a look at a file reads little of it, so it may be used again, and is as damaged as before.
+    """The file of one company, which may be open or not.
+
+    `failure` says why the file cannot be used, or is None. `damage` says what damage was found during use. A check
+    reads little of a file, so a damaged file may be used again after a check.
     """
 
     def __init__(
@@ -68,8 +72,10 @@ class CompanyFile:
         before_migration: Before,
         open_files: OpenFiles,
     ) -> None:
-        """`alone`: whether no other process may open the file while it is not lent. `written_elsewhere` is called
-        when other processes may write the file, or may have written it.
+        """Create the object without opening the file.
+
+        `alone`: no other process may open the file while it is not lent. `written_elsewhere` is called when other
+        processes may write the file, or may have written it.
         """
         self._company_id = company_id
         self.path = path
@@ -91,24 +97,26 @@ class CompanyFile:
         self._lent = 0
         self._is_shared = False
         self._has_ended = False
-        """Whether nobody may use it any more, because its company is being deleted."""
+        """True if the file must no longer be used, because its company is being deleted."""
         self._changing = asyncio.Lock()
-        """Held while the file is looked at, lent or replaced: one after the other."""
+        """Locked while the file is checked, lent or replaced, so that these happen one after the other."""
         self.visiting = threading.Lock()
-        """Held by a thread that reads the file with a connection of its own, and while the file is shared."""
+        """Locked by a thread that reads the file with a separate connection, and while the file is being
+        shared.
+        """
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[Any] | None = None
         self._overwritten: Identity | None = None
-        """The identity of a file that was overwritten while it was in use. A start serves it again."""
+        """The identity of a file that was overwritten while in use. After a restart, wmsd uses the file again."""
         self._missed: Identity | None = None
-        """The identity of a file that was removed or replaced while it was in use. No other file is accepted in
-        its place.
+        """The identity of a file that was removed or replaced while in use. No other file is accepted in its
+        place.
         """
 
     async def use(self) -> Database:
-        """The company's database. Raises Problem (503) when the file cannot be used."""
+        """Return the company's database. Raise Problem (503) if the file cannot be used."""
         database = self.database
         if database is not None and not database.is_open and database.standing.was_changed:
             self.database = None
@@ -123,8 +131,9 @@ class CompanyFile:
         return self.database
 
     async def lend(self) -> None:
-        """Shares the file with other processes, until `take_back` was called as often. Waits while another file
-        comes in its place.
+        """Share the file with other processes, until `take_back` has been called the same number of times.
+
+        If the file is being replaced, wait for the end of that.
         """
         if self._has_ended:
             raise StorageError(f"{self.path} belongs to a company that is being deleted.")
@@ -138,8 +147,10 @@ class CompanyFile:
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is opened so that no other process can open it. All connections of this process must agree:
-        they share the log's index, which is in a file if the first of them put it there.
+        """True if the file is opened so that no other process can open it.
+
+        All connections of this process must agree, because they share the log's index. It is in a file if the
+        first connection put it there.
         """
         return self._alone and not self._is_shared
 
@@ -149,12 +160,14 @@ class CompanyFile:
         await self._share_as_lent()
 
     async def _share_as_lent(self) -> None:
-        """Has the file open as its borrowers need it. SQLite unlocks it for them only when this process has no
-        connection to it left, not even a visitor's, so nobody opens one meanwhile.
+        """Open the file in the mode that its borrowers need.
+
+        SQLite unlocks the file for them only when this process has no connection to it. Therefore no thread may
+        open a separate connection meanwhile.
         """
         async with self._changing:
             await self._has_left()
-            while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110  (a thread has it for milliseconds)
+            while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110 (a thread has it for milliseconds)
                 await asyncio.sleep(VISIT_SECONDS)
             try:
                 self._is_shared = self.is_lent
@@ -164,7 +177,7 @@ class CompanyFile:
                 self.visiting.release()
 
     async def end(self) -> None:
-        """Closes the file. From now on nobody can use it. Raises StorageError while a command uses it."""
+        """Close the file for good. Raise StorageError if a command is using the file."""
         self._has_ended = True
         try:
             await self.replace(lambda: None)
@@ -173,12 +186,15 @@ class CompanyFile:
             raise
 
     def begin_again(self) -> None:
-        """It can be used again, if it is still there."""
+        """Allow use of the file again, if it still exists."""
         self._has_ended = False
 
     async def can_be_used(self, stays_open: bool = False) -> bool:
-        """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime.
-        `stays_open`: whether it is to be used at once.
+        """Return True if the file can be used.
+
+        A failed file is checked again, once for all callers that wait meanwhile.
+
+        `stays_open`: the caller will use the file immediately.
         """
         if self._has_ended:
             return False
@@ -189,7 +205,7 @@ class CompanyFile:
         return self._is_ready
 
     async def _look_again(self, stays_open: bool) -> None:
-        """`stays_open`: whether the file is to be used at once. Then the connection of the look is its first."""
+        """Check the file. If `stays_open`, the connection of the check becomes the first one of the database."""
         had_failed = self.failure is not None
         try:
             async with self._changing:
@@ -215,17 +231,18 @@ class CompanyFile:
         if database is not None and connection is not None:
             self.database = database
             database.take_writer(connection)
-        self._is_ready = is_usable  # last: whoever sees it opens the file if there is no database yet
+        self._is_ready = is_usable  # last: a caller that sees True opens the file if there is no database yet
 
     def _look(self, database: Database | None, alone: bool) -> tuple[bool, sqlite3.Connection | None]:
-        """Brings the file up to this program's schema, or notes what is wrong with it. Returns whether it can be
-        used, and its connection when there was nothing to do and the database is to have it; otherwise the file is
-        closed. `alone`: whether no other process may open it meanwhile. Runs on any thread.
+        """Migrate the file to this program's schema, or record the failure. Any thread may call this.
+
+        Return whether the file can be used, and its connection. The connection is None, and the file is closed, if
+        there was something to do or if `database` is None. `alone`: no other process may open the file meanwhile.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
             return False, None
-        has_log = log_bytes(self.path) > 0  # to be written back, which closing does
+        has_log = log_bytes(self.path) > 0  # closing the file writes the log back
         try:
             if self._borrow is not None:
                 self._borrow(self.path)
@@ -246,15 +263,16 @@ class CompanyFile:
         return True, checked.connection if stays_open else None
 
     def suspect(self, error: Exception) -> None:
-        """Closes a file that failed in use; it is checked before it is used again."""
+        """Close a file that failed during use. The file is checked before its next use."""
         if is_damage(error):
             self.damage = str(error)
         self._fail(error)
         self._leave(is_kept=False)
 
     def stop(self, moved: FileMoved) -> None:
-        """Closes a file that was removed, replaced or overwritten in use. What can be had of its content is kept,
-        and the file that is there now is left alone.
+        """Close a file that was removed, replaced or overwritten during use.
+
+        As much of its content as possible is saved. The file that is there now is not changed.
         """
         if self.database is None:
             return
@@ -269,8 +287,10 @@ class CompanyFile:
         self._leave(is_kept=not isinstance(moved, FileOverwritten))
 
     async def replace(self, put: Callable[[], Result]) -> Result:
-        """Closes the file and calls `put`, on a thread, which puts another in its place. Whoever asks for the
-        company meanwhile waits. Raises StorageError while a command uses the file, and what `put` raises.
+        """Close the file, and call `put` on a thread, which puts another file in its place.
+
+        Requests for the company wait meanwhile. Raise StorageError if a command is using the file. Raise the
+        errors of `put`.
         """
         return await asyncio.shield(asyncio.ensure_future(self._replace(put)))
 
@@ -307,7 +327,7 @@ class CompanyFile:
     async def _keep(self, database: Database) -> None:
         copy = copy_at(self.path, self._clock.now())
         if await database.keep(copy):
-            self._missed = identity(copy)  # the copy may be put in place of the lost file and is then served
+            self._missed = identity(copy)  # the copy may be put in place of the lost file, and is then used
             LOG.error("company %d: what its file held is in %s", self._company_id, copy)
 
     def _fail(self, error: Exception) -> None:
@@ -315,7 +335,7 @@ class CompanyFile:
         self.failure, self._is_ready = str(error), False
 
     async def _has_left(self) -> None:
-        """Waits until the file is closed, before it is opened again."""
+        """Wait until the file is closed, before it is opened again."""
         while (leaving := self._leaving) is not None:
             await asyncio.wait([leaving])
             if self._leaving is leaving:
@@ -331,7 +351,7 @@ class CompanyFile:
 
 
 def _is_as_it_was(checked: CheckedFile, standing: Standing) -> bool:
-    """Whether the file is what it was before it was opened, and as far as it should be."""
+    """Return True if the file did not change while it was opened, and is not older than it should be."""
     try:
         standing.check_file()
     except FileMoved:

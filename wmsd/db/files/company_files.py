@@ -1,4 +1,4 @@
-"""The companies' files: `companies/<id>.db`. One that fails makes only its own company unavailable."""
+"""The companies' files: `companies/<id>.db`. A file that fails makes only its own company unavailable."""
 
 import asyncio
 import logging
@@ -33,7 +33,9 @@ LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 NOTICED_AT_ONCE: Final = 250
 LOOKERS: Final = 8
-"""The most files that are checked at once. Each check may wait as long as another program has the file."""
+"""The most files that are checked at the same time. A check may have to wait for a program that has locked the
+file.
+"""
 
 
 class CompanyFiles:
@@ -53,10 +55,14 @@ class CompanyFiles:
         borrow: Borrow | None = None,
         before_migration: Before = only_by_a_server,
     ) -> None:
-        """`installation` is the id that its files have. `codes`: of the companies that there are. `marks`:
-        how far their files have come, as far as it is known; `go_on` is called for one that is less far.
-        `alone`: whether no other process may open the files while they are not lent. `before_migration` is called
-        before a file of an older schema is migrated.
+        """Create the object without opening any file.
+
+        - `installation` is the installation's id in its files.
+        - `codes` are the codes of the existing companies by id.
+        - `marks` are the known high-water marks of their files. `go_on` is called for a file that is older than
+          its mark.
+        - `alone`: no other process may open the files while they are not lent.
+        - `before_migration` is called before a file of an older schema is migrated.
         """
         self.installation = installation
         self._codes = dict(codes)
@@ -77,12 +83,12 @@ class CompanyFiles:
         self._before_migration = before_migration
         self.open = OpenFiles()
         self.last_writes = Moments()
-        """Of all companies."""
+        """The last writes of all companies."""
         self._written_elsewhere: set[int] = set()
         """The companies whose files other processes may have written."""
         self._noticed_to = 0
         self.unprepared = 0
-        """How many files were not looked at since the start."""
+        """The number of files that were not checked since the start."""
         self._files: dict[int, CompanyFile] = {}
         self._known: Collection[int] | None = None
         self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
@@ -98,14 +104,18 @@ class CompanyFiles:
         return self._codes.get(company_id, f"company {company_id}")
 
     def create(self, company_id: int, code: str) -> None:
-        """Creates the file of a new company. A file that is already there, after a restore for example, is moved
-        aside.
+        """Create the file of a new company.
+
+        If a file is already there, for example after a restore, it is moved aside.
         """
         path = self._place_of_new(company_id, code)
         create_file(path, COMPANY, self.owner(company_id))
 
     def adopt(self, company_id: int, code: str, prepared: Path) -> None:
-        """As `create`, with a file that is there already and becomes the company's. No log may be beside it."""
+        """Make an existing file the file of a new company, and move aside a file that is already there.
+
+        There must be no log next to `prepared`.
+        """
         path = self._place_of_new(company_id, code)
         with sole_transaction(prepared) as connection:
             give_away(connection, self.owner(company_id))
@@ -124,9 +134,10 @@ class CompanyFiles:
         return path
 
     async def prepare(self, company_ids: Iterable[int]) -> None:
-        """Migrates the files that need it, one after the other; one that is asked for meanwhile does not wait for
-        those before it. Those that fail are noted, logged, and left as they are. A file that needs no migration is
-        checked at its first use.
+        """Migrate the files that need it, one after the other. Failures are recorded and logged.
+
+        A request for a company does not wait for the migrations before its own. Files that need no migration are
+        checked at their first use.
         """
         left = list(company_ids)
         self.unprepared = len(left)
@@ -140,34 +151,36 @@ class CompanyFiles:
             self.unprepared -= 1
 
     def start_threads(self) -> None:
-        """Starts a thread for writes and one for reads, which then stay. Raises RuntimeError."""
+        """Start a thread for writes and one for reads, which then remain. Raise RuntimeError if that fails."""
         self._workers.start()
 
     async def get(self, company_id: int) -> Database:
-        """The company's database. Raises Problem (503) when its file cannot be used."""
+        """Return the company's database. Raise Problem (503) if its file cannot be used."""
         database = await self.file(company_id).use()
         await self.open.use(database)
         return database
 
     def is_open(self, company_id: int) -> bool:
-        """Whether the company's file is open."""
+        """Return True if the company's file is open."""
         file = self._files.get(company_id)
         return file is not None and file.database is not None and file.database.is_open
 
     def open_database(self, company_id: int) -> Database | None:
-        """The company's database, if its file is open."""
+        """Return the company's database if its file is open, else None."""
         file = self._files.get(company_id)
         return file.database if file is not None and self.is_open(company_id) else None
 
     async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
-        """Does the work in the company's database. Raises as `get` does, and what the work raises."""
+        """Run `work` with the company's database. Raise the errors of `get` and of `work`."""
         async with self.visiting(company_id) as database:
             await work(database)
 
     @asynccontextmanager
     async def visiting(self, company_id: int) -> AsyncIterator[Database]:
-        """The company's database. One that was closed is closed again: a round through all files pushes out one at
-        the most. Raises as `get` does.
+        """Yield the company's database. Raise the errors of `get`.
+
+        A file that was closed is closed again at the end. Thus a loop over all companies displaces at most one
+        open file.
         """
         was_open = self.is_open(company_id)
         database = await self.get(company_id)
@@ -183,7 +196,7 @@ class CompanyFiles:
         return [file.database for file in self._files.values() if file.database is not None]
 
     def writing(self) -> list[str]:
-        """The codes of the companies whose writers are at work. It may be called on any thread."""
+        """Return the codes of the companies whose writers are busy for long. Any thread may call this."""
         return sorted(
             self.code_of(company_id)
             for company_id, file in list(self._files.items())
@@ -192,7 +205,7 @@ class CompanyFiles:
 
     @property
     def read_only(self) -> set[int]:
-        """The companies whose files could not be written the last time."""
+        """The companies whose last write failed."""
         return {
             company_id
             for company_id, file in self._files.items()
@@ -201,14 +214,15 @@ class CompanyFiles:
 
     @property
     def failed(self) -> dict[int, str]:
-        """The failures of files that cannot be used, by company. One that was deleted while somebody asked for it
-        is not among them: nobody can mend it.
+        """The failures of files that cannot be used, by company.
+
+        A file that was deleted while a caller waited for it is not included, because no one can repair it.
         """
         return self._by_company(lambda file: file.failure)
 
     @property
     def troubled(self) -> dict[int, str]:
-        """Why files cannot be used, or what damage was found in those that can be."""
+        """The reasons why files cannot be used, or the damage that was found in usable files, by company."""
         return self._by_company(lambda file: file.failure or file.damage)
 
     def _by_company(self, why: Callable[[CompanyFile], str | None]) -> dict[int, str]:
@@ -219,16 +233,16 @@ class CompanyFiles:
         }
 
     def note_companies(self, company_ids: Collection[int]) -> None:
-        """Which companies there are now."""
+        """Record which companies exist now."""
         self._known = company_ids
 
     async def read_each(
         self, company_ids: Iterable[int], action: Callable[[Transaction], Result]
     ) -> dict[int, Result]:
-        """What the action reads in each usable file, by company.
+        """Return the result of the action in each usable file, by company.
 
-        It runs on one thread, with connections that are closed again, so that reading every company delays nobody
-        and closes no file that is in use.
+        The action runs on one thread, with connections that are closed again. Thus reading every company delays no
+        request and closes no file that is in use.
         """
         known = list(company_ids)
         doubtful = await asyncio.to_thread(self._not_current, known)
@@ -246,7 +260,7 @@ class CompanyFiles:
         return found
 
     def _not_current(self, company_ids: list[int]) -> list[int]:
-        """Those whose files have failed, or may have to be migrated."""
+        """Return the companies whose files have failed or may need a migration."""
         failed = self.failed
         return [each for each in company_ids if each in failed or not is_current(self.path(each), COMPANY)]
 
@@ -273,7 +287,7 @@ class CompanyFiles:
         return found, errors
 
     def written_elsewhere(self, company_ids: Collection[int]) -> Collection[int]:
-        """The companies whose files other processes may have written since this was last asked."""
+        """Return the companies whose files other processes may have written since the last call."""
         if not self._alone:
             return company_ids
         asked = self._written_elsewhere
@@ -281,15 +295,15 @@ class CompanyFiles:
         return asked
 
     def signature(self, company_id: int) -> tuple[int, ...]:
-        """A value that changes when something is written to the company's file, also by another process."""
+        """Return a value that changes when any process writes to the company's file."""
         return state_of(str(self.path(company_id)))
 
     def suspect(self, company_id: int, error: Exception) -> None:
-        """Notes that the file failed in use; the next request checks it before it uses it."""
+        """Record that the file failed during use. The next request checks the file before it uses it."""
         self.file(company_id).suspect(error)
 
     def notice_moved(self) -> None:
-        """Stops the companies whose open files were removed or replaced. Each call looks at some of them."""
+        """Stop the companies whose open files were removed or replaced. Each call checks some of the files."""
         known = list(self.open)
         begin = self._noticed_to if self._noticed_to < len(known) else 0
         self._noticed_to = begin + NOTICED_AT_ONCE
@@ -320,7 +334,10 @@ class CompanyFiles:
         return file
 
     def watch(self) -> set[int]:
-        """A set that gets the companies to whose files something is written. Whoever watches removes them."""
+        """Return a set to which the ids of companies are added when their files are written.
+
+        The caller removes them.
+        """
         watching: set[int] = set()
         self._watching.append(watching)
         return watching
@@ -355,7 +372,7 @@ class CompanyFiles:
         return database
 
     async def close_unused(self) -> None:
-        """Closes the files that nobody has used for a while, and gives their memory back to the system."""
+        """Close the files that were not used for a while, and release their memory to the system."""
         if await self.open.close_unused(self._clock.monotonic()):
             await self._workers.readers.run(give_memory_back)
 

@@ -1,4 +1,4 @@
-"""Finds the damage in a file, by the name of the table or index."""
+"""The search for damage in a file, by the name of the table or index."""
 
 import re
 from collections import defaultdict
@@ -16,8 +16,8 @@ from wmsd.db.engine.transaction import Transaction, snapshot
 from wmsd.db.migrations import COMPANY, PLATFORM, Before, FileKind, at_once, foreign_parts, migrate
 
 UNREADABLE: Final = (sqlite3.Error, OSError, MemoryError, ValueError)
-"""The errors of reading a damaged file: random bytes may announce a size that no memory has, or be
-no valid text.
+"""The errors of reading a damaged file. Random bytes may announce a size that no memory has, or may be no valid
+text.
 """
 MOST_MESSAGES: Final = 100
 THE_FILE: Final = "the file"
@@ -29,7 +29,7 @@ IN_INDEX: Final = "index {index} of table {table}"
 ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
 NOT_MADE_BY_WMSD: Final = "foreign, changed or missing: {parts}"
 WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY, NOT_MADE_BY_WMSD)
-"""How a damage names its place. Other messages are SQLite's."""
+"""The texts that name the place of a damage. Other messages come from SQLite."""
 OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
 OF_AN_INDEX: Final = re.compile(r"(?:from|in|of) index (\S+)$")
 A_TABLE: Final = "SELECT integrity_check FROM pragma_integrity_check(?)"
@@ -52,24 +52,26 @@ class Damage:
 def opened_to_examine(
     path: Path, kind: FileKind, owner: Owner | None = None, before_migration: Before = at_once
 ) -> AbstractContextManager[Transaction]:
-    """Opens a snapshot of the file, after migrating it; of a damaged file, everything that can still be read.
+    """Open a snapshot of the file, after migrating it.
 
-    Raises StorageError, also when the file is not its owner's, and sqlite3.Error.
+    Of a damaged file, open everything that can still be read.
+
+    Raise StorageError, for example if the file belongs to another owner, and sqlite3.Error.
     """
     try:
         migrate(path, kind, owner=owner, before=before_migration)
     except StorageError as error:
         if not getattr(error.__cause__, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
-            raise  # nothing of it can be read
+            raise  # no part of the file can be read
         return snapshot(as_far_as_possible(connect_as_it_is(path)))
     return snapshot(connect(path))
 
 
 def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Has a read-only connection read a damaged file. With `writable_schema`, SQLite uses what it can read of the
-    schema, and of a file that is cut short.
+    """Prepare a read-only connection to read a damaged file, and return it.
 
-    The first statements still fail with their errors. The file does not change.
+    With `writable_schema`, SQLite uses all readable parts of the schema, and of a file that is cut short. The
+    first statements still fail with their errors. The file does not change.
     """
     for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
         with suppress(*UNREADABLE):
@@ -79,9 +81,12 @@ def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def missing_end(path: Path) -> list[Damage]:
-    """Whether the file is shorter than its header says, because SQLite reads zeros where the last page is cut.
-    Call it before the file is opened. It finds nothing while there is a log, whose pages need not be in the file
-    yet.
+    """Return a damage if the file is shorter than its header says.
+
+    SQLite reads zeros for a last page that is cut off.
+
+    Call this before the file is opened. While there is a log, return an empty list, because pages of the log need
+    not be in the file yet.
     """
     with suppress(OSError):
         header, size = first_bytes(path.resolve(), 32), path.stat().st_size
@@ -94,7 +99,9 @@ def missing_end(path: Path) -> list[Damage]:
 
 
 def foreign_schema(tx: Transaction) -> list[Damage]:
-    """What its schema has or lacks beside what migrations make: somebody has changed it by hand."""
+    """Return a damage if the schema differs from the one that migrations create, because a person has changed
+    it.
+    """
     application_id = tx.value("PRAGMA application_id")
     kind = next((each for each in (PLATFORM, COMPANY) if each.application_id == application_id), None)
     found = "" if kind is None else foreign_parts(tx, kind)
@@ -102,8 +109,9 @@ def foreign_schema(tx: Transaction) -> list[Damage]:
 
 
 def damages(tx: Transaction) -> list[Damage]:
-    """The damages of the file. An intact file is read once; in a damaged one, each table is then checked by
-    itself.
+    """Return the damages of the file.
+
+    An intact file is read once. In a damaged file, each table is then checked separately.
     """
     said = _messages(tx, "PRAGMA integrity_check")
     found: dict[str, list[str]] = defaultdict(list)
@@ -123,17 +131,18 @@ def _by_table(tx: Transaction) -> list[tuple[str, str]]:
 
 
 def messages_of_table(tx: Transaction, table: str) -> list[str]:
-    """The messages about one table. If one of its trees cannot be read to its end, entries seem to be missing from
-    all others, so only the errors of the trees themselves are reported.
+    """Return the messages about one table.
 
-    Those are in the first row; the driver loses it when the following rows cannot be read.
+    If one of its trees cannot be read to its end, entries seem to be missing from all other trees. Therefore only
+    the errors of the trees themselves are returned then. They are in the first row, which the driver would lose if
+    the following rows could not be read.
     """
     trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
     return trees or _messages(tx, A_TABLE, (table,))
 
 
 def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ()) -> list[str]:
-    """SQLite's messages, without "ok", up to an error that ends the check."""
+    """Return SQLite's messages, without "ok", up to an error that ends the check."""
     said: list[str] = []
     try:
         for (text,) in tx.execute(statement, parameters):
@@ -146,7 +155,7 @@ def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ())
 
 
 def _names(tx: Transaction) -> dict[str | None, str]:
-    """The names of trees by their root pages, as far as the schema can be read; None stands for the free list."""
+    """Return the names of trees by their root pages, as far as the schema can be read. None is the free list."""
     names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
     with suppress(*UNREADABLE):
         for root, kind, name, table in tx.execute(ROOTS):
@@ -155,7 +164,7 @@ def _names(tx: Transaction) -> dict[str | None, str]:
 
 
 def tables(tx: Transaction) -> list[str]:
-    """The names of the tables, as far as the schema can be read."""
+    """Return the names of the tables, as far as the schema can be read."""
     with suppress(*UNREADABLE):
         return [name for (name,) in tx.rows(TABLES)]
     return []

@@ -1,6 +1,6 @@
-"""Which companies' files stay open: as many as memory and the system's limit of open files allow.
+"""The open files of companies: as many as memory and the system's limit of open files allow.
 
-Those that were not used for longest are closed first. A closed file opens again at its next use.
+The least recently used files are closed first. A closed file opens again at its next use.
 """
 
 import asyncio
@@ -17,60 +17,67 @@ from wmsd.db.engine.file_connections import DESCRIPTORS_OF_A_CONNECTION, FileCon
 
 LOG = logging.getLogger("wmsd.companies")
 CONNECTION_BYTES: Final = 500_000
-"""What a connection takes: its schema, its statements, and the first pages of its cache."""
+"""The memory of a connection: its schema, its statements, and the first pages of its cache."""
 SHARE_OF_CONNECTIONS: Final = 0.75
-"""Of the memory. The rest is for pages: one that is not in memory costs a few microseconds to read again, a
-connection a few thousand.
+"""The share of the memory for connections. The rest is for pages. A page that is not in memory takes a few
+microseconds to read again; a connection takes a few thousand to open.
 """
 UNUSED_SECONDS: Final = 300.0
-"""After which an unused file is closed."""
+"""The seconds after which an unused file is closed."""
 WAIT_SECONDS: Final = 2.0
-"""How long to wait for files to close, when as many are open as may be."""
+"""How long to wait for a file to close, when the limit of open files is reached."""
 AGAIN_SECONDS: Final = 0.01
 AT_ONCE: Final = 8
-"""Files that are closed at the same time. A close may wait for the disk."""
+"""The most files that are closed at the same time. A close may wait for the disk."""
 LOOKED_AT: Final = 64
-"""How many are looked at to find one that can be closed. One that is in use counts as just used."""
+"""The most files that are checked to find one that can be closed. A file in use counts as just used."""
 LEAST_CONNECTIONS: Final = 8
 LEAST_DESCRIPTORS: Final = 32
-"""However little memory and however few descriptors there are."""
+"""The least numbers of connections and descriptors, however little memory and however few descriptors there
+are.
+"""
 SLACK: Final = 16
-"""One in so many connections is kept free, so that no request waits for a file to be closed."""
+"""One in this many connections stays free, so that no request has to wait until a file is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileBounds:
-    """`descriptors` are file descriptors: each connection has some, and each file one more."""
+    """The limits of open files.
+
+    `descriptors` are file descriptors: each connection has some, and each file one more.
+    """
 
     connections: int = 256
     descriptors: int = 1024
 
     @property
     def slack(self) -> int:
-        """How many connections are kept free."""
+        """The number of connections that stay free."""
         return min(self.connections, self.descriptors // (DESCRIPTORS_OF_A_CONNECTION + 1)) // SLACK
 
     @classmethod
     def within(cls, memory: int, descriptors: int) -> "FileBounds":
-        """`memory` is in bytes."""
+        """Return the limits for this memory in bytes and this number of file descriptors."""
         connections = int(memory * SHARE_OF_CONNECTIONS) // CONNECTION_BYTES
         return cls(max(LEAST_CONNECTIONS, connections), max(LEAST_DESCRIPTORS, descriptors))
 
 
 class OpenFiles:
-    """Opens and closes databases. Each is opened once for all who ask, and closed by a task of its own, so that a
-    client who goes away breaks off neither.
+    """The open databases, which are opened and closed here.
+
+    Each database is opened once for all callers, and closed by a separate task. Thus a client that disconnects
+    interrupts neither.
     """
 
     def __init__(self) -> None:
         self.bounds = FileBounds()
         self.connections = 0
         self._by_use: OrderedDict[FileConnections, None] = OrderedDict()
-        """The open databases, the one that was not used for longest first."""
+        """The open databases, the least recently used first."""
         self._reserved: set[FileConnections] = set()
-        """Those for which there is room, and which are not open yet."""
+        """The databases for which connections are reserved, and which are not open yet."""
         self._asked: Counter[FileConnections] = Counter()
-        """How many wait for each that is opened."""
+        """The number of callers that wait for each database."""
         self._openings: dict[FileConnections, asyncio.Task[None]] = {}
         self._closings: dict[FileConnections, asyncio.Task[None]] = {}
 
@@ -81,14 +88,14 @@ class OpenFiles:
         return iter(list(self._by_use))
 
     async def use(self, database: FileConnections) -> None:
-        """Has the database open for whoever asks for it next. Raises what opening raises."""
+        """Open the database if it is closed, and mark it as just used. Raise the errors of opening."""
         if database in self._by_use:
             self._by_use.move_to_end(database)
         else:
             await self._open_for_all(database)
 
     def counted(self, database: FileConnections, change: int) -> None:
-        """The database has opened or closed so many connections."""
+        """Record that the database has opened or closed this number of connections."""
         self.connections += change
         self._reserved.discard(database)
         if database.is_open:
@@ -99,7 +106,10 @@ class OpenFiles:
             self._close_until(self.bounds.slack)
 
     async def _open_for_all(self, database: FileConnections) -> None:
-        """Opens it when there is room for it. It stays open at least until everybody who waits for it goes on."""
+        """Open the database when the limits allow it.
+
+        It stays open at least until all waiting callers have continued.
+        """
         opening = self._openings.get(database)
         if opening is None:
             opening = self._openings[database] = asyncio.ensure_future(self._open(database))
@@ -121,7 +131,10 @@ class OpenFiles:
 
     @contextmanager
     def room_for(self, database: FileConnections) -> Iterator[bool]:
-        """Keeps room for its first connection meanwhile. Whether there is any."""
+        """Reserve the first connection of the database while this context is open.
+
+        Yield True if the limits allow it.
+        """
         has_room = self._has_room(1)
         self._reserved.add(database)
         try:
@@ -132,16 +145,19 @@ class OpenFiles:
     def _has_opened(self, database: FileConnections, opening: "asyncio.Task[None]") -> None:
         del self._openings[database]
         if not opening.cancelled():
-            opening.exception()  # so that asyncio does not log it when nobody waits any more
+            opening.exception()  # so that asyncio does not log the error when no caller waits any more
 
     def _has_room(self, connections: int) -> bool:
-        """Whether so many connections more may be opened."""
+        """Return True if the limits allow this number of further connections."""
         wanted = self.connections + len(self._reserved) + connections
         descriptors = wanted * DESCRIPTORS_OF_A_CONNECTION + len(self) + 1
         return wanted <= self.bounds.connections and descriptors <= self.bounds.descriptors
 
     async def _await_room(self) -> None:
-        """For one more connection. When all that are open stay in use, it goes on without after a while."""
+        """Wait until the limits allow one more connection.
+
+        If all open files stay in use, continue after `WAIT_SECONDS`.
+        """
         until = time.monotonic() + WAIT_SECONDS
         while not self._has_room(1) and time.monotonic() < until:
             self._close_until(1)
@@ -150,11 +166,13 @@ class OpenFiles:
                     self._closings.values(), return_when=asyncio.FIRST_COMPLETED, timeout=WAIT_SECONDS
                 )
             else:
-                await asyncio.sleep(AGAIN_SECONDS)  # nothing tells when one is idle
+                await asyncio.sleep(AGAIN_SECONDS)  # there is no signal when a file becomes idle
 
     def _close_until(self, connections: int) -> None:
-        """Begins to close those that were not used for longest, so that there is room for so many connections. A
-        file that has several loses those that only read; it is closed when its turn comes again.
+        """Start to close the least recently used files, so that this number of connections may be opened.
+
+        A file with several connections first loses the ones that only read. It is closed when it comes first
+        again.
         """
         if self._has_room(connections):
             return
@@ -172,7 +190,10 @@ class OpenFiles:
     def _begin_to_close(
         self, database: FileConnections, only_readers: bool = False
     ) -> "asyncio.Task[None] | None":
-        """None when it is in use. When its file was moved it is stopped instead, and its content is kept."""
+        """Start to close the database, and return the task, or None if the database is in use.
+
+        If its file was moved, the database is stopped instead, and its content is saved.
+        """
         is_free = database.is_idle and database not in self._asked and database not in self._closings
         if not is_free or not database.is_standing():
             return None
@@ -187,7 +208,7 @@ class OpenFiles:
             await close()
         except Exception as error:
             LOG.error("%s could not be closed: %s", database.path, error)
-            self._by_use.pop(database, None)  # so that it comes last
+            self._by_use.pop(database, None)  # so that the file comes last
         finally:
             del self._closings[database]
             if database.is_open:
@@ -195,12 +216,12 @@ class OpenFiles:
             self._close_until(self.bounds.slack)
 
     async def close_if_idle(self, database: FileConnections) -> None:
-        """Closes the database, unless it is in use."""
+        """Close the database, unless it is in use."""
         if (closing := self._begin_to_close(database)) is not None:
             await asyncio.wait([closing])
 
     async def close_unused(self, now: float) -> bool:
-        """Closes the files that nobody has used for a while; returns whether there was one."""
+        """Close the files that were not used for `UNUSED_SECONDS`. Return True if there was such a file."""
         was_one = False
         for database in self:
             if (
@@ -215,6 +236,6 @@ class OpenFiles:
         return was_one
 
     async def close(self) -> None:
-        """Waits for the openings and closings under way."""
+        """Wait for the openings and closings that are running."""
         while under_way := [*self._openings.values(), *self._closings.values()]:
             await asyncio.wait(under_way)

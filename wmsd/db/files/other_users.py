@@ -1,4 +1,4 @@
-"""Whether any other process has a file."""
+"""A check whether another process has a file open."""
 
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +8,7 @@ from wmsd.db.engine.sqlite import connect, sqlite3
 
 
 def check_unused(path: Path) -> None:
-    """Raises StorageError when another process has the file open, and sqlite3.Error when it cannot be read."""
+    """Raise StorageError if another process has the file open. Raise sqlite3.Error if the file cannot be read."""
     if not path.exists():
         raise StorageError(f"{path} is missing. Restore it from a backup.")
     try:

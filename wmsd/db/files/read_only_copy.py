@@ -1,7 +1,7 @@
-"""Reads a file and writes nothing: neither to it nor beside it. So a copy on a disk that is read-only can be
-examined, and what is examined stays as it is for whoever looks at it next.
+"""Reads of a file without any write to the file or to its folder.
 
-SQLite makes files beside one with a log, and writes the log back. So such a file is copied first, with its log.
+Thus a copy on a read-only disk can be examined, and an examined file stays as it is. If a file has a log, SQLite
+creates files next to it and writes the log back. Therefore such a file is first copied together with its log.
 """
 
 import shutil
@@ -24,15 +24,15 @@ from wmsd.db.files.integrity import UNREADABLE, as_far_as_possible, opened_to_ex
 from wmsd.db.migrations import HEADER, MAGIC, FileKind, has_this_schema, only_by_a_server
 
 SCRATCH: Final = "wmsd-doctor-"
-"""How the names of the folders for copies begin."""
+"""The prefix of the names of folders for copies."""
 SPARE_BYTES: Final = 64 * 1024 * 1024
-"""That a copy leaves free in the temporary folder."""
+"""The bytes that a copy leaves free in the temporary folder."""
 LOGS: Final = ("-wal", "-journal")
 Content = Literal["good", "missing", "empty", "foreign", "unreadable"]
 
 
 def content_of(path: Path, kind: FileKind) -> Content:
-    """What a file is, by its size and its first bytes. `good` is one that may still be damaged."""
+    """Return what a file is, judged by its size and its first bytes. A `good` file may still be damaged."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -44,7 +44,7 @@ def content_of(path: Path, kind: FileKind) -> Content:
         return "missing"
     except OSError:
         return "unreadable"
-    if header is None:  # this process has it open: so it is a database
+    if header is None:  # this process has the file open, so it is a database
         return "good"
     if len(header) < HEADER.size:
         return "foreign"
@@ -58,7 +58,7 @@ def has_log(path: Path) -> bool:
 
 
 def owner_of(path: Path) -> Owner | None:
-    """Whose file it says that it is, without its log; None where it does not say so."""
+    """Return the owner that is recorded in the file without its log, or None if there is none."""
     with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
         row = connection.execute(FIND).fetchone()
         return None if row is None else Owner(*row)
@@ -66,7 +66,7 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def mark_of(path: Path) -> HighWaterMark | None:
-    """How far a file has come, without its log; None where that cannot be read."""
+    """Return the high-water mark of a file without its log, or None if it cannot be read."""
     with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
         return read_mark(connection)
     return None
@@ -75,10 +75,11 @@ def mark_of(path: Path) -> HighWaterMark | None:
 def opened_without_writing(
     path: Path, kind: FileKind, owner: Owner | None = None
 ) -> AbstractContextManager[Transaction]:
-    """As `opened_to_examine`, for a file that no server has. A file of an older schema is brought up to date in a
-    copy. One that another program has open is read in the usual way, with its locks and its files beside it.
+    """Open a snapshot as `opened_to_examine` does, for a file that no server has open.
 
-    Raises StorageError, also when there is no room for a copy, and sqlite3.Error.
+    A file of an older schema is migrated in a copy. If another program has the file open, it is read in the usual
+    way, with locks and with files next to it. Raise sqlite3.Error, and StorageError, for example if there is no
+    space for a copy.
     """
     if _is_used(path):
         return opened_to_examine(path, kind, owner, only_by_a_server)
@@ -93,7 +94,7 @@ def _in_copy(path: Path, kind: FileKind, owner: Owner | None) -> Iterator[Transa
         copy = _copied(path, opened) if path.is_file() else path
         try:
             tx = opened.enter_context(opened_to_examine(copy, kind, owner))
-        except StorageError as error:  # it names the copy, which is gone when somebody reads that
+        except StorageError as error:  # the error names the copy, which is gone when a person reads it
             raise StorageError(str(error).replace(str(copy), str(path))) from error.__cause__
         yield tx
 
@@ -111,7 +112,7 @@ def _in_place(path: Path, owner: Owner | None) -> Iterator[Transaction]:
 
 
 def _copied(path: Path, opened: ExitStack) -> Path:
-    """A copy with its log, in a folder that only this user may enter. Raises StorageError."""
+    """Return the path of a copy with its log, in a folder that only this user may enter. Raise StorageError."""
     file = path.resolve()
     sources = [file, *(side for log in LOGS if (side := file.with_name(f"{file.name}{log}")).exists())]
     needed, folder = sum(map(file_bytes, sources)), Path(tempfile.gettempdir())

@@ -1,7 +1,7 @@
 """The migrations of each kind of file: numbered scripts, run in order.
 
-Each kind has a folder of scripts `NNNN_what.sql`. Those that a file needs run in one transaction. `PRAGMA
-user_version` is the number of the last one; `application_id` is the kind of file.
+Each kind has a folder of scripts `NNNN_what.sql`. All scripts that a file needs run in one transaction. `PRAGMA
+user_version` is the number of the last script; `application_id` is the kind of file.
 """
 
 import os
@@ -58,17 +58,20 @@ PLATFORM: Final = FileKind("platform", 0x776D7370)
 COMPANY: Final = FileKind("company", 0x776D7363)
 
 Before = Callable[[Path], None]
-"""Is called before a file is migrated, while nobody has it open. It may raise StorageError; then nothing is
-changed.
+"""A function that is called before a file is migrated, while no process has the file open. It may raise
+StorageError; nothing is changed then.
 """
 
 
 def at_once(path: Path) -> None:
-    """The file may be migrated as it is: it is a copy."""
+    """Allow the migration of a file without further steps, because the file is a copy."""
 
 
 def only_by_a_server(path: Path) -> None:
-    """For commands: a server keeps a copy of each file before it migrates it."""
+    """Refuse the migration of a file by a command.
+
+    A server saves a copy of each file before it migrates the file.
+    """
     raise StorageError(
         f"{path} is of an older wmsd, and only a server brings it up to date: it keeps a copy before. Start "
         "`wmsd serve`, then try again. Nothing was changed."
@@ -76,7 +79,7 @@ def only_by_a_server(path: Path) -> None:
 
 
 def create_file(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
-    """Creates a new file of this kind, for its owner. Raises StorageError; never touches an existing file."""
+    """Create a new file of this kind for its owner. Raise StorageError. An existing file is never changed."""
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is.")
     unfinished = path.with_name(f"{path.name}.new")
@@ -92,9 +95,11 @@ def create_file(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
 
 
 def put_in_place(unfinished: Path, path: Path) -> None:
-    """Renames a finished file to its name, so that after a power failure there is the whole file or none."""
+    """Rename a finished file to its final name, so that after a power failure there is the whole file or no
+    file.
+    """
     give_to_owner_of(path.parent, unfinished)
-    unfinished.chmod(0o600)  # platform.db holds the keys that sign tokens
+    unfinished.chmod(0o600)  # platform.db contains the keys that sign tokens
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
     unfinished.rename(path)
@@ -103,13 +108,13 @@ def put_in_place(unfinished: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A file of this program's schema, and of its owner, which is open."""
+    """An open file that has this program's schema and the right owner."""
 
     connection: sqlite3.Connection
     is_as_it_was: bool
-    """Whether nothing had to be written to it."""
+    """True if no write to the file was necessary."""
     older: HighWaterMark | None = None
-    """How far it has come, when that is less far than it should be."""
+    """The high-water mark of the file, if it is lower than expected."""
 
 
 def migrate(
@@ -118,7 +123,7 @@ def migrate(
     owner: Owner | None = None,
     before: Before = at_once,
 ) -> None:
-    """Brings a file up to this program's schema, and closes it. Takes and raises the same as `open_checked`."""
+    """Migrate a file to this program's schema, and close it. Parameters and errors are those of `open_checked`."""
     open_checked(path, kind, owner=owner, before=before).connection.close()
 
 
@@ -131,11 +136,11 @@ def open_checked(
     mark: HighWaterMark | None = None,
     before: Before = at_once,
 ) -> CheckedFile:
-    """Opens a file and brings it up to this program's schema. Raises StorageError when that fails, with the file
-    unchanged, and when it is not its owner's. `mark` is how far it should have come.
+    """Open a file and migrate it to this program's schema.
 
-    If another program has the file locked, it waits for `busy_seconds`. `alone`: no other process can open it
-    meanwhile. `before` is called if the file has an older schema.
+    Raise StorageError if that fails, with the file unchanged, or if the file has another owner. `mark` is the
+    expected high-water mark. If another program has locked the file, wait for `busy_seconds`. `alone`: no other
+    process can open the file meanwhile. `before` is called if the file has an older schema.
     """
     try:
         mode = path.stat().st_mode
@@ -188,8 +193,9 @@ def _open(
 
 
 def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, owner: Owner | None) -> None:
-    """All scripts that the file needs, or none of them. Raises StorageError when one does not suit the file's
-    content, and when it is not its owner's, and sqlite3.Error.
+    """Run all scripts that the file needs, or none of them. Raise sqlite3.Error.
+
+    Raise StorageError if a script does not suit the file's content, or if the file has another owner.
     """
     connection.execute("BEGIN EXCLUSIVE")
     version = _version(connection)  # another process may have come first
@@ -212,7 +218,10 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
 
 
 class ForeignSchema(StorageError):
-    """`found` names the parts that are foreign, changed or missing."""
+    """The file has a schema that wmsd did not create.
+
+    `found` names the parts that are foreign, changed or missing.
+    """
 
     def __init__(self, path: Path, found: str) -> None:
         super().__init__(
@@ -224,9 +233,10 @@ class ForeignSchema(StorageError):
 
 
 def check_schema(path: Path, kind: FileKind) -> None:
-    """Raises StorageError where the file is not of this kind or of a newer program, ForeignSchema where its
-    schema is not what the migrations up to its own version make, and sqlite3.Error. Nothing in the file can run
-    meanwhile.
+    """Raise StorageError if the file has another kind or was created by a newer program.
+
+    Raise ForeignSchema if its schema is not what the migrations up to its version create. Raise sqlite3.Error.
+    Nothing in the file, such as a trigger, can run meanwhile.
     """
     with closing(connect_leaving_nothing(path)) as connection:
         schema_check.restrict(connection)
@@ -236,14 +246,15 @@ def check_schema(path: Path, kind: FileKind) -> None:
 
 
 def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind, are_own_indexes_fine: bool = False) -> str:
-    """The parts of its schema that differ from those that the migrations up to its version make, in words; ""
-    where none does. Raises sqlite3.Error.
+    """Return, as text, the parts of the schema that differ from what the migrations up to its version create.
+
+    Return "" if no part differs. Raise sqlite3.Error.
     """
     found = schema_check.read(of)
     if schema_check.digest(found) == DIGESTS.get(kind.name):
         return ""
     [(version,)] = of.execute("PRAGMA user_version")
-    made = _made(kind.name, min(max(version, 0), len(kind.scripts())))  # anybody can write any number there
+    made = _made(kind.name, min(max(version, 0), len(kind.scripts())))  # anyone can write any number into a file
     return schema_check.differences(
         schema_check.without_own_indexes(found, made) if are_own_indexes_fine else found, made
     )
@@ -256,14 +267,15 @@ def _made(kind: str, version: int) -> frozenset[schema_check.Part]:
 
 
 def is_current(path: Path, kind: FileKind) -> bool:
-    """Whether the file's header says that it has this program's schema, and no log beside it says more. To read it
-    costs a hundredth of opening the file, which counts at a start with a thousand of them. False for a file that
-    this process has open: its header is not read.
+    """Return True if the file's header has this program's schema number, and there is no log or journal next to
+    the file.
 
-    The database file format, section 1.3: https://sqlite.org/fileformat.html#the_database_header
+    Reading the header takes a hundredth of the time of opening the file, which matters at a start with a thousand
+    files. Return False for a file that this process has open, because its header is not read. See the database
+    file format, section 1.3: https://sqlite.org/fileformat.html#the_database_header
     """
     try:
-        file_name = path.resolve()  # SQLite's own files stand beside it
+        file_name = path.resolve()  # SQLite's other files are in the folder of the resolved path
         has_journal = file_name.with_name(f"{file_name.name}-journal").exists()
         if log_bytes(file_name) or has_journal or not path.is_file() or not os.access(path, os.W_OK):
             return False
@@ -273,8 +285,9 @@ def is_current(path: Path, kind: FileKind) -> bool:
 
 
 def has_this_schema(path: Path, kind: FileKind) -> bool:
-    """Whether the file itself is whole by its header, and has this program's schema. What a log beside it has is
-    not looked at. False for a file that this process has open.
+    """Return True if the file is complete according to its header, and has this program's schema number.
+
+    A log next to the file is not read. Return False for a file that this process has open.
     """
     try:
         file_name = path.resolve()
@@ -290,7 +303,7 @@ def has_this_schema(path: Path, kind: FileKind) -> bool:
 
 
 def version_of(path: Path) -> int:
-    """The number of a file's last migration. Raises sqlite3.Error."""
+    """Return the number of a file's last migration. Raise sqlite3.Error."""
     with closing(connect(path, read_only=True)) as connection:
         return _version(connection)
 
@@ -300,8 +313,9 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:
-    """Checks the file without writing: is the log beside it its own, is it ours, can it be read, is it no newer
-    than this program? Returns its version.
+    """Check the file without writing, and return the number of its last migration.
+
+    The checks: the log belongs to the file, the file is of wmsd and readable, and not newer than this program.
     """
     check_log(path)
     with closing(connect(path, read_only=True, busy_seconds=busy_seconds)) as connection:
@@ -310,7 +324,9 @@ def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> None:
-    """Raises StorageError."""
+    """Raise StorageError if the file is of another kind, has a foreign schema or was created by a newer
+    program.
+    """
     application_id = connection.execute("PRAGMA application_id").fetchone()[0]
     version = _version(connection)
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()

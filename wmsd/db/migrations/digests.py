@@ -1,5 +1,6 @@
-"""The digests of the schemas that all migrations make, so that an opening need not run them to know one. A test
-says what to write here after a new migration.
+"""The digests of the schemas after all migrations, so that opening a file need not run the migrations.
+
+After a new migration, a failing test says what to write here.
 """
 
 from typing import Final

@@ -1,5 +1,7 @@
-"""Compares the schema of a file with what migrations make, because a file from outside may have more: a trigger
-runs by itself, with every right of the program that writes.
+"""The comparison of a file's schema with the schema that migrations create.
+
+A file from outside may have additional parts. A trigger runs automatically, with every right of the program that
+writes.
 """
 
 import hashlib
@@ -12,9 +14,9 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 
 READ: Final = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 10000"
-"""Many times as many as any file has."""
+"""The statement that reads the schema. Its limit is much higher than the number of parts in any file."""
 SCHEMA_TABLES: Final = ("sqlite_schema", "sqlite_master")
-"""Two names of one."""
+"""The two names of the schema table."""
 
 
 class Part(NamedTuple):
@@ -24,7 +26,7 @@ class Part(NamedTuple):
     name: str
     table: str
     sql: str | None
-    """None for an index that SQLite has made for a table."""
+    """The SQL of the part. None for an index that SQLite has created for a table."""
 
 
 MADE_BESIDE: Final = frozenset(
@@ -36,12 +38,14 @@ MADE_BESIDE: Final = frozenset(
         ("_litestream_seq", " (id INTEGER PRIMARY KEY, seq INTEGER)"),
     )
 )
-"""What no migration makes and a file may have: tables of SQLite's statistics, and those of Litestream."""
+"""Tables that no migration creates and a file may have: those of SQLite's statistics and those of Litestream."""
 
 
 def restrict(connection: sqlite3.Connection) -> None:
-    """Has a connection read nothing but the schema, and write nothing. The driver cannot switch triggers and views
-    off, so SQLite is told to refuse each statement that would touch a table.
+    """Restrict a connection to reading the schema.
+
+    The driver cannot switch off triggers and views. Therefore SQLite refuses each statement that would use a
+    table.
     """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
@@ -55,7 +59,7 @@ def _allowed(action: int, subject: str | None, *_: str | None) -> int:
 
 
 def made_by(statements: Iterable[str]) -> frozenset[Part]:
-    """The parts that a new file has after these statements."""
+    """Return the parts that a new file has after these statements."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -63,21 +67,24 @@ def made_by(statements: Iterable[str]) -> frozenset[Part]:
 
 
 def read(of: sqlite3.Connection | Transaction) -> frozenset[Part]:
-    """Raises sqlite3.Error."""
+    """Return the parts of the schema. Raise sqlite3.Error."""
     return frozenset(Part(*row) for row in of.execute(READ)) - MADE_BESIDE
 
 
 def digest(parts: frozenset[Part]) -> str:
-    """The same for the same parts, in hexadecimal."""
+    """Return a digest in hexadecimal that is the same for the same parts."""
     return hashlib.sha256(repr(sorted(parts, key=repr)).encode()).hexdigest()
 
 
 def without_own_indexes(found: frozenset[Part], expected: frozenset[Part]) -> frozenset[Part]:
-    """What was found, but for indexes that whoever runs the installation has added: they change nothing."""
+    """Return the found parts without indexes that the operator of the installation has added.
+
+    They change nothing.
+    """
     named = {part.name for part in expected}
     return frozenset(part for part in found if part.type != "index" or part.name in named)
 
 
 def differences(found: frozenset[Part], expected: frozenset[Part]) -> str:
-    """What is foreign, changed or missing, in words; "" where nothing is."""
+    """Return, as text, what is foreign, changed or missing, or "" if nothing is."""
     return ", ".join(first_few(sorted({f"{part.type} {part.name}" for part in found ^ expected})))

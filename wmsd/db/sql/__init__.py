@@ -1,1 +1,1 @@
-"""SQL that many rooms share: records and their lists, codes, epochs, rows for an undo."""
+"""SQL that many packages share: records and their lists, codes, epochs, rows for an undo."""

@@ -1,7 +1,7 @@
-"""Codes that differ from others only by their Unicode form: nobody can tell `é` from an `e` and an accent.
+"""Codes that differ from others only by their Unicode form. People cannot tell `é` from an `e` and an accent.
 
-Codes are compared exactly, so both could be there, and programs would find now the one and now the other. A new
-code is looked up in both forms; a code in ASCII has only one, and is not looked up.
+Codes are compared exactly, so both forms could exist, and programs would sometimes find one and sometimes the
+other. Therefore a new code is searched in both forms. A code in ASCII has only one form, and is not searched.
 """
 
 from typing import Final
@@ -14,12 +14,14 @@ BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
 HAS_OTHER_FORM: Final = (
     "{table}.code IN (composed({staged}.code), decomposed({staged}.code)) AND {table}.code <> {staged}.code"
 )
-"""Whether the row of a table has the code of a staged row in another form. See `define_forms`."""
+"""SQL that is true if the row of a table has the code of a staged row in another form. See `define_forms`."""
 
 
 def form_errors(tx: Transaction, table: str, noun: str, code: object, current: object = None) -> list[str]:
-    """The error of a new code that another record of the table has in another form. `current` is the code that the
-    record has now: neither the same nor another form of it is looked up.
+    """Return the error of a new code that another record of the table has in another form.
+
+    `current` is the present code of the record. If the new code is the same or only another form of it, nothing is
+    searched.
     """
     if not isinstance(code, str) or code.isascii() or composed_text(code) == composed_text(str(current)):
         return []
@@ -33,6 +35,6 @@ def differs_by_form(noun: str) -> str:
 
 
 def define_forms(tx: Transaction) -> None:
-    """Has SQL use `composed` and `decomposed`."""
+    """Add the SQL functions `composed` and `decomposed`."""
     tx.define("composed", composed_text)
     tx.define("decomposed", decomposed_text)

@@ -11,10 +11,10 @@ ADVANCE: Final = """
 
 
 def next_code(tx: Transaction, series: str, taken: str) -> str:
-    """The next code of the series that is still free: people may have given some by hand. `taken` is a SELECT that
-    finds a code.
+    """Return the next code of the series that is still free, because users may have entered codes themselves.
 
-    It is drawn inside the writing transaction: a refused request leaves no gap, and no code is drawn twice.
+    `taken` is a SELECT that finds a code. The number is drawn inside the writing transaction. Thus a refused
+    request leaves no gap, and no code is drawn twice.
     """
     while True:
         code = f"{series}-{tx.value(ADVANCE, (series,)):06d}"

@@ -1,7 +1,7 @@
-"""Lets SQLite render records as lines of CSV, from the same declarations as their JSON (`records.py`).
+"""SQL that renders records as lines of CSV, from the same declarations as their JSON (`records.py`).
 
-Rows of Python objects would cost several times what SQLite needs for the line. Only a cell that must be quoted, or
-that a spreadsheet could take for a formula, is written by Python.
+Rows of Python objects would take several times longer than SQLite needs for the line. Python writes only the cells
+that must be quoted, or that a spreadsheet could take for a formula.
 """
 
 import json
@@ -27,16 +27,18 @@ TEXT: Final = """CASE
         OR {0} GLOB '[0-9]*[Ee][-+][0-9]*' THEN csv_cell({0})
     WHEN {0} GLOB '*[",\r\n]*' THEN '"' || replace({0}, '"', '""') || '"'
     ELSE {0} END"""
-"""What begins with a letter or a digit is no formula; spreadsheets look for one after a `;` or a tab too, and take
-`1E+12` for a number.
+"""The SQL of a text cell. A text that begins with a letter or a digit is no formula. Spreadsheets also look for a
+formula after a `;` or a tab, and take `1E+12` for a number.
 """
 LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) END"
 
 
 class CsvLines:
-    """Lines with these columns. `own` is the SQL of those that the record does not have, or has otherwise, with
-    what the model says of them. `is_unambiguous`: a number is written so that nobody takes its fraction for a
-    group of three digits. `moment` writes a moment otherwise than as the API does.
+    """A renderer of lines with these columns.
+
+    `own` has the SQL and the field of columns that the record does not have, or has in another form.
+    `is_unambiguous`: a number is written so that its fraction cannot be read as a group of three digits. `moment`
+    writes times in another form than the API.
     """
 
     def __init__(
@@ -51,10 +53,10 @@ class CsvLines:
         self._number = "csv_number" if is_unambiguous else ""
         self._moment = moment
         self.has_rendered = False
-        """Whether a list has given lines, and not records."""
+        """True if a list has returned lines instead of records."""
 
     def render(self, tx: Transaction, record: RecordSql) -> str:
-        """The SQL of the record's line, without its end."""
+        """Return the SQL of the record's line, without its end."""
         self.has_rendered = True
         for name, function in FUNCTIONS.items():
             tx.define(name, function)
@@ -66,7 +68,7 @@ class CsvLines:
 
 
 def _cell_sql(sql: str, field: FieldInfo, number: str, is_local: bool) -> str:
-    """Never NULL, which would leave the cell out."""
+    """Return the SQL of a cell, which is never NULL: NULL would drop the cell from the line."""
     plain = csv_cells.plain_type(field)
     if csv_cells.is_number(field):
         text = decimal_sql(sql)
@@ -86,7 +88,7 @@ def _cell_sql(sql: str, field: FieldInfo, number: str, is_local: bool) -> str:
 
 
 def csv_line(row: Sequence[str]) -> str:
-    """The cells as a line, without its end."""
+    """Return the cells as a line, without its end."""
     return ",".join(map(quoted, row))
 
 
@@ -99,7 +101,7 @@ def _cell(value: Any) -> str:
 
 
 def _list(text: str | None) -> str:
-    """Takes a list as JSON."""
+    """Return the cell of a list, which is passed as JSON."""
     return _cell(None if text is None else json.loads(text))
 
 

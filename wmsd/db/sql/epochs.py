@@ -1,8 +1,9 @@
 """The epochs of a company's history (decisions, section 11).
 
-A restore cuts the history: what was written after the backup is gone, and the company goes on from there. So does
-an import and a copy. Each cut begins an epoch. Cursors and webhook deliveries name the epoch that they belong to.
-Seams say where numbers go on: those that the epoch before may have given are passed over.
+A restore cuts the history: everything that was written after the backup is lost, and the company continues from
+there. An import and a copy cut it too. Each cut begins an epoch. Cursors and webhook deliveries contain the epoch
+that they belong to. Seams say where numbers continue, because numbers that the earlier epoch may have used are
+skipped.
 """
 
 from typing import Final, NamedTuple
@@ -11,11 +12,15 @@ from wmsd.base.cursor import FIRST_EPOCH
 from wmsd.db.engine.transaction import Transaction
 
 HISTORIES: Final = frozenset({"events", "stock_movements", "packaging_movements", "webhook_deliveries"})
-"""The tables whose ids tell the epoch that a row belongs to."""
+"""The tables whose ids determine the epoch that a row belongs to."""
 
 
 class Epoch(NamedTuple):
-    """`kept_up_to`: what was written until this moment is here; what the epoch before wrote later is not."""
+    """An epoch of the history.
+
+    `kept_up_to` is the time up to which the history of the earlier epoch is complete. Later writes of the earlier
+    epoch are lost.
+    """
 
     number: int
     name: str
@@ -25,8 +30,10 @@ class Epoch(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Where an epoch begins in the numbers of a history: `last` is the last of the epochs before, `next` the first
-    of this one. Numbers between them may have been given, and what they were given to is gone.
+    """The position in a history at which an epoch begins.
+
+    `last` is the last number of the earlier epochs, `next` the first of this one. Numbers in between may have been
+    used, and their rows are lost.
     """
 
     epoch: Epoch
@@ -35,8 +42,9 @@ class Cut(NamedTuple):
 
 
 class PlaceGone(Exception):
-    """Whoever asks has read a history on from a place that is gone. `parameter` is what named that place; after
-    `position` the history goes on.
+    """A client has read a history from a position that is lost.
+
+    `parameter` is the parameter with that position. The history continues after `position`.
     """
 
     def __init__(self, parameter: str, cut: Cut, position: int) -> None:
@@ -61,13 +69,14 @@ def current(tx: Transaction) -> Epoch:
 
 
 def cuts(tx: Transaction, numbers: str) -> list[Cut]:
-    """The cuts of a history, by the name of its table, the oldest first."""
+    """Return the cuts of a history, the oldest first. `numbers` is the name of its table."""
     return [Cut(Epoch(*epoch), last, first) for *epoch, last, first in tx.rows(CUTS, (numbers,))]
 
 
 def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
-    """The first cut after this epoch. Of an epoch that is not known here, because its file was lost, the last cut.
-    None when nothing was cut.
+    """Return the first cut after this epoch, or None if nothing was cut.
+
+    If the epoch is not known here, because its file was lost, return the last cut.
     """
     found = cuts(tx, numbers)
     number = tx.value("SELECT number FROM epochs WHERE name = ?", (epoch,))
@@ -77,12 +86,12 @@ def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
 
 
 def is_passed_over(tx: Transaction, numbers: str, last: int, first: int) -> bool:
-    """Whether nothing can stand between these two numbers, because an epoch begins there."""
+    """Return True if no row can be between these two numbers, because an epoch begins there."""
     return bool(tx.value(IS_SEAM, (numbers, last, first)))
 
 
 def epoch_of_sql(numbers: str, number: str) -> str:
-    """The SQL for the name of the epoch that a number of the table `numbers` belongs to."""
+    """Return the SQL for the name of the epoch that a number of the table `numbers` belongs to."""
     return f"""coalesce((
         SELECT name FROM seams JOIN epochs ON epochs.number = seams.epoch
         WHERE numbers = '{numbers}' AND began_at IS NOT NULL AND next <= {number}

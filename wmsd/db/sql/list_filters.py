@@ -1,4 +1,4 @@
-"""What lists are counted and filtered by beside their own columns: tallies, days, and the rows of other tables."""
+"""Counts and filters of lists in addition to plain columns: tallies, days, and the rows of other tables."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,8 +10,10 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A table of (status, partner_id, rows), kept by triggers, so that a list's total by either or both costs
-    nothing. One that is not `by_partner` has no partner_id.
+    """A table of (status, partner_id, rows) that triggers maintain, so that the total of a list by either or both
+    is known.
+
+    A tally that is not `by_partner` has no partner_id.
     """
 
     table: str
@@ -32,8 +34,9 @@ class Tally:
 
 
 class DateRange(NamedTuple):
-    """A column with a date or nothing, and the filters by its first and its last day. Where a list has a tally, an
-    index has the column within each status.
+    """A column with an optional date, and the filters by its first and its last day.
+
+    If a list has a tally, an index has the column within each status.
     """
 
     column: str
@@ -46,8 +49,9 @@ class DateRange(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A filter by rows of another table, such as the lines of orders: those that meet the condition name the
-    record that they belong to in a column.
+    """A filter by rows of another table, such as the lines of orders.
+
+    A row that meets `condition` names its record in `column`.
     """
 
     table: str
@@ -63,9 +67,9 @@ class Member(NamedTuple):
         return f"SELECT {self.column} {self.met}"
 
     def among(self, key: str) -> str:
-        """Reads the rows first: for few."""
+        """Return the SQL that first reads the rows. It is for few rows."""
         return f"{key} IN ({self.rows})"
 
     def of_each(self, key: str) -> str:
-        """Looks for the rows of each record on the way: for many."""
+        """Return the SQL that searches the rows of each record. It is for many rows."""
         return f"EXISTS ({self.rows} AND {self.column} = {key})"

@@ -1,4 +1,4 @@
-"""Reads lists: numbered pages with a total, and walks by cursor."""
+"""Reads of lists: numbered pages with a total, and lists by cursor."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -17,29 +17,29 @@ from wmsd.db.sql.list_filters import DateRange, Member, Tally
 from wmsd.db.sql.records import RecordSql
 
 RECENT: Final = ("updated_since", "since")
-"""Filters by the least value of a column that has its own index."""
+"""Filters by the least value of a column that has an index."""
 TOO_LARGE: Final = "The records are too large for one answer."
 LARGEST_PAGE: Final = 4_000_000
 """The bytes after which a page ends."""
 MANY_AT_ONCE: Final = 500
 FEW_AT_ONCE: Final = 50
-"""For records that can be large, such as documents of a thousand lines."""
+"""The limit for records that can be large, such as documents of a thousand lines."""
 FEW: Final = 2000
 SLICE: Final = "LIMIT :limit + 0 OFFSET :offset + 0"
-"""With a bare parameter as LIMIT, SQLite plans the statement again for every value, which costs as much as running
+"""With a bare parameter as LIMIT, SQLite plans the statement again for every value, which takes as long as running
 it. The `+ 0` hides the parameter from the planner.
 """
 AMONG: Final = "(SELECT value FROM json_each(:{}))"
 COUNT: Final = "SELECT count(*) FROM ({rows})"
 STATEMENTS: Final = 256
-"""So many are kept: putting thousands of characters together takes as long as reading a few rows."""
+"""The number of cached statements. To compose thousands of characters takes as long as reading a few rows."""
 NEAR: Final = 20
-"""How many pages of rows are searched for one page of recent ones."""
+"""The number of pages of rows that are searched for one page of recent rows."""
 
 
 class Joined(NamedTuple):
-    """Records, joined with commas or as lines; the last position; the number of records; their positions, joined
-    with commas.
+    """Records joined with commas or as lines, the last position, the number of records, and the joined
+    positions.
     """
 
     records: str
@@ -47,7 +47,7 @@ class Joined(NamedTuple):
     number: int
     positions: str
     is_cut: bool = False
-    """Whether some of the requested records did not fit."""
+    """True if some of the requested records did not fit."""
 
     @property
     def size(self) -> int:
@@ -56,9 +56,7 @@ class Joined(NamedTuple):
 
 
 def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
-    """What `read` returns for the ids, `at_once` at a time. Raises Problem (413) when it is too large for one
-    answer.
-    """
+    """Return the results of `read` for the ids, `at_once` at a time. Raise Problem (413) if they are too large."""
     found: list[str] = []
     for start in range(0, len(ids), at_once):
         found.append(read(ids[start : start + at_once]) or "")
@@ -68,8 +66,9 @@ def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], s
 
 
 def conditions(query: type[Query], **own: str) -> dict[str, str]:
-    """The filters of a list, from its query: each compares the column of the same name, unless `own` has its
-    condition. Raises TypeError for a name in `own` that the query does not declare.
+    """Return the filters of a list. Each compares the column of the same name, unless `own` has its condition.
+
+    Raise TypeError for a name in `own` that the query does not declare.
     """
     names = query.filter_names()
     if unknown := sorted(own.keys() - set(names)):
@@ -82,9 +81,9 @@ class Listing:
     """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
 
     A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the row
-    of `row_counts` with the total of the list without filters; where it is empty the rows are counted, as the
-    platform's tables are small. `at_once` is how many records one statement makes:
-    fewer if they can be large, since their size is unknown before they are made.
+    of `row_counts` with the total of the list without filters. If `count` is empty, the rows are counted, because
+    the platform's tables are small. `at_once` is how many records one statement renders. It is lower for records
+    that can be large, since their size is not known before.
     """
 
     source: str
@@ -94,14 +93,14 @@ class Listing:
     tally: Tally | None = None
     at_once: int = MANY_AT_ONCE
     sort: str = ""
-    """The column that the records are sorted by, if that is not `order`, with its direction."""
+    """The column by which the records are sorted, if that is not `order`."""
     direction: str = ""
     dates: DateRange | None = None
     members: Mapping[str, Member] = field(default_factory=dict)
-    """Filters that `filters` has by their rows, for few."""
+    """Filters of `filters` by rows of other tables. The conditions in `filters` are for few rows."""
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
-        """A numbered page, in a stable order. `values`: the filters that the caller gave. Raises Problem (422)."""
+        """Return a numbered page in a stable order. `values` are the caller's filters. Raise Problem (422)."""
         planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
         found = planned._joined(tx, record, given, "", query.per_page, query.offset)
         counted = self if tx.within is None and self.members.keys().isdisjoint(given) else planned
@@ -117,7 +116,7 @@ class Listing:
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
     ) -> CursorPage:
-        """The records after the position, in the list's order."""
+        """Return the records after the position, in the list's order."""
         planned, values = self._prepared(tx, values, query.per_page, position)
         beyond = planned._beyond()
         found = planned._joined(tx, record, values, beyond, query.per_page, 0, {"position": position})
@@ -129,7 +128,7 @@ class Listing:
         return CursorPage(found.records, found.last if found.number else position, more, found.positions)
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
-        """The records that have one of the ids in this column, which has an index. Raises Problem (413)."""
+        """Return the records with one of the ids in this indexed column. Raise Problem (413) if too large."""
         shown = _shown(tx, record)
         wanted = f"SELECT {shown} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
         return in_parts(
@@ -161,7 +160,7 @@ class Listing:
         offset: int,
         others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
-        """As many of the records as fit, but at least one."""
+        """Return as many of the records as fit, but at least one."""
         separator = END if tx.csv is not None and isinstance(record, RecordSql) else ","
         sql, parameters = self._chosen(_shown(tx, record), values, beyond)
         parameters |= {**others, "separator": separator}
@@ -174,19 +173,19 @@ class Listing:
                 some = _cut(tx, sql, {**parameters, **limits}, some, room, is_first=not found)
             found += [some] if some.number else []
             room -= some.size
-            is_cut = some.is_cut  # also when not even the first of a part fitted
+            is_cut = some.is_cut  # also if not even the first record of a part fitted
             left = 0 if is_cut or some.number < limits["limit"] else left - some.number
         return _together(found, separator)._replace(is_cut=is_cut)
 
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
-        """The SELECT of records and their positions, in order, and its parameters."""
+        """Return the SELECT of records and their positions, in order, and its parameters."""
         branches = list(self._branches(values, beyond))
         if len(branches) == 1 and not self.sort.startswith("+"):
             ((where, parameters),) = branches
             in_order = self._in_order(self._key, self.order)
             return _select(record, self.order, f"{self.source}{where}", in_order), parameters
-        # Each branch is read from its index in order, and SQLite merges them without sorting. What is sorted
-        # afterwards is sorted without the records, which are made of those alone that are shown.
+        # Each branch is read from its index in order, and SQLite merges them without sorting. If rows must be
+        # sorted, that is done without the records. Only the records of the page are rendered.
         places = " UNION ALL ".join(
             f"SELECT {self._key} AS sort_key, {self.order} AS entry FROM {self.source}{where}"
             for where, _ in branches
@@ -201,8 +200,9 @@ class Listing:
     def _prepared(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
     ) -> tuple["Listing", Mapping[str, object]]:
-        """This list as it is best read, and the filters for that. Among a few records they are read by their ids,
-        and then sorted.
+        """Return the list with the best plan, and its filters.
+
+        Records of `tx.within` are read by id and sorted.
         """
         if tx.within is None:
             return self._planned(tx, values, per_page, position), values
@@ -218,10 +218,10 @@ class Listing:
     def _planned(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
     ) -> "Listing":
-        """This list, with a `+` before each column whose index SQLite must not use.
+        """Return this list, with a `+` before each column whose index SQLite must not use.
 
         If few rows changed, they are found by the index of changes, and then sorted. If many did, the list is read
-        in its own order when a page of changed rows is near; when it is far off, as at the end of a long list, the
+        in its own order if a page of changed rows is near. If it is far away, as at the end of a long list, the
         rows are sorted too.
         """
         member = next((name for name in self.members if name in values), None)
@@ -249,9 +249,7 @@ class Listing:
         return sorted_afterwards
 
     def _planned_by_member(self, tx: Transaction, values: Mapping[str, object], name: str) -> "Listing":
-        """This list: few rows are read first, and the records then sorted. Of many, a page soon meets enough on
-        the way.
-        """
+        """Return this list. Few rows are read first and then sorted. Many rows are met in the list's order."""
         member = self.members[name]
         others = {other: f"+{condition}" for other, condition in self.filters.items()}
         if tx.number(COUNT.format(rows=f"{member.rows} LIMIT {FEW}"), {name: values[name]}) < FEW:
@@ -259,9 +257,7 @@ class Listing:
         return replace(self, filters={**self.filters, name: member.of_each(self.order)})
 
     def _planned_by_date(self, tx: Transaction, values: Mapping[str, object]) -> "Listing":
-        """This list: a few records of some days are found by the index of dates, and then sorted. Many are found
-        on the way, in the list's own order.
-        """
+        """Return this list. Few records are read by date and then sorted. Many are met in the list's order."""
         days = [] if self.dates is None else [name for name in self.dates.conditions if name in values]
         if not days or self._is_by_date:
             return self
@@ -281,13 +277,13 @@ class Listing:
         return self.dates is not None and self.sort.removeprefix("+") == self.dates.column
 
     def _in_order(self, key: str, place: str) -> str:
-        """The terms of ORDER BY. Records of one date come in the list's own order, those without one the last."""
+        """Return the terms of ORDER BY. Records of one date are in the list's order, undated ones at the end."""
         if not self._is_by_date:
             return key + self.direction
         return f"{key}{self.direction} NULLS LAST, {place}{self.direction}"
 
     def _sorted(self, sort: str) -> "Listing":
-        """This list in an order that a query asks for, such as `-code`."""
+        """Return this list in an order that a query requests, such as `-code`."""
         if sort == "id":
             return self
         name = sort.removeprefix("-")
@@ -298,7 +294,7 @@ class Listing:
         return f"{self.order} > :position + 0"
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
-        """A WHERE clause and its parameters. For a filter with several values, one for each value."""
+        """Yield a WHERE clause and its parameters. For a filter with several values, yield one for each value."""
         if self.tally is not None and "status" not in values and self._is_within_statuses(values):
             values = {**values, "status": self.tally.statuses}
         several = next((name for name, value in values.items() if isinstance(value, tuple)), None)
@@ -315,8 +311,8 @@ class Listing:
             yield self._where(every), {**others, parameter: member}
 
     def _is_within_statuses(self, values: Mapping[str, object]) -> bool:
-        """Whether its index has the records by status, so that each status is a branch of its own, in order: those
-        of a partner, and those by date.
+        """Return True if an index has the records within each status, by partner or date, so that each status is a
+        branch.
         """
         if any(name in values for name in RECENT):
             return False
@@ -332,21 +328,22 @@ class Listing:
 
 @lru_cache(STATEMENTS)
 def _select(record: str, position: str, source: str, order: str) -> str:
-    """The SELECT of records and their positions, in order."""
+    """Return the SELECT of records and their positions, in order."""
     return f"SELECT {record} AS record, {position} AS place FROM {source} ORDER BY {order} {SLICE}"
 
 
 @lru_cache(STATEMENTS)
 def _aggregate(chosen: str) -> str:
-    """The SELECT of a `Joined`. The aggregates take the order of the subquery. This SQLite version is pinned, and
-    the tests of every list check it.
+    """Return the SELECT of a `Joined`. The aggregates follow the order of the subquery.
+
+    This SQLite version is pinned, and the tests of every list check the order.
     """
     columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
     return f"SELECT {columns} FROM ({chosen})"
 
 
 def _shown(tx: Transaction, record: str) -> str:
-    """The SQL of a record in the form that is asked for."""
+    """Return the SQL of a record in the requested form."""
     if not isinstance(record, RecordSql):
         return record
     if tx.csv is not None:
@@ -355,8 +352,9 @@ def _shown(tx: Transaction, record: str) -> str:
 
 
 def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
-    """Reads the records in one step of SQLite. Fifty steps for a page, each of which releases Python's lock, cost
-    more than the page.
+    """Read the records in one step of SQLite.
+
+    Fifty steps for a page, each of which releases Python's lock, take longer than the page.
     """
     row = tx.row(_aggregate(chosen), parameters)
     assert row is not None
@@ -366,7 +364,7 @@ def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joi
 def _cut(
     tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
 ) -> Joined:
-    """The records that fit; the very first one in any case."""
+    """Return the records that fit. The very first record is always included."""
     text = some.records.encode()
     places = some.positions.split(",")
     sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")
@@ -381,7 +379,7 @@ def _cut(
 
 
 def number_that_fits(records: Sequence[str]) -> int:
-    """How many of the records fit on a page: at least one, if there are any."""
+    """Return how many of the records fit on a page: at least one, if there are any."""
     end = 0
     for number, record in enumerate(records):
         end += len(record.encode()) + 1

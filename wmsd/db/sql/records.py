@@ -1,8 +1,8 @@
-"""Lets SQLite render the records as JSON.
+"""SQL that renders records as JSON.
 
-The SQL expression for a record's JSON text is made from its output model, the only place that declares its fields.
-Answers, events and exports all use that text: it is rendered once, outside Python's lock (a page of 50 articles of
-22 fields: 106 us, against 173 us through rows, dicts and the fastest JSON library).
+The SQL expression for a record's JSON text is derived from its output model, the only place that declares its
+fields. Answers, events and exports all use that text. It is rendered once, outside Python's lock. A page of 50
+articles of 22 fields takes 106 us, against 173 us through rows, dicts and the fastest JSON library.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +17,10 @@ LAST = ("created_at", "updated_at")
 
 
 class RecordSql(str):
-    """The SQL of a record's JSON text. `columns`: that of each field's value, and what the model says of it.
-    `brief`: the SQL of the text with little for each field that can be large.
+    """The SQL of a record's JSON text.
+
+    `columns` has the SQL and the model's field of each value. `brief` is the SQL of the text with a short form for
+    each field that can be large.
     """
 
     columns: Mapping[str, tuple[str, FieldInfo]]
@@ -32,10 +34,10 @@ def record_sql(
     fields: Iterable[str] | None = None,
     brief: Mapping[str, str] | None = None,
 ) -> RecordSql:
-    """`json_object(…)` of the model's fields, `id` first and times last.
+    """Return `json_object(…)` of the model's fields, `id` first and times last.
 
-    `columns` has the SQL of fields that are not a column of the same name; `fields` selects some. `brief` has the
-    SQL of what stands for a field that can be large, such as the number of its rows.
+    `columns` has the SQL of fields that are not a column of the same name. `fields` selects some fields. `brief`
+    has the SQL of the short form of a field that can be large, such as the number of its rows.
     """
     chosen = set(fields) if fields is not None else set(model.model_fields)
     names = sorted((name for name in model.model_fields if name in chosen), key=_place)
@@ -52,14 +54,14 @@ def _object(values: Mapping[str, str]) -> str:
 
 
 def check_fields_are_read(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:
-    """Raises TypeError for a field that can be set and is not shown: it would be lost silently."""
+    """Raise TypeError for a field that can be set but is not in the record, because its value would seem lost."""
     hidden = [name for name in body.model_fields if name not in shown.model_fields and name not in but]
     if hidden:
         raise TypeError(f"{body.__name__} can set what {shown.__name__} does not show: {', '.join(hidden)}")
 
 
 def decimal_sql(column: str) -> str:
-    """Millionths as the shortest decimal text; NULL stays NULL."""
+    """Return the SQL of millionths as the shortest decimal text. NULL stays NULL."""
     whole = f"iif({column} < 0, '-', '') || (abs({column}) / 1000000)"
     fraction = f"substr(1000000 + abs({column}) % 1000000, 2)"
     return f"rtrim(rtrim({whole} || '.' || {fraction}, '0'), '.')"
@@ -72,7 +74,7 @@ def _place(name: str) -> int:
 def _value(column: str, field: FieldInfo) -> str:
     plain = csv_cells.plain_type(field)
     if csv_cells.is_number(field):
-        # Most values are NULL or whole: those need no text and no parsing.
+        # Most values are NULL or whole numbers, which need no text and no parsing.
         whole = f"WHEN {column} % 1000000 = 0 THEN {column} / 1000000"
         return f"CASE WHEN {column} IS NULL THEN NULL {whole} ELSE json({decimal_sql(column)}) END"
     if plain is bool:

@@ -1,4 +1,4 @@
-"""Deletes data that is kept for a limited number of days."""
+"""The deletion of data that is stored for a limited number of days."""
 
 from datetime import timedelta
 from typing import Final
@@ -12,15 +12,15 @@ BEYOND_ALL: Final = 2**62
 
 
 def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
-    """Deletes some of the rows that are older than `kept`, the first ones first; answers how many.
+    """Delete some of the rows that are older than `kept`, the first ones first, and return their number.
 
-    `identity` and `moment` are the columns with the order and the time of the rows. A row that came after a kept
-    row is not deleted, whatever its time is: the clock may have been set back for a while. Times in the future are
-    ignored too.
+    `identity` and `moment` are the columns with the order and the time of the rows. A row after a row that is not
+    old enough stays, whatever its time is, because the clock may have been set back for a while. Times in the
+    future are ignored too.
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(
-        # The + keeps SQLite from the index of the times: it would sort all that is kept.
+        # The + keeps SQLite from using the index of the times, with which it would sort all remaining rows.
         f"SELECT {identity} FROM {table} WHERE +{moment} >= ? AND +{moment} <= ? ORDER BY {identity} LIMIT 1",
         (timestamps.to_text(tx.now - kept), soon),
     )

@@ -1,4 +1,4 @@
-"""Stores rows, and objects made of them, to be read again in the same order (see `staging.py`)."""
+"""Storage of rows, and of objects created from them, to be read again in the same order (see `staging.py`)."""
 
 import pickle
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ class Pile:
         tx.execute(f"CREATE TABLE {schema}.{self.name} (place INTEGER PRIMARY KEY, content)")
 
     def put_down(self, tx: Transaction, things: Iterable[object]) -> int:
-        """Stores the objects; answers how many they are."""
+        """Store the objects, and return their number."""
         count = 0
         for chunk in chunks(things):
             tx.executemany(
@@ -37,7 +37,10 @@ class Pile:
 
 
 def make_tables(tx: Transaction, schema: str, statements: Iterable[str]) -> None:
-    """Makes tables and indexes next to the company's. The statements have `{schema}` before their names."""
+    """Create tables and indexes next to the company's tables.
+
+    The statements have `{schema}` before their names.
+    """
     for statement in statements:
         tx.execute(statement.format(schema=schema))
 
@@ -46,7 +49,7 @@ ROWS: Final = Pile("staged_rows")
 
 
 def put_down(tx: Transaction, schema: str, rows: Iterable[Row]) -> int:
-    """Stores the rows; answers how many they are."""
+    """Store the rows, and return their number."""
     ROWS.make(tx, schema)
     return ROWS.put_down(tx, ((row.line, row.values) for row in rows))
 

@@ -20,19 +20,19 @@ def update_sql(table: str, columns: Iterable[str]) -> str:
 
 
 def insert_row(tx: Transaction, table: str, columns: Mapping[str, object]) -> int:
-    """Inserts a row, notes when, and returns its id."""
+    """Insert a row with the current time, and return its id."""
     row = {**columns, "created_at": tx.timestamp, "updated_at": tx.timestamp}
     return tx.insert(insert_sql(table, row), row)
 
 
 def update_row(tx: Transaction, table: str, row_id: int, columns: Mapping[str, object]) -> None:
-    """Changes columns of a row, and notes when."""
+    """Change columns of a row, and set its `updated_at` to the current time."""
     row = {**columns, "updated_at": tx.timestamp}
     tx.execute(update_sql(table, row), {**row, "id": row_id})
 
 
 def column_values(values: Mapping[str, Any]) -> dict[str, object]:
-    """Field values in the form of columns: lists and objects as JSON text, the rest unchanged."""
+    """Return field values in the form of columns: lists and objects as JSON text, other values unchanged."""
     return {name: _stored(value) for name, value in values.items()}
 
 

@@ -1,7 +1,7 @@
-"""Keeps what a unit of work makes and changes in a table, so that it can be taken back later.
+"""Records of the rows that a unit of work creates and changes in a table, so that it can be undone later.
 
-Rows that are made have the ids after the last one. Of rows that are changed the state before is kept, by a trigger
-of this connection alone. Only the last of such units of work is kept.
+Created rows are those with ids after the last id. Of a changed row, a trigger of this connection stores the
+earlier state. Only the last such unit of work is stored.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from wmsd.db.engine.transaction import Transaction
 
 MOST_BYTES: Final = 64 * 1024 * 1024
-"""The most bytes of states before that are kept. When there are more, the unit of work cannot be taken back."""
+"""The most bytes of earlier states that are stored. If there are more, the unit of work cannot be undone."""
 
 
 def last_id(tx: Transaction, table: str) -> int:
-    """The last id that the table has given, also to a row that is gone."""
+    """Return the last id that the table has used, including ids of deleted rows."""
     return tx.number("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
 
 
@@ -29,7 +29,10 @@ KEEP: Final = "INSERT INTO import_rows (import_id, table_name, after_id, last_id
 
 
 class Keeping:
-    """From its making until `end`, in one transaction. Only the last import that has changed something is kept."""
+    """The recording of an import's rows, from the creation of this object until `end`, in one transaction.
+
+    Only the last import that has changed something is stored.
+    """
 
     def __init__(self, tx: Transaction, import_id: int, table: str) -> None:
         self._tx, self._import_id, self._table = tx, import_id, table
@@ -38,7 +41,7 @@ class Keeping:
         tx.execute(TRIGGER.format(table=table, last=self._after, import_id=import_id, pairs=pairs))
 
     def end(self, has_changed_something: bool) -> None:
-        """Without a change, what is kept of an earlier one stays."""
+        """Stop recording. If nothing was changed, the records of an earlier import stay."""
         tx, own = self._tx, (self._import_id,)
         tx.execute(f"DROP TRIGGER temp.keep_{self._table}")
         if not has_changed_something:
@@ -56,7 +59,7 @@ def _columns(tx: Transaction, table: str) -> list[str]:
 
 
 class Made(NamedTuple):
-    """The rows that were made: those with the ids after `after`, up to `last`."""
+    """The rows that were created: those with the ids after `after`, up to `last`."""
 
     import_id: int
     table: str
@@ -65,7 +68,7 @@ class Made(NamedTuple):
 
 
 def made(tx: Transaction) -> Made | None:
-    """What is kept; None when there is nothing."""
+    """Return the stored rows, or None if there are none."""
     found = tx.row("SELECT import_id, table_name, after_id, last_id FROM import_rows")
     return None if found is None else Made(*found)
 
@@ -83,7 +86,9 @@ REFERRING: Final = """
 
 
 def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -> Iterator[tuple[int, str]]:
-    """Rows of those ids that others refer to, each with the table that does: the first few."""
+    """Yield the first `most` ids of created rows to which other rows refer, each with the table that refers to
+    it.
+    """
     for child, column in tx.rows(REFERRING, (table,)):
         sql = f"SELECT DISTINCT {column} FROM {child} WHERE {column} > ? AND {column} <= ? LIMIT ?"
         for (row_id,) in tx.rows(sql, (after, last, most)):
@@ -91,7 +96,7 @@ def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -
 
 
 def changed_since(tx: Transaction, of: Made, last_change: int, at: str, most: int) -> list[int]:
-    """The ids of kept rows that somebody has changed since, the first few. `at` is when they were kept."""
+    """Return the first `most` ids of recorded rows that were changed since. `at` is when they were recorded."""
     is_changed = "change_seq > :change" if "change_seq" in _columns(tx, of.table) else "updated_at <> :at"
     sql = f"""
         SELECT id FROM {of.table} WHERE {is_changed} AND (
@@ -103,7 +108,7 @@ def changed_since(tx: Transaction, of: Made, last_change: int, at: str, most: in
 
 
 def delete_made(tx: Transaction, of: Made) -> None:
-    """Deletes the rows that were made. Raises sqlite3.IntegrityError when one is referred to."""
+    """Delete the rows that were created. Raise sqlite3.IntegrityError if another row refers to one of them."""
     tx.execute(f"DELETE FROM {of.table} WHERE id > ? AND id <= ?", (of.after, of.last))
 
 
@@ -116,9 +121,11 @@ RESTORE: Final = """
 
 
 def restore(tx: Transaction, of: Made, moment: str = ":now") -> int:
-    """Gives the changed rows the values from before. Answers the place in the change sequence before the first.
+    """Set the changed rows to their earlier values.
 
-    `moment` is the SQL of `updated_at` for the place `:before + place`, where the table has places.
+    Return the position in the change sequence before the first of them.
+
+    `moment` is the SQL of `updated_at` for the position `:before + place`, if the table has positions.
     """
     names = _columns(tx, of.table)
     values = [f"{name} = image ->> '$.{name}'" for name in names if name not in ("id", "change_seq", "updated_at")]
