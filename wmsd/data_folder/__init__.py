@@ -1,1 +1,1 @@
-"""The data folder: what stands in it, who has it, how files are lent and replaced."""
+"""The data folder: its content, its lock, and how files are lent and replaced."""

@@ -1,4 +1,4 @@
-"""Whether the wall clock is so far from what the installation knows that a person has to look."""
+"""The decision whether the wall clock is so far from the stored times that a person must check it."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -11,7 +11,9 @@ from wmsd.db.engine.high_water_mark import FAR_AHEAD
 from wmsd.db.engine.transaction import Transaction
 
 LARGE_STEP: Final = timedelta(days=1)
-"""A smaller step makes few tokens look expired; the server waits by itself until it is sure."""
+"""The smallest step of the clock that is reported. After a smaller step few tokens look expired, and the server
+waits until the clock is steady.
+"""
 EXPIRED_TOKENS: Final = """
     SELECT iif(max(expires_at) > :now, 0, coalesce(sum(expires_at > :seen), 0))
     FROM tokens WHERE revoked_at IS NULL
@@ -40,26 +42,31 @@ class WrongClock(NamedTuple):
 
 
 def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
-    """How many API tokens that nobody has revoked were valid at the last moment of a clock that could be trusted,
-    if all have expired by now; 0 if one is still valid.
+    """Return how many API tokens were valid at the last time of a trusted clock, if all of them have expired by
+    now.
+
+    Return 0 if one token is still valid. Revoked tokens do not count.
     """
     moments = {"seen": timestamps.to_text(known.steady_at), "now": timestamps.to_text(now)}
     return tx.number(EXPIRED_TOKENS, moments)
 
 
 def stored(tx: Transaction, now: datetime) -> WrongClock | None:
-    """By what the last server has stored. None also where no server has run yet."""
+    """Return the verdict from the state that the last server stored, or None if no server has run yet."""
     known = clock_watch.known(tx)
     return None if known is None else wrong_clock(known, expired_tokens(tx, known, now), now)
 
 
 def wrong_clock(known: Known, expired: int, now: datetime) -> WrongClock | None:
-    """None while nothing shows that the clock is wrong. `expired` is what `expired_tokens` gives."""
+    """Return the verdict, or None if nothing shows that the clock is wrong.
+
+    `expired` is the result of `expired_tokens`.
+    """
     shown = timestamps.to_text(now)
     if known.doubted_since is not None and known.step is not None and abs(known.step) >= LARGE_STEP:
         direction = FORWARD if known.step > timedelta() else BACK
         return WrongClock(shown, SET.format(direction=direction, step=in_words(abs(known.step))))
-    seen = timestamps.to_text(known.steady_at)  # what was seen while the clock was doubted shows nothing
+    seen = timestamps.to_text(known.steady_at)  # times that were read while the clock was doubted prove nothing
     if known.steady_at > now + FAR_AHEAD:
         return WrongClock(shown, BEHIND.format(seen=seen))
     if now - known.steady_at > LONGEST_STOP and expired:

@@ -1,4 +1,4 @@
-"""Watches the wall clock: nothing is deleted by age while the clock may be wrong."""
+"""The watch on the wall clock: nothing is deleted by age while the clock may be wrong."""
 
 import logging
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ CONFIRM: Final = """
 
 
 def known(tx: Transaction) -> Known | None:
-    """The stored state of the clock; None in a new installation."""
+    """Return the stored state of the clock, or None in a new installation."""
     row = tx.row(KNOWN)
     if row is None:
         return None
@@ -52,12 +52,12 @@ def keep(tx: Transaction, found: Known) -> None:
 
 
 def confirm(tx: Transaction) -> None:
-    """Stores that a person has confirmed the clock."""
+    """Store that a person has confirmed the clock."""
     tx.execute(CONFIRM, {"now": tx.timestamp})
 
 
 def sentence(doubted_since: datetime, step: timedelta | None) -> str:
-    """The log sentence: what happened, why it matters, and what to do."""
+    """Return the sentence for the log: what happened, why it matters, and what to do."""
     if step is None:
         what = "wmsd did not run for more than a day, or the clock was set meanwhile"
     else:
@@ -77,9 +77,10 @@ def in_words(duration: timedelta) -> str:
 
 
 async def order_as_server(platform: Database, clock: OrderedClock, is_running: bool) -> None:
-    """Has a command order its changes as the server does, or would do after a start. It ends long before it could
-    see whether a clock that was set goes on, but a server that runs writes down what it knows, at once and every
-    ten minutes.
+    """Prepare a command to order its changes as the server does, or as it would do after a start.
+
+    A command ends long before it could see whether the clock stays as it was set. A running server stores its
+    knowledge of the clock immediately and every ten minutes.
     """
     found = await platform.read(known)
     if found is None:
@@ -92,7 +93,7 @@ async def order_as_server(platform: Database, clock: OrderedClock, is_running: b
 
 
 class ClockWatch:
-    """Compares the wall clock with the monotonic one. `tick` is called about once a second."""
+    """A comparison of the wall clock with the monotonic clock. `tick` is called about once a second."""
 
     def __init__(self, platform: Database, clock: OrderedClock) -> None:
         self._platform = platform
@@ -112,11 +113,11 @@ class ClockWatch:
 
     @property
     def known(self) -> Known:
-        """What a stop would store now: also since when the clock is doubted, and why."""
+        """The state that would be stored at a stop now, including since when and why the clock is doubted."""
         return self._steadiness.known
 
     def is_steady(self) -> bool:
-        """Looks at the clock again, because the caller is about to delete."""
+        """Check the clock again, because the caller is about to delete, and return True if it can be trusted."""
         self._look()
         return self._steadiness.is_steady
 
@@ -126,7 +127,7 @@ class ClockWatch:
             await self.keep()
 
     async def keep(self) -> None:
-        """Stores the state now and then and at the end, so that the next start can compare."""
+        """Store the state, so that the next start can compare. This is called at intervals and at the end."""
         self._is_kept = True
         found = self._steadiness.known
         try:
@@ -136,7 +137,7 @@ class ClockWatch:
             raise
 
     async def hear(self) -> None:
-        """Called when another process has written: a person may have confirmed the clock."""
+        """Check whether a person has confirmed the clock. This is called when another process has written."""
         confirmed: int = await self._platform.read(lambda tx: tx.value(CONFIRMED))
         if confirmed != self._confirmed:
             self._confirmed = confirmed

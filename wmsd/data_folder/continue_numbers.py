@@ -1,5 +1,6 @@
-"""What a restored platform.db takes over from the one that it replaces: its numbers go on, and whom that one had
-shut out stays shut out.
+"""The data that a restored platform.db takes from the file that it replaces: numbers and revoked access.
+
+Numbers continue after those of the replaced file. Users, tokens and sites without access stay without access.
 """
 
 import json
@@ -19,14 +20,16 @@ ADD_SEQUENCE: Final = """
     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
         AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name)
 """
-"""Where no id was given yet, the row is still missing."""
+"""The row is missing in a table that has given no id yet."""
 LEAP: Final = 10_000
-"""How far the numbers of platform.db leap where those that were given are not known."""
+"""How far the ids of platform.db jump if the last ids are not known."""
 NUMBERED: Final = """
     SELECT name FROM sqlite_schema
     WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT LIKE 'recover%' ORDER BY name
 """
-"""The list of the day after begins with the restore: nobody keeps its ids."""
+"""The tables with ids that continue. The recovery tables are not included: they are filled after the restore, and
+no one stores their ids.
+"""
 
 SHUT_OUT: Final = {
     "token": (
@@ -47,7 +50,9 @@ SHUT_OUT: Final = {
         "WHERE id = ? AND created_at = ? AND token_hash IS NOT NULL",
     ),
 }
-"""By what it is: who is shut out in the replaced file, and what shuts them out in the restored one."""
+"""For each kind: the SELECT of revoked or disabled rows in the replaced file, and the UPDATE that revokes or
+disables them in the restored file.
+"""
 
 DELETED: Final = """
     SELECT at, action, subject, details FROM audit
@@ -59,28 +64,26 @@ DISABLE: Final = "UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at 
 
 
 class ShutOut(NamedTuple):
-    """Whom a restored platform.db shuts out because the replaced one did."""
+    """The access that is revoked in a restored platform.db because it was revoked in the replaced file."""
 
     counts: dict[str, int]
-    """Of those that were revoked or disabled since the backup, by what they are."""
+    """The number of rows that were revoked or disabled since the backup, by kind."""
     deleted: list[str]
-    """The e-mail addresses of users that were deleted since the backup: they are back."""
+    """The e-mail addresses of users that were deleted since the backup. The restore has brought them back."""
     gone: list[str]
-    """The e-mail addresses of users that were made since the backup: they are not in it."""
+    """The e-mail addresses of users that were created since the backup. They are missing in the backup."""
     is_known: bool = True
-    """Whether the replaced file could be read to its end. Otherwise it may have shut out others too."""
+    """True if the replaced file could be read to its end. Otherwise it may contain further revocations."""
 
 
 def raise_to(of: sqlite3.Connection | Transaction, table: str, value: int) -> None:
-    """The next id of the table is greater than this. Raises sqlite3.Error."""
+    """Make the next id of the table greater than `value`. Raise sqlite3.Error."""
     for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
         of.execute(statement, {"name": table, "value": value})
 
 
 def leap_ids(platform: Path) -> None:
-    """Lets the ids of a restored platform.db go on well after those that were given and are not known. Raises
-    sqlite3.Error.
-    """
+    """Raise the ids of a restored platform.db far above the unknown ids that were used. Raise sqlite3.Error."""
     with sole_transaction(platform) as connection:
         given: dict[str, int] = dict(connection.execute(SEQUENCES))
         for (name,) in connection.execute(NUMBERED).fetchall():
@@ -88,8 +91,9 @@ def leap_ids(platform: Path) -> None:
 
 
 def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
-    """Shuts out in a restored platform.db whom the replaced one has shut out or deleted, and lets its numbers go
-    on. Returns who was shut out anew. A replaced file that cannot be read changes nothing.
+    """Revoke or disable in a restored platform.db what the replaced file has revoked, disabled or deleted.
+
+    Also continue its numbers. Return what was changed. If the replaced file cannot be read, change nothing.
     """
     found = ShutOut({}, [], [], is_known=False)
     with (
@@ -117,9 +121,10 @@ def _shut_out_deleted(
     back: Mapping[int, str],
     there: Mapping[int, str],
 ) -> list[str]:
-    """Disables the users that were deleted since the backup, and returns their addresses in it. Those that are
-    merely not in the replaced file, as after the restore of an older backup, are let alone: the audit decides.
-    `back` are the addresses of the restored file by the ids of the users, `there` those of the replaced one.
+    """Disable the users that were deleted since the backup, and return their addresses in the backup.
+
+    Users that are only missing in the replaced file, as after the restore of an older backup, are not changed: the
+    audit decides. `back` has the addresses in the restored file by user id, `there` those in the replaced file.
     """
     [(last,)] = connection.execute(LAST_AUDITED)
     deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())
@@ -130,7 +135,7 @@ def _shut_out_deleted(
 
 
 def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str, str]:
-    """When the users were deleted, by every address that they had, of entries with the newest first."""
+    """Return when users were deleted, by every address that they had. `audited` has the newest entries first."""
     deleted: dict[str, str] = {}
     for at, action, email, details in audited:
         if action == "user.delete":

@@ -1,4 +1,4 @@
-"""Whether a disk has room for what is to be written."""
+"""A check whether a disk has enough space for a write."""
 
 from pathlib import Path
 
@@ -7,7 +7,10 @@ from wmsd.db.engine.failures import StorageError
 
 
 def check_room(folder: Path, needed: int, archive: Path | None = None) -> None:
-    """Raises StorageError when the disk of the folder has no room for so many bytes, of this archive."""
+    """Raise StorageError if the disk of the folder has not enough space for `needed` bytes.
+
+    `archive` is named in the error.
+    """
     disk = disk_of(folder)
     if disk.free < needed + disk.refused_below:
         of_it = "" if archive is None else f" for what {archive} unpacks to"

@@ -1,7 +1,7 @@
-"""Puts several files in the places of others, all or none: also when the process is killed half-way.
+"""Replacement of several files, all or none, even if the process is killed halfway.
 
-What is to be done is written down first, in `swap.json` in the data folder. Whoever uses the folder next finishes
-what was begun.
+The renames are first stored in `swap.json` in the data folder. The next process that uses the folder finishes
+them.
 """
 
 import fcntl
@@ -23,35 +23,36 @@ from wmsd.db.engine.failures import StorageError
 LOG = logging.getLogger("wmsd.data")
 JOURNAL: Final = "swap.json"
 SIDES: Final = ("", "-wal", "-shm")
-"""SQLite's own files beside a file: they go with it."""
+"""The suffixes of a database and of SQLite's files next to it, which are renamed together."""
 
 
 class Rename(NamedTuple):
-    """Paths in the data folder."""
+    """A rename of a file. Both paths are relative to the data folder."""
 
     source: str
     target: str
 
 
 def sync(folder: Path) -> None:
-    """Makes new entries of the folder survive a power cut. Skips a folder that this user may not read."""
+    """Sync the folder, so that its new entries survive a power cut. Skip a folder that this user may not read."""
     with suppress(PermissionError):
         sync_folder(folder)
 
 
 def replaced_folder() -> str:
-    """The name of a new folder in the data folder, for files that are replaced now."""
+    """Return the name of a new folder in the data folder, for files that are replaced now."""
     return f"replaced-{timestamps.for_file_name(datetime.now(UTC))}"
 
 
 def with_sides(data: Path, source: str, target: str) -> list[Rename]:
-    """The renames of a file, and of what stands beside it, as far as they are there."""
+    """Return the renames of a file, and of the files that SQLite put next to it, as far as they exist."""
     return [Rename(source + side, target + side) for side in SIDES if (data / (source + side)).exists()]
 
 
 def swap(data: Path, renames: Iterable[Rename]) -> None:
-    """Renames the files, in this order. No target may exist, unless an earlier rename moves it away. Raises
-    OSError with nothing changed, and SwapUnfinished.
+    """Rename the files in this order. No target may exist, unless an earlier rename moves it away.
+
+    Raise OSError with nothing changed, and SwapUnfinished.
     """
     replace_private(data / JOURNAL, json.dumps([list(each) for each in renames]).encode())
     try:
@@ -62,7 +63,7 @@ def swap(data: Path, renames: Iterable[Rename]) -> None:
 
 
 class SwapUnfinished(StorageError):
-    """Some files are in their places, and some are not yet."""
+    """Some files are renamed, and some are not yet."""
 
     def __init__(self, data: Path, error: OSError) -> None:
         reason = reason_of(error)
@@ -77,7 +78,10 @@ def is_begun(data: Path) -> bool:
 
 
 def finish_swap(data: Path) -> None:
-    """Finishes what `swap` has begun. Several processes may try at once. Raises StorageError and OSError."""
+    """Finish the renames that `swap` has begun. Several processes may call this at the same time.
+
+    Raise StorageError and OSError.
+    """
     journal = data / JOURNAL
     try:
         file = journal.open(encoding="utf-8")
@@ -105,13 +109,13 @@ def finish_swap(data: Path) -> None:
 
 def _have_replicas_let_go(data: Path, renames: Iterable[Rename]) -> None:
     if (data / SOCKET).exists():
-        from wmsd.data_folder.litestream import let_go  # imported here: few have one
+        from wmsd.data_folder.litestream import let_go  # imported here, because few installations use Litestream
 
         let_go(data, [data / each.source for each in renames if each.source.endswith(".db")])
 
 
 def _rename(data: Path, each: Rename) -> None:
-    """One that was done before is passed over: then its target is there."""
+    """Rename a file, unless its target exists. In that case the rename was already done."""
     source, target = data / each.source, data / each.target
     if target.exists():
         return

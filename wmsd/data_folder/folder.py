@@ -1,4 +1,4 @@
-"""The data folder: made only on request, checked before use, served by one server at a time."""
+"""The data folder: created only on request, checked before use, and used by one server at a time."""
 
 import errno
 import fcntl
@@ -35,26 +35,29 @@ SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
 ROOM_TO_OPEN = 1024 * 1024
-"""More than the indexes of a few logs take, without which files cannot even be read."""
+"""More than the size of the indexes of a few logs. Without this space, files cannot even be read."""
 NO_RESERVE = "there is no reserve for a full disk"
 
 
 class Serving(NamedTuple):
-    """The server that has a data folder, and where it listens."""
+    """The server that uses a data folder, and the address at which it listens."""
 
     pid: int
     listen: str
     version: str
-    """Of the program; empty when it does not say so."""
+    """The version of the program, or "" if the server does not report it."""
     is_ready: bool = True
-    """Whether it listens already."""
+    """True if the server already listens."""
     lends: bool = True
-    """Whether it lends its files. Otherwise it shares them with every process."""
+    """True if the server lends its files. Otherwise it shares them with every process."""
     address: str = ""
-    """As people open it, such as https://192.168.1.20:8480; empty until it listens."""
+    """The address for users, such as https://192.168.1.20:8480. Empty until the server listens."""
 
     def has_tls(self, settings: Server) -> bool:
-        """Its own settings may be others, by flags: they decide where it does not say it itself."""
+        """Return True if the server uses TLS. If the server does not report its address, the settings decide.
+
+        The server's own settings may differ because of flags.
+        """
         return self.address.startswith("https:") if self.address else settings.has_tls
 
 
@@ -66,7 +69,7 @@ class DataFolder:
         self.requests = path / "requests"
         self.reserve = path / "reserve"
         self.address = ""
-        """Of the server that this process is, as people open it; empty until it listens."""
+        """The address of this process for users, if it is a server. Empty until it listens."""
         self._lock: IO[str] | None = None
         self._is_serving = False
         self._is_told_of_commands = False
@@ -74,12 +77,12 @@ class DataFolder:
 
     @property
     def is_made(self) -> bool:
-        """Raises StorageError as `check_seen` does."""
+        """True if the folder contains an installation. Raise StorageError as `check_seen` does."""
         self.check_seen()
         return self.platform_file.exists() or file_swap.is_begun(self.path)
 
     def check_seen(self) -> None:
-        """Raises StorageError where it is another user's, and hidden from this one."""
+        """Raise StorageError if the folder belongs to another user and this user may not see into it."""
         try:
             self.platform_file.exists()
         except OSError as error:
@@ -87,14 +90,17 @@ class DataFolder:
             raise
 
     def make(self) -> None:
-        """Makes a new, empty installation. Raises StorageError when the folder holds something else."""
+        """Create a new, empty installation. Raise StorageError if the folder contains something else."""
         self.make_place()
         self.check_platform()
         self.check_writable()
         create_file(self.platform_file, PLATFORM)
 
     def check_platform(self, backups: Backups | None = None) -> None:
-        """Raises StorageError where companies are left without it. The newest of `backups` is named."""
+        """Raise StorageError if there are companies' files but no platform.db.
+
+        The error names the newest of `backups`.
+        """
         orphans = [] if self.is_made else sorted(self.companies.glob("*.db"))
         if orphans:
             raise StorageError(
@@ -104,12 +110,12 @@ class DataFolder:
             )
 
     def make_place(self) -> None:
-        """Makes the folder, where it is not there yet. Raises StorageError."""
+        """Create the folder if it does not exist yet. Raise StorageError."""
         check_folder(self.path)
         path = self.path.resolve()
         made = [folder for folder in path.parents if not folder.exists()]
         try:
-            create_folders(self.path, 0o700)  # it holds the keys that sign tokens
+            create_folders(self.path, 0o700)  # it contains the keys that sign tokens
             create_folders(self.companies)
             for folder in (path, *(each.parent for each in (path, *made))):
                 sync(folder)
@@ -117,8 +123,9 @@ class DataFolder:
             raise StorageError(f"The data folder {self.path} cannot be made: {reason_of(error)}.") from None
 
     def open(self, before_migration: Before = only_by_a_server, backups: Backups | None = None) -> None:
-        """Checks `platform.db` and migrates it to this program's version. Raises StorageError. `backups`: as for
-        `check_platform`.
+        """Check `platform.db` and migrate it to this program's version. Raise StorageError.
+
+        `backups` is as in `check_platform`.
         """
         self.release_reserve(ROOM_TO_OPEN)
         try:
@@ -138,8 +145,10 @@ class DataFolder:
             )
 
     def check_writable(self) -> None:
-        """Raises StorageError when nothing can be written. On a full disk a new installation is not made; one that
-        is there is served all the same, and what it has can be read and deleted.
+        """Raise StorageError if nothing can be written.
+
+        On a full disk, no new installation is created. An existing one still works, so that its data can be read
+        and deleted.
         """
         if self.is_made:
             self.release_reserve(ROOM_TO_OPEN)
@@ -151,7 +160,10 @@ class DataFolder:
             write_private(probe, b"\0" * 65_536)
         except OSError as error:
             refuse_others(self.path, error)
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):  # the guide is at no address while no server runs
+            if error.errno in (
+                errno.ENOSPC,
+                errno.EDQUOT,
+            ):  # without a server there is no guide to refer to
                 raise StorageError(
                     f"The data folder {self.path} cannot be written: there is no room left. Make some on its "
                     "disk, then try again. You may delete old log files (wmsd.log.1 and so on), what a restore or "
@@ -164,9 +176,10 @@ class DataFolder:
                 probe.unlink()
 
     def check_room(self, there: Path | None = None, is_move: bool = False) -> None:
-        """Raises StorageError when the disk is nearly full. `there` is a folder on it: the data folder may not be
-        made yet. The rest is kept for work that must go on, such as a move: it switches what is there, or sends it
-        again, and may come as near to the end as a request that does.
+        """Raise StorageError if the disk is nearly full.
+
+        `there` is a folder on the disk, for a data folder that does not exist yet. The remaining space is for work
+        that must continue, such as a move. A move (`is_move`) only needs as much free space as the reserve takes.
         """
         disk = disk_of(there or self.path)
         needed = RESERVE_BYTES if is_move else disk.refused_below
@@ -177,7 +190,7 @@ class DataFolder:
             )
 
     def make_reserve(self) -> None:
-        """Makes the reserve when the disk has room for it and for more."""
+        """Create the reserve if the disk has space for it and for more."""
         disk = disk_of(self.path)
         if self.reserve.exists() or disk.free < 2 * RESERVE_BYTES + disk.refused_below:
             return
@@ -191,9 +204,9 @@ class DataFolder:
             self._told.over(NO_RESERVE)
 
     def release_reserve(self, most_free: int = RESERVE_BYTES) -> bool:
-        """Deletes the reserve if the disk is full: if no more than that is free. Returns whether it did.
+        """Delete the reserve if at most `most_free` bytes of the disk are free. Return True if it was deleted.
 
-        Additions are still refused then, so they cannot use it up.
+        Additions are still refused then, so they cannot use up the freed space.
         """
         try:
             if disk_of(self.path).free > most_free:
@@ -210,10 +223,9 @@ class DataFolder:
         return True
 
     def lock(self, listen: str) -> None:
-        """Locks the folder until the process ends, however it ends. Waits for commands that are at work in the
-        folder.
+        """Lock the folder until the process ends, however it ends. Wait for commands that are using the folder.
 
-        Raises StorageError, with the address of the other server, when one serves the folder already.
+        Raise StorageError, with the address of the other server, if another server uses the folder.
         """
         file = self._lock or self._lock_file()
         while not try_lock(file, fcntl.LOCK_EX):
@@ -229,7 +241,7 @@ class DataFolder:
             fcntl.flock(file, fcntl.LOCK_UN)
             self._wait_for_commands()
         self._lock, self._is_serving = file, True
-        file.truncate(0)  # what the server before this one has said
+        file.truncate(0)  # deletes what the previous server wrote
         self._finish_swap()
         with self._lock_file(BORROWERS) as borrowers:  # they have borrowed files of the previous server
             while not try_lock(borrowers, fcntl.LOCK_EX):
@@ -237,7 +249,7 @@ class DataFolder:
         self.say_listening(listen, is_ready=False)
 
     def _finish_swap(self) -> None:
-        """Finishes a restore that was cut off. Raises StorageError."""
+        """Finish a restore that was interrupted. Raise StorageError."""
         try:
             file_swap.finish_swap(self.path)
         except OSError as error:
@@ -251,13 +263,19 @@ class DataFolder:
 
     @contextmanager
     def borrowing(self) -> Iterator[None]:
-        """Holds a lock while a command has borrowed files: the next server that starts waits for its end."""
+        """Hold a lock while a command has borrowed files.
+
+        The next server that starts waits until the lock is free.
+        """
         with self._lock_file(BORROWERS) as file:
             fcntl.flock(file, fcntl.LOCK_SH)
             yield
 
     def share(self) -> bool:
-        """Keeps servers out while a command works here. False when a server runs."""
+        """Lock the folder so that no server can start while a command uses it.
+
+        Return False if a server is running.
+        """
         file = self._lock_file()
         if not try_lock(file, fcntl.LOCK_SH):
             file.close()
@@ -268,8 +286,9 @@ class DataFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """While it lasts, no other command is at work here. Only for one that has called `share`. Raises
-        StorageError when there is another one.
+        """Keep other commands out of the folder while this context is open. Call `share` before.
+
+        Raise StorageError if another command uses the folder.
         """
         assert self._lock is not None
         if not try_lock(self._lock, fcntl.LOCK_EX):
@@ -282,7 +301,7 @@ class DataFolder:
             fcntl.flock(self._lock, fcntl.LOCK_SH)
 
     def server(self) -> Serving | None:
-        """The server that has the folder now."""
+        """Return the server that uses the folder now, or None if there is none."""
         with self._lock_file() as file:
             if try_lock(file, fcntl.LOCK_SH):
                 return None
@@ -290,7 +309,10 @@ class DataFolder:
             return _holder(file.read())
 
     def _lock_file(self, name: str = LOCK) -> IO[str]:
-        """A file to lock. Nobody else may open it: whoever has it open can lock it too."""
+        """Open a file for locking.
+
+        No other user may open it, because any process that has it open can lock it too.
+        """
         path = self.path / name
         try:
             opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -305,16 +327,19 @@ class DataFolder:
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True, address: str = "") -> None:
-        """Writes down who serves the folder, for the error of a second server, whether it lends files, and the
-        address for the links that commands print.
+        """Write into the lock file which server uses the folder, whether it lends files, and its address.
+
+        A second server needs this for its error, and commands for the links that they print.
         """
         assert self._lock is not None
         self.address = address
         said = Serving(os.getpid(), listen, __version__, is_ready, lends, address)._asdict()
-        os.pwrite(self._lock.fileno(), json.dumps(said).ljust(SAID_BYTES).encode(), 0)  # at once, for who reads
+        os.pwrite(
+            self._lock.fileno(), json.dumps(said).ljust(SAID_BYTES).encode(), 0
+        )  # one write
 
     def forget_deleted(self) -> None:
-        """Removes all traces of deleted and changed data from `platform.db`. Nobody else may have it open."""
+        """Remove all traces of deleted and changed data from `platform.db`. No other process may have it open."""
         with closing(connect(self.platform_file)) as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -329,8 +354,11 @@ class DataFolder:
 
 @contextmanager
 def new_place(folder: DataFolder) -> Iterator[None]:
-    """Makes the place of a data folder that is to be filled, such as by a restore, where it is not there yet, and
-    has it alone. What fails before there are data takes away again what was made for it. Raises StorageError.
+    """Create the place of a data folder that will be filled, for example by a restore, and lock it.
+
+    Raise StorageError.
+
+    If an error occurs before the folder contains data, remove everything that was created for it.
     """
     path = folder.path.resolve()
     files = [each for each in (path / LOCK, path / BORROWERS) if not each.exists()]
@@ -344,7 +372,7 @@ def new_place(folder: DataFolder) -> Iterator[None]:
             for file in files:
                 file.unlink(missing_ok=True)
             for each in folders:
-                with suppress(OSError):  # it holds something that is not ours
+                with suppress(OSError):  # the folder contains something that wmsd did not create
                     each.rmdir()
         raise
     finally:

@@ -1,6 +1,7 @@
-"""Keeps how far each company's file has come in `platform.db`, so that an older copy in its place is noticed.
+"""The high-water mark of each company's file, stored in `platform.db`, so that an older copy in its place is
+detected.
 
-A mark is written within a minute of a change, so it is never ahead of the file, and little behind.
+A mark is written within a minute of a change. Therefore it is never ahead of the file, and only little behind.
 """
 
 import asyncio
@@ -38,14 +39,14 @@ class HighWaterMarks:
         self._platform = platform
         self._clock = clock
         self._told: set[int] = set()
-        """The companies of which the log has said that their changes are ahead of the clock."""
+        """The companies for which the log already says that their changes are ahead of the clock."""
         self._files = files
         self._changed = files.watch()
-        """The companies that were written since their marks were."""
+        """The companies whose files were written after their marks."""
         self._writing = asyncio.Lock()
 
     async def write(self) -> None:
-        """Writes the marks of what has changed. What cannot be read now is read the next time."""
+        """Write the marks of the files that have changed. A file that cannot be read now is read the next time."""
         async with self._writing:
             asked = set(self._changed)
             self._changed -= asked
@@ -61,7 +62,7 @@ class HighWaterMarks:
         self._tell()
 
     def ahead(self) -> dict[int, str]:
-        """The companies whose changes are ahead of the clock, by id, with the last moment that they show."""
+        """Return the companies whose changes are ahead of the clock, by id, with the time of the last change."""
         return ahead(self._files.marks, self._clock.now())
 
     def _tell(self) -> None:
@@ -74,8 +75,9 @@ class HighWaterMarks:
 
 
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
-    """Begins an epoch in an older file, after the mark, and says what is missing. Raises StorageError and
-    sqlite3.Error.
+    """Begin an epoch in an older file, after the mark, and log what is missing.
+
+    Raise StorageError and sqlite3.Error.
     """
     begin_epoch(path, "older_file", numbers_of(path, mark))
     missing = max(0, mark.last_event - found.last_event)

@@ -1,6 +1,6 @@
-"""The key file: holds an installation's master secret, outside its data folder (see `tenants/keys/master_key.py`).
+"""The key file with an installation's master secret, outside its data folder (see `tenants/keys/master_key.py`).
 
-Each line is a secret, the newest last. There are two only while a new one replaces the old one.
+Each line is a secret, the newest last. There are two secrets only while a new one replaces the old one.
 """
 
 import contextlib
@@ -27,7 +27,10 @@ NO_SECRET: Final = "it holds no secret"
 
 
 def open_key(file: str) -> MasterKey:
-    """The master key in the file of the settings. Without a file, keys are in clear. Raises StorageError."""
+    """Return the master key in the file of the settings.
+
+    Without a file, keys are stored in clear. Raise StorageError.
+    """
     if not file:
         return IN_CLEAR
     path = Path(file)
@@ -38,7 +41,7 @@ def open_key(file: str) -> MasterKey:
 
 
 def secrets_in(path: Path) -> list[str]:
-    """The secrets in the file. Raises StorageError when there are none."""
+    """Return the secrets in the file. Raise StorageError if there are none."""
     try:
         check_regular(path)
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -57,7 +60,7 @@ def _unreadable(path: Path, why: str) -> StorageError:
 
 
 def create_key_file(path: Path, secret: str, data: Path) -> None:
-    """Makes a new key file with the data folder's owner. On failure leaves none, and raises StorageError."""
+    """Create a new key file that has the data folder's owner. On failure leave no file, and raise StorageError."""
     if path.resolve().is_relative_to(data.resolve()):
         raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")
     try:
@@ -71,7 +74,7 @@ def create_key_file(path: Path, secret: str, data: Path) -> None:
 
 
 def replace(path: Path, secrets: Sequence[str]) -> None:
-    """Replaces the secrets of a key file, all or none, even if the machine stops. Raises StorageError."""
+    """Replace the secrets of a key file, all or none, even if the machine stops. Raise StorageError."""
     target = path.resolve()
     unfinished = target.with_name(f"{target.name}.new")
     try:
@@ -92,7 +95,7 @@ def _write(path: Path, secrets: Sequence[str], like: Path) -> None:
     try:
         with open(file, "w", encoding="utf-8") as text:  # noqa: PTH123  (of a descriptor)
             owner = like.stat()
-            with contextlib.suppress(PermissionError):  # only root can do this, and only root needs it
+            with contextlib.suppress(PermissionError):  # only root can do this, and only root needs to
                 os.fchown(file, owner.st_uid, owner.st_gid)
             text.write(HEADER + "".join(f"{secret}\n" for secret in secrets))
             text.flush()

@@ -1,14 +1,14 @@
-"""The server has its files alone, and lends them to the commands that run beside it.
+"""The lending of the server's files to commands that run at the same time.
 
-Processes that share a SQLite file also share the index of its log, a file that each maps into its memory. Whoever
-truncates that file, for example by copying a backup over a running server, makes all of them crash. So the server
-keeps the index in its own memory, and no other process can open, lock or truncate what it serves. A command asks
-for a file over a socket in the data folder. As long as the command runs, the server shares that file with it in
-the usual way.
+Processes that share a SQLite file also share the index of its log, a file that each maps into its memory. If that
+file is truncated, for example by copying a backup over a running server, all of them crash. Therefore the server
+has its files alone, with the index in its own memory. No other process can open, lock or truncate these files. A
+command requests a file over a socket in the data folder. As long as the command runs, the server shares that file
+with it in the usual way.
 
-A command may ask for other things over the same socket, such as a state of a file that it can copy
-(`maintenance/backups/server_side.py`). A request is a line of JSON, `{verb: argument}`; the answer is
-`{"answer": ...}`, or `{"error": sentence}`.
+A command may also make other requests over the same socket, such as for a state of a file that it can copy
+(`maintenance/backups/server_side.py`). A request is a line of JSON, `{verb: argument}`. The answer is `{"answer":
+...}`, or `{"error": sentence}`.
 """
 
 import asyncio
@@ -40,16 +40,19 @@ SOCKET: Final = "server.socket"
 LEND: Final = "lend"
 LONGEST_LINE: Final = 5000
 ANSWER_SECONDS: Final = 60.0
-"""The time to wait for a file: the server first finishes its work in it."""
+"""How long a command waits for a file. The server first finishes its work in the file."""
 QUESTION_SECONDS: Final = 5.0
-"""The time to wait for what the server knows."""
+"""How long a command waits for an answer that needs no file."""
 START_SECONDS: Final = 15.0
-"""The time to wait for a server that starts or stops."""
+"""How long a command waits for a server that starts or stops."""
 AGAIN_SECONDS: Final = 0.05
 
 
 def listener(folder: DataFolder) -> socket.socket | None:
-    """The socket for `Lending`. None on a disk without sockets, such as a memory stick: it cannot lend."""
+    """Return the socket for `Lending`, or None if the server cannot lend.
+
+    That is so on a disk without sockets, such as a memory stick.
+    """
     path = folder.path / SOCKET
     made = socket.socket(socket.AF_UNIX)
     try:
@@ -68,18 +71,18 @@ def listener(folder: DataFolder) -> socket.socket | None:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What one command has of the server, until its connection ends."""
+    """The resources that one command has from the server, until its connection ends."""
 
     ends: AsyncExitStack
     kept: dict[str, Any] = field(default_factory=dict)
 
 
 Verb = Callable[[Session, Any], Awaitable[Any]]
-"""Answers a request with JSON. Raises ValueError for an argument that no command of ours sends."""
+"""A function that answers a request with JSON. It raises ValueError for an argument that no wmsd command sends."""
 
 
 class Lending:
-    """The server's side. The end of a connection gives back what was lent over it."""
+    """The server's side of lending. When a connection ends, everything that was lent over it is taken back."""
 
     def __init__(
         self, folder: DataFolder, platform: Database, files: CompanyFiles, verbs: Mapping[str, Verb]
@@ -95,7 +98,7 @@ class Lending:
         self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
 
     async def stop(self) -> None:
-        """Takes back what is lent: the files are closed next."""
+        """Take back all lent files, which are closed next."""
         if self._server is not None:
             self._server.close()
             (self._folder.path / SOCKET).unlink(missing_ok=True)
@@ -121,7 +124,7 @@ class Lending:
                     writer.write(json.dumps(await self._answer(session, verb, argument)).encode() + b"\n")
                     await writer.drain()
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
-                pass  # the command is gone, or it is no command of ours
+                pass  # the command has ended, or is not a wmsd command
             except Exception:
                 LOG.exception("a command beside this server got no answer")
 
@@ -136,7 +139,7 @@ class Lending:
             return {"error": problem.message}
 
     async def _lend(self, session: Session, name: Any) -> None:
-        """Lends the file of that name until the connection ends."""
+        """Lend the file with this name until the connection ends."""
         if name == self._folder.platform_file.name:
             lend, take_back = self._platform.lend, self._platform.take_back
         else:
@@ -144,14 +147,14 @@ class Lending:
             if not self._files.path(company_id).exists():
                 raise StorageError(f"{self._files.path(company_id)} is missing. Restore it from a backup.")
             file = self._files.file(company_id)
-            await file.can_be_used()  # a command migrates nothing, and looks at damaged files too
+            await file.can_be_used()  # a command migrates nothing, and checks damaged files too
             lend, take_back = file.lend, file.take_back
         session.ends.push_async_callback(take_back)
         await lend()
 
 
 class Loan:
-    """The command's side."""
+    """The command's side of lending."""
 
     def __init__(self, folder: DataFolder, connection: socket.socket) -> None:
         self._folder = folder
@@ -159,7 +162,10 @@ class Loan:
         self._answers = connection.makefile("rb")
 
     def ask(self, verb: str, argument: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
-        """The server's answer. Raises StorageError with its sentence when it refuses, and Unanswered."""
+        """Return the server's answer.
+
+        Raise StorageError with the server's sentence if it refuses. Raise Unanswered.
+        """
         try:
             self._connection.settimeout(seconds)
             self._connection.sendall(json.dumps({verb: argument}).encode() + b"\n")
@@ -171,7 +177,7 @@ class Loan:
         return said["answer"]
 
     def borrow(self, path: Path) -> None:
-        """Borrows a file until the end of the loan. Raises StorageError."""
+        """Borrow a file until the end of the loan. Raise StorageError."""
         try:
             self.ask(LEND, str(path.relative_to(self._folder.path)))
         except Unanswered:
@@ -185,7 +191,7 @@ class Loan:
 
 
 class Unanswered(StorageError):
-    """The server has gone, or does not know the request: it may be of another version."""
+    """The server has stopped, or does not know the request because it is of another version."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -195,11 +201,11 @@ class Unanswered(StorageError):
 
 @contextmanager
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
-    """The loan of the server that has the folder.
+    """Yield the loan of the server that uses the folder.
 
-    None when there is no server; then none can start meanwhile. Also None beside a server that cannot lend: it
-    shares its files with every process. Raises StorageError when the server cannot be reached, and when it is of
-    another version: each of the two would write what the other does not know.
+    Yield None if there is no server; then no server can start meanwhile. Also yield None if the server cannot
+    lend, because it shares its files with every process. Raise StorageError if the server cannot be reached or has
+    another version: each would write data that the other does not know.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -227,10 +233,11 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
 
 @contextmanager
 def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
-    """For a look at a folder that writes nothing into it: it may be a copy, on a disk that is read-only. While it
-    lasts, no server starts in the folder, or the files can be borrowed from the server that has it.
+    """Yield a function that borrows files, or None if none is needed, without any write to the folder.
 
-    A folder without a lock is one that no server has had: a copy. It gets none. Raises StorageError.
+    The folder may be a copy on a read-only disk. While this context is open, either no server starts in the
+    folder, or files can be borrowed from its server. A folder without a lock is a copy that no server has used,
+    and gets no lock. Raise StorageError.
     """
     with ExitStack() as held:
         is_free = True
@@ -246,8 +253,10 @@ def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
 
 
 def ask_server(folder: DataFolder, verb: str) -> Any:
-    """The answer of the server that has the folder; None when none can be asked. Nothing is borrowed, awaited or
-    kept away, unlike in `beside_a_server`. Raises StorageError when the server refuses, or does not answer soon.
+    """Return the answer of the server that uses the folder, or None if there is no such server.
+
+    Unlike `beside_a_server`, this borrows nothing, does not wait for a start, and does not keep a server from
+    starting. Raise StorageError if the server refuses, or does not answer within `QUESTION_SECONDS`.
     """
     connection = _connected(folder, QUESTION_SECONDS)
     if connection is None:

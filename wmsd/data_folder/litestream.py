@@ -1,5 +1,6 @@
-"""Asks a running Litestream, and runs its program. Written for version 0.5.17
-(https://litestream.io/reference).
+"""Requests to a running Litestream, and calls of its program.
+
+The code is for version 0.5.17 (https://litestream.io/reference).
 """
 
 import http.client
@@ -38,7 +39,7 @@ class Listed(StoredModel):
 
 
 class _Connection(http.client.HTTPConnection):
-    """HTTP over a socket in a folder."""
+    """An HTTP connection over a socket in a folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__("litestream", timeout=ANSWER_SECONDS)
@@ -52,7 +53,10 @@ class _Connection(http.client.HTTPConnection):
 
 
 def replicated_files(folder: Path) -> list[ReplicatedFile]:
-    """What the Litestream of this data folder says of its files. Raises StorageError when there is none."""
+    """Return the files that the Litestream of this data folder replicates.
+
+    Raise StorageError if it does not answer.
+    """
     try:
         with closing(_Connection(folder)) as connection:
             connection.request("GET", "/list")
@@ -64,8 +68,9 @@ def replicated_files(folder: Path) -> list[ReplicatedFile]:
 
 
 def let_go(folder: Path, paths: list[Path]) -> None:
-    """Has the Litestream of this folder close the files, because others come in their places: it finds these by
-    itself.
+    """Make the Litestream of this folder close the files, because other files will replace them.
+
+    Litestream detects the new files automatically.
     """
     for path in paths:
         body = json.dumps({"path": str(path.resolve()), "timeout": LET_GO_SECONDS})
@@ -78,7 +83,10 @@ def let_go(folder: Path, paths: list[Path]) -> None:
 
 
 def find_program(named: Path | None) -> Path:
-    """The program: the one that is named, or on the PATH. Raises StorageError."""
+    """Return the path of the program `named`, or of Litestream on the PATH.
+
+    Raise StorageError if there is none.
+    """
     found = shutil.which(str(named or PROGRAM))
     if found is None:
         raise StorageError(
@@ -89,7 +97,7 @@ def find_program(named: Path | None) -> Path:
 
 
 def restore_from_replica(program: Path, url: str, target: Path) -> None:
-    """Writes the newest state that the replica has to `target`. Raises StorageError."""
+    """Write the newest state of the replica to `target`. Raise StorageError."""
     try:
         done = subprocess.run(  # noqa: S603  (whoever runs this has named it)
             [program, "restore", "-o", target, url],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 SOCKET: Final = "litestream.socket"
-"""In the data folder: where Litestream answers."""
+"""The name of the socket of Litestream in the data folder."""
 TEXT: Final = """\
 # Litestream for the data folder {data}: litestream replicate -config FILE
 # https://litestream.io/reference/config says what an SFTP or S3 replica needs beside its address.
@@ -34,18 +34,18 @@ COMPANIES: Final = "companies"
 MILLISECONDS_OF_A_COMPANY: Final = 1
 LEAST_MILLISECONDS: Final = 200
 MOST_MILLISECONDS: Final = 1000
-"""Litestream looks at each file so often, whether it was written or not: at a thousand each 200 ms, that
-takes half of a core, and an eighth each second.
+"""Litestream checks each file at this interval, whether or not the file was written. With a thousand files, an
+interval of 200 ms takes half of a core, and one second takes an eighth.
 """
 
 
 def url_of(replica: str) -> str:
-    """The address of a replica: as it is given, or that of a folder."""
+    """Return the address of a replica: `replica` itself, or the address of a folder with that path."""
     return replica.rstrip("/") if "://" in replica else f"file://{Path(replica).resolve()}"
 
 
 def configuration(data: Path, replica: str, number: int) -> str:
-    """In YAML, for so many companies. JSON's strings are YAML's too."""
+    """Return the configuration in YAML for `number` companies. Strings in JSON are also strings in YAML."""
     data, url = data.resolve(), url_of(replica)
     interval = min(max(number * MILLISECONDS_OF_A_COMPANY, LEAST_MILLISECONDS), MOST_MILLISECONDS)
     values = {

@@ -1,4 +1,4 @@
-"""Says what to do where a folder is no data folder, or is not this user's."""
+"""Errors that say what to do if a folder is not a data folder, or belongs to another user."""
 
 import os
 import shlex
@@ -10,14 +10,12 @@ from wmsd.db.engine.failures import StorageError, is_damage, problem_of_failure
 
 
 def refuse_others(path: Path, error: OSError) -> None:
-    """Raises StorageError when the reason of the error is that the data folder is another user's, and this one may
-    not use it.
-    """
+    """Raise StorageError if the cause of `error` is that the data folder belongs to another user."""
     owner = _owner(path)
     if not isinstance(error, PermissionError) or owner == os.geteuid():
         return
     name = known_name(owner)
-    number = f"'#{owner}'"  # as sudo takes it
+    number = f"'#{owner}'"  # as sudo accepts it
     as_owner = f"sudo -u {name or number}" if owner else "sudo"
     raise StorageError(
         f"The data folder {path} belongs to {name or f'the user with the number {owner}'}, and this user may "
@@ -26,7 +24,7 @@ def refuse_others(path: Path, error: OSError) -> None:
 
 
 def _owner(path: Path) -> int:
-    """Of the folder; where it cannot be seen, of the one above it that hides it."""
+    """Return the user id of the folder's owner, or of the nearest visible folder above if the folder is hidden."""
     for folder in (path.absolute(), *path.absolute().parents):
         try:
             return folder.stat().st_uid
@@ -36,9 +34,7 @@ def _owner(path: Path) -> int:
 
 
 def where_instead(path: Path) -> str:
-    """A sentence about the data folder in it, above it, or beside the folder that it is in; empty where there is
-    none.
-    """
+    """Return a sentence about a data folder inside or above this folder, or "" if there is none."""
     whole = path.absolute()
     for place, found in (("in", whole / "data"), ("above", whole.parent), ("above", whole.parent.parent / "data")):
         try:
@@ -52,7 +48,7 @@ def where_instead(path: Path) -> str:
 
 
 def check_folder(path: Path) -> None:
-    """Raises StorageError when it is a file."""
+    """Raise StorageError if the path is a file."""
     if path.is_file():
         raise StorageError(f"{path} is a file, and no data folder. Name a folder with --data.")
 

@@ -1,8 +1,7 @@
-"""The names of everything that can stand in a data folder. The guide's page "What is in the data folder" has a row
-for each, and says what it is.
+"""The names of all files and folders that may be in a data folder.
 
-In a name, ID stands for a number and … for anything but a slash. A name that ends with a slash is a folder, with
-all that is in it.
+The guide's page "What is in the data folder" describes each of them in a row. In a name, ID stands for a number
+and … for anything except a slash. A name that ends with a slash is a folder with its whole content.
 """
 
 import re
@@ -30,14 +29,16 @@ NAMES: Final = (
     *("litestream.socket", ".platform.db-litestream/", "companies/.ID.db-litestream/"),
 )
 OF_SQLITE: Final = ("platform.db-journal", "companies/ID.db-journal")
-"""Only other programs have SQLite make them; wmsd reads them all the same."""
+"""Files that SQLite creates only for other programs. wmsd reads them too."""
 NOBODYS: Final = frozenset({"lost+found", ".gitkeep"})
-"""Stand in each new file system, and in an empty folder of a git checkout such as that of these sources."""
+"""Names that are allowed although wmsd does not create them. They are in each new file system, and in an empty
+folder of a git checkout such as the one of these sources.
+"""
 PLATFORM_FILE: Final = "platform.db"
 
 
 def pattern(name: str) -> str:
-    """A regular expression for the paths that a name of the table stands for."""
+    """Return a regular expression for the paths that a name of the table stands for."""
     inside = "(/.*)?" if name.endswith("/") else ""
     return re.escape(name.removesuffix("/")).replace("ID", "[1-9][0-9]*").replace("…", "[^/]*") + inside
 
@@ -47,11 +48,11 @@ _BEGINNINGS: Final = {name.partition("/")[0] for name in NAMES if "/" in name.re
 
 
 def is_own(name: str) -> bool:
-    """Whether wmsd makes what stands at this path, which begins in the data folder."""
+    """Return True if wmsd creates the file or folder with this path. The path begins in the data folder."""
     return name in _BEGINNINGS or re.fullmatch(_OWN, name, re.ASCII) is not None
 
 
 def strangers(data: Path) -> list[str]:
-    """The names in a data folder that are none of wmsd's. Raises OSError, but not where there is no folder."""
+    """Return the names in a data folder that are not from wmsd. Raise OSError, except if there is no folder."""
     names = (entry.name for entry in data.iterdir()) if data.is_dir() else ()
     return sorted(name for name in names if name not in NOBODYS and not is_own(name))

@@ -1,9 +1,9 @@
-"""Begins an epoch in a company's file that is restored, imported or copied (decisions, section 11).
+"""The start of an epoch in a company's file that is restored, imported or copied (decisions, section 11).
 
-No number is given twice: whoever has seen event 120 must not meet another event 120, nor another order SO-000007.
-So numbers go on after those of the replaced file. Where nobody knows how many it has given, they leap. Every
-record gets a new place in the order of changes, after the present moment: whoever asks for changes, by cursor or
-by `updated_since`, reads all records once more.
+No number is used twice: a client that has seen event 120 must not see another event 120, nor another order
+SO-000007. Therefore numbers continue after those of the replaced file. If its last numbers are not known, numbers
+jump ahead. Every record gets a new position in the order of changes, after the present time. Therefore clients
+that request changes, by cursor or by `updated_since`, read all records once more.
 """
 
 import secrets
@@ -20,7 +20,7 @@ from wmsd.db.sql.epochs import HISTORIES
 
 LEAST_LEAP: Final = 10_000
 FACTOR: Final = 10
-"""How many times the busiest span a leap is."""
+"""How many times larger than the busiest period a leap is."""
 SHORTEST_SPAN: Final = timedelta(minutes=1)
 
 BEGIN_EPOCH: Final = """
@@ -36,7 +36,7 @@ NOTE_SEAM: Final = """
     SELECT :numbers, :epoch,
         coalesce((SELECT min(last) FROM seams WHERE numbers = :numbers AND next = :last + 1), :last), :next
 """
-"""Where nothing was numbered since the epoch before, there is one seam from before that to here."""
+"""If nothing was numbered since the previous epoch, one seam covers both."""
 SET_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = :value WHERE name = :name"
 ADD_SEQUENCE: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :value)"
 SET_SERIES: Final = """
@@ -62,33 +62,33 @@ MOVE: Final = f"""
 MOVE_IMPORTS: Final = """
     UPDATE imports SET last_change = coalesce((SELECT max(place) FROM temp.places WHERE old <= last_change), :last)
 """
-"""So that what was changed after an import is still known."""
+"""The statement preserves which records were changed after an import."""
 NOTE_MOVE: Final = """
     INSERT INTO seams (numbers, epoch, last, next)
     SELECT :numbers, :epoch, :last, value + 1 FROM change_sequence
 """
-"""Places up to that one tell of no change, but of the epoch that began."""
+"""Positions up to that value belong to no change, but to the start of the epoch."""
 SET_CHANGE: Final = "UPDATE change_sequence SET value = coalesce((SELECT max(place) FROM temp.places), :last)"
 
 
 class Missing(NamedTuple):
-    """What the replaced file had, and the restored one has not."""
+    """The data that the replaced file had and the restored file does not have."""
 
     events: int
     first_event: int
     last_event: int
     last_change: str | None
-    """When the replaced file was last changed; None when the restored one has that change too."""
+    """The time of the last change in the replaced file. None if the restored file has that change too."""
 
 
 def begin_epoch(
     path: Path, reason: str, known: Numbers, as_of: datetime | None = None, is_copy: bool = False
 ) -> Missing | None:
-    """Begins an epoch in a file that nobody has open, after the numbers that are known of the epoch before.
+    """Begin an epoch in a file that no process has open, after the known numbers of the earlier epoch.
 
-    `as_of`: the moment of which the file has everything, if that is known. `is_copy`: the company is a new one, of
-    which nobody has read anything. Returns what is missing; None when nothing is. Raises StorageError and
-    sqlite3.Error, with the file as it was.
+    `as_of` is the time up to which the file is complete, if that is known. `is_copy`: the company is new, and no
+    client has read anything of it. Return what is missing, or None if nothing is. Raise StorageError and
+    sqlite3.Error, with the file unchanged.
     """
     migrate(path, COMPANY)
     now = datetime.now(UTC)
@@ -126,37 +126,43 @@ def _missing(known: Numbers, last_event: int, last_change: int) -> Missing | Non
 
 
 class Leap:
-    """How many numbers are passed over where nobody knows how many were given: ten times what the company wrote in
-    the busiest span that is as long as what is missing, which may be the missing one itself.
+    """How many numbers are skipped if it is not known how many were used.
+
+    The leap is ten times the number of events in the company's busiest period. That period is as long as the
+    missing period, and may be the missing period itself.
     """
 
     def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime, known_event: int) -> None:
-        """`known_event`: the highest number of an event that is known to have been given."""
+        """Find the busiest period. `known_event` is the highest known number of an event."""
         span = max(now - timestamps.from_text(kept_up_to), SHORTEST_SPAN).total_seconds()
         count, covered = connection.execute(COVERED).fetchone()
         busiest: float = connection.execute(BUSIEST, {"seconds": int(span)}).fetchone()[0]
-        if span > covered:  # the file tells of less time than is missing
+        if span > covered:  # the file covers less time than is missing
             busiest = count * span / max(covered, SHORTEST_SPAN.total_seconds())
         self._events = dict(connection.execute(SEQUENCES)).get("events", 0)
         busiest = max(busiest, known_event - self._events)
-        self._least = 2 * FACTOR * busiest  # a span may lie in two of those that were counted
+        self._least = 2 * FACTOR * busiest  # twice, because a period may overlap two of the counted ones
 
     def of(self, given: int) -> int:
-        """For numbers of which so many were given."""
+        """Return how many numbers to skip if `given` numbers are known to be used."""
         for_each_event: float = max(given / max(self._events, 1), 1)
         return max(LEAST_LEAP, int(self._least * for_each_event))
 
 
 def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap: Leap | None) -> None:
-    """Lets all numbers go on after those that may have been given. Notes where an epoch begins in the histories,
-    and where else numbers are passed over.
+    """Make all numbers continue after those that may have been used.
+
+    Record where the epoch begins in the histories, and where other numbers are skipped.
     """
     from wmsd.warehouse.document_kinds import (
-        SERIES_NAMES,  # imported here: few commands need all kinds of documents
+        SERIES_NAMES,  # imported here, because few commands need all kinds of documents
     )
 
     def go_on(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> None:
-        """`numbers`: as `seams` names them. `last`: the last one in the file. `statement` makes them go on."""
+        """Skip numbers, and record the seam.
+
+        `numbers` is the name in `seams`. `last` is the last number in the file. `statement` sets the last number.
+        """
         given = max(last, known_last)
         following = given + (0 if leap is None else leap.of(given)) + 1
         is_passed_over = following > last + 1
@@ -180,8 +186,8 @@ def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap:
 
 
 def _move_records(connection: sqlite3.Connection, last: int) -> None:
-    """Gives every record a place after this one, in the order that they have."""
-    last = last // 1000 * 1000 + 999  # the next millisecond: a record shows the millisecond of its place
+    """Give every record a new position after `last`, in the present order."""
+    last = last // 1000 * 1000 + 999  # the next millisecond: a record shows the millisecond of its position
     tables = [table for (table,) in connection.execute(ORDERED).fetchall()]
     connection.execute("CREATE TEMP TABLE places (old INTEGER PRIMARY KEY, place INTEGER NOT NULL)")
     every = " UNION ".join(f"SELECT change_seq FROM {table}" for table in tables)

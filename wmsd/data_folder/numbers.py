@@ -1,4 +1,6 @@
-"""The numbers that a company's file has given: ids, codes, events, deliveries, places in the order of changes."""
+"""The numbers that a company's file has used: ids, codes, events, deliveries, positions in the order of
+changes.
+"""
 
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -17,9 +19,9 @@ ORDERED: Final = """
     SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
     WHERE tables.type = 'table' AND columns.name = 'change_seq' ORDER BY tables.name
 """
-"""The tables whose records have a place in the order of changes."""
+"""The tables whose records have a position in the order of changes."""
 CHANGES: Final = "changes"
-"""What `seams` calls the places in the order of changes."""
+"""The name in `seams` of the positions in the order of changes."""
 LAST_MOVE: Final = "SELECT last, next FROM seams WHERE numbers = ? ORDER BY epoch DESC LIMIT 1"
 HIGHEST_IDS: Final = """
     SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
@@ -29,18 +31,20 @@ SUBSCRIPTIONS: Final = "SELECT id, created_at, last_sequence FROM webhook_subscr
 
 
 class Numbers(NamedTuple):
-    """How far a file has come. `sequences` are the last ids, by table."""
+    """The last numbers that a file has used. `sequences` are the last ids by table."""
 
     sequences: dict[str, int]
     series: dict[str, int]
     last_change: int
     subscriptions: list[tuple[int, str, int]]
-    """Their ids, when they were created, and the number of the last delivery."""
+    """For each subscription: its id, the time of its creation, and the number of its last delivery."""
     newest_event: int
     newest_change: int
-    """Of what is in the file. After a restore the numbers are ahead of it: that loss was told then."""
+    """The last change that is in the file, as `newest_event` is the last event. After a restore, the other numbers
+    are higher than these; that loss was reported at the restore.
+    """
     is_complete: bool
-    """Whether the file has given no others: it could be read, and nothing says that it has come further."""
+    """True if the file has used no further numbers: it could be read, and nothing shows that it had more."""
 
     @property
     def last_event(self) -> int:
@@ -51,7 +55,10 @@ NOTHING_KNOWN: Final = Numbers({}, {}, 0, [], 0, 0, is_complete=False)
 
 
 def read_numbers(path: Path) -> Numbers | None:
-    """The numbers of a company's file; of a damaged one those that can be read. None when it says nothing."""
+    """Return the numbers of a company's file, or the readable ones of a damaged file.
+
+    Return None if there are none.
+    """
     try:
         with closing(connect_leaving_nothing(path)) as connection:
             connection.execute("BEGIN")
@@ -61,7 +68,7 @@ def read_numbers(path: Path) -> Numbers | None:
 
 
 def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:
-    """Each part by itself, since a damage may be in one of them only."""
+    """Read each part separately, because damage may affect only one of them."""
     found: dict[str, Any] = {}
     parts: dict[str, Callable[[sqlite3.Connection], Any]] = {
         "sequences": _last_ids,
@@ -78,7 +85,10 @@ def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:
 
 
 def _last_ids(connection: sqlite3.Connection) -> dict[str, int]:
-    """Those of tables that note them, and, in files of an older schema, the highest of the others."""
+    """Return the last ids by table, as SQLite records them.
+
+    For other tables of older schemas, return the highest id.
+    """
     noted: dict[str, int] = dict(connection.execute(SEQUENCES))
     others = [table for (table,) in connection.execute(HIGHEST_IDS).fetchall() if table not in noted]
     return noted | {
@@ -92,15 +102,15 @@ def _newest_change(connection: sqlite3.Connection) -> int:
         for (table,) in connection.execute(ORDERED).fetchall()
     ]
     found = max(newest, default=0)
-    with suppress(sqlite3.Error):  # a file of an older schema has none
+    with suppress(sqlite3.Error):  # a file of an older schema has no such table
         for last, first in connection.execute(LAST_MOVE, (CHANGES,)):
             return found if found >= first else int(last)
     return found
 
 
 def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
-    """How far a replaced file has come: as it says itself, or what was kept of it when somebody removed it, or as
-    far as is known otherwise.
+    """Return the numbers of a replaced file: from the file, or from a saved copy of a removed file, and from the
+    mark.
     """
     place = replaced if replaced.exists() else newest_copy(replaced)
     known = (None if place is None else read_numbers(place)) or NOTHING_KNOWN
@@ -112,8 +122,9 @@ def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
 
 
 def numbers_up_to(known: Numbers, mark: HighWaterMark) -> Numbers:
-    """The same file's numbers, which went as far as the mark. Where they say less, it is not the file that was
-    written last, or not all of it.
+    """Return the numbers of the file, raised to the mark.
+
+    If the numbers are below the mark, the file is not the last one that was written, or is not complete.
     """
     is_behind = known.last_event < mark.last_event or known.last_change < mark.last_change
     return known._replace(

@@ -1,4 +1,4 @@
-"""The platform's database, opened for the whole service or a command."""
+"""The opening of the platform's database, for the whole service or for a command."""
 
 import logging
 from typing import NamedTuple
@@ -22,12 +22,12 @@ LOG = logging.getLogger("wmsd.data")
 class Platform(NamedTuple):
     database: Database
     secrets: dict[str, str]
-    """By name."""
+    """The secrets by name."""
     installation: str
     codes: dict[int, str]
-    """Of the companies, by id."""
+    """The codes of the companies by id."""
     marks: dict[int, HighWaterMark]
-    """How far their files have come."""
+    """The high-water marks of the companies' files by company id."""
 
 
 async def open_platform(
@@ -39,10 +39,10 @@ async def open_platform(
     alone: bool,
     who: Actor = PROGRAM,
 ) -> Platform:
-    """Opens the platform's database, whose transactions have the key and the services. The secrets are made at the
-    first opening.
+    """Open the platform's database. Its transactions can use the key and the services.
 
-    Raises StorageError when the secrets are sealed with another key than `key`.
+    The secrets are created at the first opening. Raise StorageError if they are sealed with a key other than
+    `key`.
     """
     platform = Database(
         folder.platform_file,
@@ -50,7 +50,7 @@ async def open_platform(
         ids,
         provision={MasterKey: key, **services},
         make_room=folder.release_reserve,
-        uses_reserve=True,  # revoking a token must work even on a full disk
+        uses_reserve=True,  # it must be possible to revoke a token even on a full disk
         alone=alone,
         who=who,
     )

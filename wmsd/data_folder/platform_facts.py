@@ -1,4 +1,4 @@
-"""What platform.db says of the installation, for a command that stands beside its server, or alone."""
+"""Facts from platform.db about the installation, for a command that runs alone or next to a server."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -11,7 +11,7 @@ from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store as companies
 
-if TYPE_CHECKING:  # the command needs nothing of it
+if TYPE_CHECKING:  # the command does not need the import at run time
     from wmsd.db.engine.database import Database
 
 INSTALLATION: Final = "installation"
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 def installation_verbs(platform: "Database") -> dict[str, Verb]:
-    """The server's side."""
+    """Return the server's side: the request for the id of the installation."""
 
     async def answer(session: Session, argument: Any) -> str:
         return await platform.read(companies.installation)
@@ -28,7 +28,10 @@ def installation_verbs(platform: "Database") -> dict[str, Verb]:
 
 
 def installation_of(folder: DataFolder) -> str | None:
-    """The id, of the file or of the server that has it. None where neither tells. Nothing is borrowed for it."""
+    """Return the id of the installation, from the server that uses the folder or from the file.
+
+    Return None if neither gives the id. Nothing is borrowed.
+    """
     try:
         found = ask_server(folder, INSTALLATION)
     except StorageError:
@@ -37,7 +40,10 @@ def installation_of(folder: DataFolder) -> str | None:
 
 
 def damage_of(folder: DataFolder) -> str | None:
-    """What SQLite finds wrong with the file, where no server has it. None where it is whole, or is not there."""
+    """Return the damage that SQLite finds in platform.db. Return None if the file is intact or missing.
+
+    This works only while no server uses the file.
+    """
     if not folder.platform_file.exists():
         return None
     try:
@@ -48,7 +54,7 @@ def damage_of(folder: DataFolder) -> str | None:
 
 
 def read_platform(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
-    """None where the file cannot be read, or a server has it."""
+    """Return the action's result, or None if the file cannot be read or a server uses it."""
     if not folder.platform_file.exists():
         return None
     try:

@@ -1,4 +1,4 @@
-"""The way on where platform.db is gone or damaged: the command that restores it."""
+"""The command that restores platform.db if it is missing or damaged."""
 
 from pathlib import Path
 from typing import Final, Protocol
@@ -8,29 +8,33 @@ from wmsd.db.files.read_only_copy import content_of
 from wmsd.db.migrations import PLATFORM
 
 UNKNOWN: Final = "FILE"
-"""Stands in the command where there is no such backup."""
+"""The text in the command if there is no such backup."""
 
 
 class Backups(Protocol):
-    """The backups of a data folder, as whoever opens it knows them."""
+    """The backups of a data folder, as the process that opens it knows them."""
 
     @property
     def folder(self) -> Path: ...
 
     def newest(self, data: Path) -> str:
-        """The newest with platform.db, as a shell reads its path; UNKNOWN where there is none."""
+        """Return the path of the newest backup with platform.db, quoted for a shell.
+
+        Return UNKNOWN if there is none.
+        """
 
 
 def restoring_platform(data: Path, backups: Backups | None) -> str:
-    """The command. It leaves the companies' files as they are, where there are any. Without `backups` it names no
-    archive.
+    """Return the command that restores platform.db. If there are companies' files, it leaves them unchanged.
+
+    Without `backups`, the command names no archive.
     """
     only = " --only-platform" if _has_companies(data) else ""
     return f"wmsd backup restore {_newest(data, backups)}{only}"
 
 
 def way_on(data: Path, backups: Backups | None) -> str:
-    """What to do."""
+    """Return the sentences that say what to do."""
     command = restoring_platform(data, backups)
     if not _has_companies(data):
         return f"Restore a backup: {command}"
@@ -52,7 +56,7 @@ def _has_companies(data: Path) -> bool:
 
 
 def is_lost(platform: Path, error: Exception) -> bool:
-    """Whether the file could not be opened because of what is in it."""
+    """Return True if the file could not be opened because of its content."""
     cause = error.__cause__
     is_damaged = isinstance(cause, Exception) and is_damage(cause)
     return is_damaged or content_of(platform, PLATFORM) in ("empty", "foreign")
