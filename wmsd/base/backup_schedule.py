@@ -47,8 +47,7 @@ def is_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> b
 def _is_of_today(at: time, now: datetime, made: datetime) -> bool:
     """Return True if the backup belongs to the current day.
 
-    In the night in which clocks are set back, a backup from before `now` may have the next day's date by the
-    clock.
+    In the night in which clocks are set back, a backup from before `now` may have a later date by the clock.
     """
     today, day = _day_of(at, now), _day_of(at, made)
     return day == today or (day > today and made.timestamp() <= now.timestamp())

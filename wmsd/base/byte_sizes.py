@@ -12,7 +12,7 @@ TOP: Final = Decimal("999.5")
 def scaled(number: int) -> tuple[str, str]:
     """Return a number of bytes with three digits, and its unit, such as `1.25` and `GB`.
 
-    The unit is the largest one in which the number is at least 1.
+    The unit is the largest one in which the rounded number is at least 1.
     """
     value, unit = Decimal(number), UNITS[0]
     for larger in UNITS[1:]:

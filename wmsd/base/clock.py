@@ -54,9 +54,9 @@ class _Leap(NamedTuple):
 class OrderedClock:
     """A clock with a second time, `ordering`, from which the positions of changes are derived.
 
-    Positions never go back. If a clock were wrong for a few seconds and far ahead, one position would follow it.
-    All later changes of that company would then get positions right after that one, for years. Therefore a leap
-    far ahead is followed only when it lasts.
+    Positions never go back. If the clock were far ahead for a few seconds, a change would get a position far in
+    the future. All later changes of that company would then get positions right after that one, for years.
+    Therefore a leap far ahead is followed only when it lasts.
     """
 
     _zero: datetime

@@ -71,8 +71,9 @@ class CursorSigner:
         return base64.urlsafe_b64encode(packed + signature + named).rstrip(b"=").decode()
 
     def place(self, cursor: str, company_id: int, list_name: str, filters: Mapping[str, object]) -> Place:
-        """Return the place that was passed to `sign`. Raise ValueError if the cursor was not signed for this
-        list.
+        """Return the position, the epoch and the digest that were passed to `sign`.
+
+        Raise ValueError if the cursor was not signed for this company, this list and these filters.
         """
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)

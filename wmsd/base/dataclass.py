@@ -1,4 +1,4 @@
-"""A replacement of dataclasses.dataclass that declares frozen classes faster.
+"""A replacement for dataclasses.dataclass that declares frozen classes faster.
 
 For each frozen class the standard library (Python 3.11) compiles six methods, which takes a tenth of a server's
 start. Here only the constructor is compiled. The other methods are shared, and read the fields with an attrgetter.

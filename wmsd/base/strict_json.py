@@ -25,7 +25,7 @@ MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
 """The most fields of all objects together. A document of 1 000 lines has about 10 000 fields."""
 MOST_CONTAINERS = 100_000
-"""The most arrays and objects. To create and collect them holds Python's lock the longest."""
+"""The most arrays and objects. Creating and collecting them takes Python's lock longer than all other steps."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def local_minute(text: str, zone: ZoneInfo) -> Local:
 
 @lru_cache(8192)
 def _local_hour(text: str, zone: ZoneInfo) -> Local | None:
-    """Return the first local time in an hour of UTC, or None if its minutes differ in more than the minute.
+    """Return the first local time in an hour of UTC, or None if more than the minute changes within that hour.
 
     The result is cached, because files contain the same hours again and again.
     """

@@ -34,8 +34,8 @@ ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:
 """The release that introduced an ability, for abilities that version 1.1.0 did not have."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""The weaker ability of a token that is accepted in place of another ability. The settings can require the other
-one of tokens. People at the pages always need the other one.
+"""For an ability, the weaker one that is accepted from a token instead, unless the settings require the ability
+itself. People at the pages always need the ability itself.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {"returns:read": "read, create and move returns, which changes stock"}

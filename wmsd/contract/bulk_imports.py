@@ -109,7 +109,7 @@ def _number(bits: bytes | bytearray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A code that looks like another code. Both contain invisible characters as numbers."""
+    """A code that looks like another code. In both texts, invisible characters are written as their numbers."""
 
     line: int
     code: str

@@ -322,7 +322,7 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 class Recorded(Model):
-    """The fields that every record has in addition to its special fields."""
+    """The fields that every record has in addition to the fields of its kind."""
 
     READ_ONLY: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
     """Fields that a body may contain although no caller can set them, so that a client may send back a received

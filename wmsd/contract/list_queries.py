@@ -60,8 +60,8 @@ Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "strin
 ChangedAfter = Annotated[
     int, BeforeValidator(_last_shown_at), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""An ISO 8601 timestamp, as the last position of the change sequence whose `updated_at` is not after the
-timestamp.
+"""An ISO 8601 timestamp, converted to the last position in the change sequence with this or an earlier
+`updated_at`.
 """
 
 QueryTimestamp = Annotated[

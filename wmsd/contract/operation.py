@@ -1,8 +1,8 @@
 """Operations: use cases, each declared once. Every interface is derived from these declarations.
 
-A declaration is the signature of the action, plus everything that the signature cannot say: the ability and module
-that the operation needs, the record that it returns, the events that it may cause. The access check, the decoding
-of the request, the OpenAPI entry and the reference page follow from the declaration.
+A declaration is the signature of the action, plus everything that the signature cannot say. Examples are the
+ability and module that the operation needs, the record that it returns, and the events that it may cause. The
+access check, the decoding of the request, the OpenAPI entry and the reference page follow from the declaration.
 """
 
 import inspect

@@ -50,8 +50,8 @@ SHUT_OUT: Final = {
         "WHERE id = ? AND created_at = ? AND token_hash IS NOT NULL",
     ),
 }
-"""For each kind: the SELECT of revoked or disabled rows in the replaced file, and the UPDATE that revokes or
-disables them in the restored file.
+"""For each kind, two statements: the SELECT of revoked or disabled rows in the replaced file, and the UPDATE that
+does the same in the restored file.
 """
 
 DELETED: Final = """
@@ -77,13 +77,16 @@ class ShutOut(NamedTuple):
 
 
 def raise_to(of: sqlite3.Connection | Transaction, table: str, value: int) -> None:
-    """Make the next id of the table greater than `value`. Raise sqlite3.Error."""
+    """Make the next id of the table greater than `value`. Raise sqlite3.Error if that fails."""
     for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
         of.execute(statement, {"name": table, "value": value})
 
 
 def leap_ids(platform: Path) -> None:
-    """Raise the ids of a restored platform.db far above the unknown ids that were used. Raise sqlite3.Error."""
+    """Raise the ids of a restored platform.db far above the unknown ids that were used.
+
+    Raise sqlite3.Error if that fails.
+    """
     with sole_transaction(platform) as connection:
         given: dict[str, int] = dict(connection.execute(SEQUENCES))
         for (name,) in connection.execute(NUMBERED).fetchall():

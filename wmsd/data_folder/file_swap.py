@@ -80,7 +80,7 @@ def is_begun(data: Path) -> bool:
 def finish_swap(data: Path) -> None:
     """Finish the renames that `swap` has begun. Several processes may call this at the same time.
 
-    Raise StorageError and OSError.
+    Raise StorageError or OSError if that fails.
     """
     journal = data / JOURNAL
     try:

@@ -110,7 +110,7 @@ class DataFolder:
             )
 
     def make_place(self) -> None:
-        """Create the folder if it does not exist yet. Raise StorageError."""
+        """Create the folder if it does not exist yet. Raise StorageError if that fails."""
         check_folder(self.path)
         path = self.path.resolve()
         made = [folder for folder in path.parents if not folder.exists()]
@@ -123,7 +123,7 @@ class DataFolder:
             raise StorageError(f"The data folder {self.path} cannot be made: {reason_of(error)}.") from None
 
     def open(self, before_migration: Before = only_by_a_server, backups: Backups | None = None) -> None:
-        """Check `platform.db` and migrate it to this program's version. Raise StorageError.
+        """Check `platform.db` and migrate it to this program's version. Raise StorageError if that fails.
 
         `backups` is as in `check_platform`.
         """
@@ -249,7 +249,7 @@ class DataFolder:
         self.say_listening(listen, is_ready=False)
 
     def _finish_swap(self) -> None:
-        """Finish a restore that was interrupted. Raise StorageError."""
+        """Finish a restore that was interrupted. Raise StorageError if that fails."""
         try:
             file_swap.finish_swap(self.path)
         except OSError as error:
@@ -334,9 +334,7 @@ class DataFolder:
         assert self._lock is not None
         self.address = address
         said = Serving(os.getpid(), listen, __version__, is_ready, lends, address)._asdict()
-        os.pwrite(
-            self._lock.fileno(), json.dumps(said).ljust(SAID_BYTES).encode(), 0
-        )  # one write
+        os.pwrite(self._lock.fileno(), json.dumps(said).ljust(SAID_BYTES).encode(), 0)  # one write
 
     def forget_deleted(self) -> None:
         """Remove all traces of deleted and changed data from `platform.db`. No other process may have it open."""
@@ -354,11 +352,10 @@ class DataFolder:
 
 @contextmanager
 def new_place(folder: DataFolder) -> Iterator[None]:
-    """Create the place of a data folder that will be filled, for example by a restore, and lock it.
+    """Create the folder of a new installation, for example for a restore, and lock it while this context is open.
 
-    Raise StorageError.
-
-    If an error occurs before the folder contains data, remove everything that was created for it.
+    If an error occurs before the folder contains data, remove everything that was created for it. Raise
+    StorageError if the folder cannot be created or locked.
     """
     path = folder.path.resolve()
     files = [each for each in (path / LOCK, path / BORROWERS) if not each.exists()]

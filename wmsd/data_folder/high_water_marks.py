@@ -77,7 +77,7 @@ class HighWaterMarks:
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
     """Begin an epoch in an older file, after the mark, and log what is missing.
 
-    Raise StorageError and sqlite3.Error.
+    Raise StorageError or sqlite3.Error if that fails.
     """
     begin_epoch(path, "older_file", numbers_of(path, mark))
     missing = max(0, mark.last_event - found.last_event)

@@ -29,7 +29,7 @@ NO_SECRET: Final = "it holds no secret"
 def open_key(file: str) -> MasterKey:
     """Return the master key in the file of the settings.
 
-    Without a file, keys are stored in clear. Raise StorageError.
+    Without a file, keys are stored in clear. Raise StorageError if that fails.
     """
     if not file:
         return IN_CLEAR
@@ -74,7 +74,10 @@ def create_key_file(path: Path, secret: str, data: Path) -> None:
 
 
 def replace(path: Path, secrets: Sequence[str]) -> None:
-    """Replace the secrets of a key file, all or none, even if the machine stops. Raise StorageError."""
+    """Replace the secrets of a key file, all or none, even if the machine stops.
+
+    Raise StorageError if that fails.
+    """
     target = path.resolve()
     unfinished = target.with_name(f"{target.name}.new")
     try:

@@ -164,7 +164,7 @@ class Loan:
     def ask(self, verb: str, argument: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
         """Return the server's answer.
 
-        Raise StorageError with the server's sentence if it refuses. Raise Unanswered.
+        Raise StorageError with the server's sentence if it refuses. Raise Unanswered if there is no answer.
         """
         try:
             self._connection.settimeout(seconds)
@@ -177,7 +177,7 @@ class Loan:
         return said["answer"]
 
     def borrow(self, path: Path) -> None:
-        """Borrow a file until the end of the loan. Raise StorageError."""
+        """Borrow a file until the end of the loan. Raise StorageError if that fails."""
         try:
             self.ask(LEND, str(path.relative_to(self._folder.path)))
         except Unanswered:
@@ -237,7 +237,7 @@ def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
 
     The folder may be a copy on a read-only disk. While this context is open, either no server starts in the
     folder, or files can be borrowed from its server. A folder without a lock is a copy that no server has used,
-    and gets no lock. Raise StorageError.
+    and gets no lock. Raise StorageError if that fails.
     """
     with ExitStack() as held:
         is_free = True

@@ -44,7 +44,9 @@ class Numbers(NamedTuple):
     are higher than these; that loss was reported at the restore.
     """
     is_complete: bool
-    """True if the file has used no further numbers: it could be read, and nothing shows that it had more."""
+    """True if these are all numbers that the file has used: it could be read, and nothing shows that more were
+    used.
+    """
 
     @property
     def last_event(self) -> int:

@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 def installation_verbs(platform: "Database") -> dict[str, Verb]:
-    """Return the server's side: the request for the id of the installation."""
+    """Return the request that the server answers with the id of the installation."""
 
     async def answer(session: Session, argument: Any) -> str:
         return await platform.read(companies.installation)

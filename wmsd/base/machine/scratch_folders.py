@@ -18,7 +18,10 @@ AS_IT_IS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 @contextmanager
 def in_use(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock while this context is open. On a disk without locks, do nothing. Raise OSError."""
+    """Hold the folder's lock while this context is open.
+
+    On a disk without locks, do nothing. Raise OSError if that fails.
+    """
     with unused(folder):
         yield
 

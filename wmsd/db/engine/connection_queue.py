@@ -144,7 +144,7 @@ class ConnectionQueue:
     ) -> "ConnectionQueue":
         """Open a connection, and return its queue.
 
-        Raise the errors of `connect`, and RuntimeError if no thread can start.
+        Pass on the errors of `connect`. Raise RuntimeError if no thread can start.
         """
         return cls(await workers.open(connect), workers, run_group)
 

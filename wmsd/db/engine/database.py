@@ -63,7 +63,7 @@ class Database(FileConnections):
     ) -> Awaitable[Result]:
         """Run the action as a unit of work, and return its result when it is committed to disk.
 
-        Raise the errors of the action; nothing is changed then. `is_quiet`: `after_commit` need not be called.
+        Pass on the errors of the action; nothing is changed then. `is_quiet`: `after_commit` need not be called.
         """
         self.last_used, actor = self._clock.monotonic(), actor or self._who
         write_first = partial(self._write_first, action, actor, is_quiet)
@@ -139,7 +139,7 @@ class Database(FileConnections):
         return Staging(self.path, self._clock, self._ids, self._provision, actor, of_copy, folder)
 
     async def try_to_write(self) -> None:
-        """Commit a write that changes nothing, in order to check the disk. Raise the errors of `write`."""
+        """Commit a write that changes nothing, in order to check the disk. Pass on the errors of `write`."""
 
         def write_version(tx: Transaction) -> None:
             tx.execute(f"PRAGMA user_version = {tx.value('PRAGMA user_version')}")
@@ -147,7 +147,9 @@ class Database(FileConnections):
         await self.write(write_version)
 
     async def write_log_back(self) -> None:
-        """Write a long log back into the file. Raise the errors of `write`, and sqlite3.Error.
+        """Write a long log back into the file.
+
+        Pass on the errors of `write`. Raise sqlite3.Error if the log cannot be written back.
 
         The writer also does this after commits, but there it reports no failure.
         """

@@ -152,7 +152,10 @@ class FileConnections:
         return True
 
     def begin(self) -> bool:
-        """Prepare to open a connection. Return True if this process must open the file alone. Raise FileMoved."""
+        """Prepare to open a connection.
+
+        Return True if this process must open the file alone. Raise FileMoved if the file was removed or replaced.
+        """
         if self._is_retired:
             raise FileMoved(self.path)
         alone = self._alone and not self._is_shared
@@ -164,7 +167,7 @@ class FileConnections:
     async def open(self) -> None:
         """Open one connection that writes and reads, so that the database counts as open.
 
-        Raise the errors of opening.
+        Pass on the errors of opening.
 
         A file with separate workers also opens a connection for slow reads, and retains it. All parts of wmsd need
         such a file, and later there may be no resources for another connection.
@@ -276,7 +279,7 @@ class FileConnections:
     async def keep(self, path: Path) -> bool:
         """Write the whole log into the file. If the file was deleted, write a copy to `path` instead.
 
-        Return True if there is a copy. Raise sqlite3.Error and OSError.
+        Return True if there is a copy. Raise sqlite3.Error or OSError if that fails.
         """
         queues = self._queues()
         run_last = queues[-1].run_last if queues else self._inline_reader.run_last
@@ -340,7 +343,7 @@ class FileConnections:
     async def pinned(self) -> AsyncIterator[HeldState]:
         """Hold the state after the last commit while this context is open, or until the file must be closed.
 
-        Raise sqlite3.Error and StorageError.
+        Raise sqlite3.Error or StorageError if that fails.
         """
         self.last_used = self._clock.monotonic()
         async with self._sharing:
@@ -358,8 +361,7 @@ class FileConnections:
 
 
 def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:
-    # A reader of a WAL database may have to create the -shm file. Therefore it opens for writing and is restricted
-    # then.
+    # A reader of a WAL database may have to create the -shm file, so it opens for writing and is then restricted.
     connection = connect(path, cache_kib=THREAD_CACHE_KIB if read_only else CACHE_KIB, alone=alone)
     if read_only:
         connection.execute("PRAGMA query_only = ON")

@@ -45,7 +45,8 @@ def rows_of_log(path: Path) -> list[LogRow]:
     """Return the rows in the log about itself and about the file that it found, one for each name of the log.
 
     The list is empty if the log is a copy. It may contain rows of a transaction that was rolled back. SQLite would
-    find the rows by the schema of the present file, which may be another file. Raise OSError.
+    find the rows by the schema of the present file, which may be another file. Raise OSError if the file cannot be
+    read.
     """
     log = log_of(path.resolve())
     inode = log.stat().st_ino & LARGEST
@@ -57,7 +58,8 @@ def rows_of_log(path: Path) -> list[LogRow]:
 def was_exchanged(path: Path, row: LogRow) -> bool:
     """Return True if the file is not the one that its log found, judged by identity, times and pages.
 
-    No process may have the file open, and no part of the row may have been written back to it. Raise OSError.
+    No process may have the file open, and no part of the row may have been written back to it. Raise OSError if
+    the file cannot be read.
     """
     found = find_file_and_log(path)
     is_written = found.modified != row.found_modified and found.changed > row.found_changed

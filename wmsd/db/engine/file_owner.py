@@ -33,13 +33,19 @@ def claim_file(connection: sqlite3.Connection, path: Path, owner: Owner) -> None
 
 
 def give_away(connection: sqlite3.Connection, owner: Owner) -> None:
-    """Replace the owner in a copy of a file that will belong to another company. Raise sqlite3.Error."""
+    """Replace the owner in a copy of a file that will belong to another company.
+
+    Raise sqlite3.Error if that fails.
+    """
     connection.execute("DELETE FROM owner")
     connection.execute(CLAIM, owner)
 
 
 def check_owner(connection: sqlite3.Connection | Transaction, path: Path, owner: Owner) -> None:
-    """Raise WrongOwner if the file belongs to another company or another installation. Raise sqlite3.Error."""
+    """Raise WrongOwner if the file belongs to another company or another installation.
+
+    Raise sqlite3.Error if the file cannot be read.
+    """
     row = connection.execute(FIND).fetchone()
     if row is None:
         return

@@ -3,7 +3,7 @@
 SQLite's online backup restarts whenever another connection writes, so it might never end on a busy server. A
 reader can hold a state instead. As long as the reader reads, the log does not restart, and no newer page is
 written from the log into the file. Therefore the state consists of the bytes of the file, and of the log up to the
-last commit of the state (https://sqlite.org/wal.html, sections 2.1 and 2.2).
+state's last commit. See https://sqlite.org/wal.html, sections 2.1 and 2.2.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class HeldState:
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
         """Write a copy to `path`, from which the statements have deleted data without a trace.
 
-        The copy is created in memory first, and gets a new log name. Raise the errors of `read`.
+        The copy is created in memory first, and gets a new log name. Pass on the errors of `read`.
         """
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
             with self._held() as connection:
@@ -103,7 +103,8 @@ def hold_state(path: Path, *, alone: bool = False) -> HeldState:
 
     `alone` must be as in the other connections of this process to the file.
 
-    The function waits for other writers for a short time. Raise sqlite3.Error and StorageError.
+    The function waits for other writers for a short time. Raise sqlite3.Error or StorageError if the state cannot
+    be held.
     """
     found = identity(path)
     if found is None:
@@ -123,7 +124,7 @@ def hold_state(path: Path, *, alone: bool = False) -> HeldState:
 
 
 def read_state(path: Path, action: Callable[[Transaction], Result]) -> Result:
-    """Return the action's result over the state after the last commit. Raise the errors of `hold_state`."""
+    """Return the action's result over the state after the last commit. Pass on the errors of `hold_state`."""
     with closing(hold_state(path)) as state:
         return state.read(action)
 
@@ -165,7 +166,7 @@ class HeldStates:
         return not self._held
 
     async def begin(self, path: Path, alone: bool) -> HeldState:
-        """Hold a state of the file. Raise the errors of `hold_state`."""
+        """Hold a state of the file. Pass on the errors of `hold_state`."""
         held = await self._workers.open(partial(hold_state, path, alone=alone))
         self._held.add(held)
         self._none_held.clear()

@@ -21,7 +21,7 @@ class HighWaterMark(NamedTuple):
 
 
 def read_mark(of: sqlite3.Connection | Transaction) -> HighWaterMark:
-    """Return the high-water mark of the file. Raise sqlite3.Error."""
+    """Return the high-water mark of the file. Raise sqlite3.Error if the file cannot be read."""
     [row] = of.execute(READ)
     return HighWaterMark(*row)
 

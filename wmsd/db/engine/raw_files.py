@@ -65,7 +65,10 @@ def unopened_file(path: Path) -> Iterator[bool]:
 
 
 def first_bytes(path: Path, number: int) -> bytes | None:
-    """Return the first bytes of the file, or None while this process has a connection to it. Raise OSError."""
+    """Return the first bytes of the file, or None while this process has a connection to it.
+
+    Raise OSError if the file cannot be read.
+    """
     with unopened_file(path) as is_unopened:
         if not is_unopened:
             return None
@@ -75,7 +78,10 @@ def first_bytes(path: Path, number: int) -> bytes | None:
 
 
 def is_in_use(path: Path) -> bool:
-    """Return True if any process has a connection to the file and has read it. Raise OSError."""
+    """Return True if any process has a connection to the file and has read it.
+
+    Raise OSError if the file cannot be read.
+    """
     with unopened_file(path) as is_unopened:
         return not is_unopened or is_locked(path)
 

@@ -42,8 +42,8 @@ def _content(status: os.stat_result) -> tuple[int, int]:
 
 
 def state_of(path: str) -> tuple[int, ...]:
-    """Return a value that changes when the file is written, removed or replaced, or when a log is left beside
-    it.
+    """Return a value that changes when the file is written, removed or replaced, or when a log is left next to the
+    file.
     """
     found: list[int] = []
     for name in (path, f"{path}-wal"):
@@ -168,7 +168,7 @@ class Standing:
 def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool:
     """Write the whole log into the file. If the file was deleted, write a copy to `path` instead.
 
-    Return True if there is a copy. Raise sqlite3.Error and OSError.
+    Return True if there is a copy. Raise sqlite3.Error or OSError if that fails.
     """
     connection.execute("PRAGMA query_only = OFF")
     connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")

@@ -30,8 +30,8 @@ QUICK_CHECK = "PRAGMA quick_check(1)"
 """The statement that checks a file. Its single value is `ok` if SQLite finds no damage."""
 CACHE_KIB = 16_384
 LOG_BYTES = 16 * 1024 * 1024
-"""The size to which the log is cut when it restarts, so that the disk space of a log that grew during a long read
-is freed.
+"""The size to which the log is cut when it restarts. The cut frees the disk space of a log that grew during a long
+read.
 """
 TO_WRITE = (
     "journal_mode = WAL",
@@ -80,7 +80,7 @@ def connect(
 
     The file must exist unless `create` is True. If another connection has locked the file, wait for
     `busy_seconds`. `alone`: no other process can open the file while this connection is open, and the log's index
-    is in this process's memory. Raise sqlite3.Error.
+    is in this process's memory. Raise sqlite3.Error if that fails.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)
@@ -116,7 +116,10 @@ def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connection:
-    """Open a read-only connection to a file in any state. `without_log`: ignore the log. Raise sqlite3.Error."""
+    """Open a read-only connection to a file in any state.
+
+    `without_log`: ignore the log. Raise sqlite3.Error if that fails.
+    """
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
 
 

@@ -157,8 +157,8 @@ class Transaction:
         """Return `count` new values of the company's change sequence.
 
         The sequence is a hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always greater
-        than all earlier values, and in a later millisecond than earlier units of work. Therefore "changed after
-        this time" is a comparison of values, and stays right when the wall clock is set back.
+        than all earlier values. Each unit of work also gets a later millisecond than earlier ones. Therefore
+        "changed after this time" is a comparison of values, and stays right when the wall clock is set back.
         """
         if self._last_change is None:
             self._last_change = self.last_change() // 1000 * 1000 + 999
@@ -200,7 +200,10 @@ def lone_transaction(connection: sqlite3.Connection, who: Actor = PROGRAM) -> Tr
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[Transaction]:
-    """Open a transaction that reads one state. Close the connection at the end. Raise sqlite3.Error."""
+    """Open a transaction that reads one state.
+
+    Close the connection at the end. Raise sqlite3.Error if that fails.
+    """
     with closing(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")

@@ -107,7 +107,7 @@ def commit(connection: sqlite3.Connection) -> None:
 def write_over(connection: sqlite3.Connection) -> None:
     """Commit a transaction that changes nothing, in order to overwrite the failed one in the log.
 
-    Raise sqlite3.Error.
+    Raise sqlite3.Error if that fails.
     """
     try:
         begin_to_write(connection)
@@ -171,9 +171,9 @@ def read_unit(tx: Transaction, work: Work) -> None:
 
 
 def read_unit_in_time(under_way: UnderWay) -> Callable[[Transaction, Work], None]:
-    """Return a function as `read_unit` that observes the time limit of the work.
+    """Return a function that runs a read as `read_unit` does, within the time limit of the work.
 
-    It does not begin work whose time is over, and lets `under_way` interrupt the work.
+    The function does not start work whose time is over, and lets `under_way` interrupt the work.
     """
 
     def run(tx: Transaction, work: Work) -> None:

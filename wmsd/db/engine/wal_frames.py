@@ -19,7 +19,9 @@ FRAME_HEADER_BYTES: Final = FRAME_HEADER.size
 
 
 def pages_in(log: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the content of each page in the log, the oldest first. Raise OSError.
+    """Yield the number and the content of each page in the log, the oldest first.
+
+    Raise OSError if the file cannot be read.
 
     Frames of an earlier log after the end of this log are skipped. Frames of a rolled-back transaction are
     included.

@@ -22,8 +22,8 @@ MOST_FRAMES: Final = 1000
 """The number of pages at which the log is written back, which is also SQLite's default."""
 LOOK: Final = "PRAGMA wal_checkpoint(NOOP)"
 WRITE_BACK: Final = "PRAGMA wal_checkpoint(PASSIVE)"
-"""`LOOK` and `WRITE_BACK` return whether another connection was in the way, the number of pages in the log, and
-how many of these pages are in the file.
+"""`LOOK` and `WRITE_BACK` return three values: whether another connection was in the way, the number of pages in
+the log, and how many of them are in the file.
 """
 BEGIN_ANEW: Final = """
     UPDATE log SET
@@ -88,8 +88,8 @@ def check_log(path: Path, copy: Path | None = None) -> None:
     Call this before the file is opened.
 
     While this process has the file open, nothing is checked. A file whose names cannot be read is left to the
-    other checks, and so is a file from before the table `log`. If nothing may be written next to the file, `copy`
-    is read instead, which is a copy of the file and the log.
+    other checks, and so is a file of a version without the table `log`. If nothing may be written next to the
+    file, pass a `copy` of the file and the log, which is read instead.
     """
     file = path.resolve()
     if not log_bytes(file):
@@ -102,7 +102,9 @@ def check_log(path: Path, copy: Path | None = None) -> None:
 
 
 def _checked_name(path: Path, read: Path) -> int | None:
-    """Return the name that the file has without its log, or None if it has no name. Raise WrongLog.
+    """Return the name that the file has without its log, or None if it has no name.
+
+    Raise WrongLog if the log does not belong to the file.
 
     Other processes may be using the file. As long as this connection reads with the log, the log does not restart,
     and no more of it is written into the file. The file without its log is closed last, because that drops all
@@ -119,7 +121,10 @@ def _checked_name(path: Path, read: Path) -> int | None:
 
 
 def _check_rows(path: Path, name: int) -> None:
-    """Check the file by the rows in the log. Raise WrongLog and OSError."""
+    """Check the file by the rows in the log.
+
+    Raise WrongLog if they do not fit, and OSError if they cannot be read.
+    """
     rows = rows_of_log(path)
     if not rows or any(row.id == name for row in rows):
         return

@@ -33,7 +33,7 @@ GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
 file's high-water mark, and the expected one.
 """
 Borrow = Callable[[Path], None]
-"""A function that asks the process that has the file open to share it. Raise StorageError."""
+"""A function that asks the process that has the file open to share it. It raises StorageError if that fails."""
 VISIT_SECONDS: Final = 0.005
 REQUEST_WAITS: Final = 1.0
 """The seconds that a request waits for a file that another program has locked; the next request tries again. A
@@ -49,7 +49,7 @@ OVERWRITTEN: Final = (
 
 
 class CompanyFile:
-    """The file of one company, which may be open or not.
+    """The file of one company. It may be open or closed.
 
     `failure` says why the file cannot be used, or is None. `damage` says what damage was found during use. A check
     reads little of a file, so a damaged file may be used again after a check.
@@ -167,7 +167,7 @@ class CompanyFile:
         """
         async with self._changing:
             await self._has_left()
-            while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110 (a thread has it for milliseconds)
+            while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110  (a thread has it for milliseconds)
                 await asyncio.sleep(VISIT_SECONDS)
             try:
                 self._is_shared = self.is_lent
@@ -289,7 +289,7 @@ class CompanyFile:
     async def replace(self, put: Callable[[], Result]) -> Result:
         """Close the file, and call `put` on a thread, which puts another file in its place.
 
-        Requests for the company wait meanwhile. Raise StorageError if a command is using the file. Raise the
+        Requests for the company wait meanwhile. Raise StorageError if a command is using the file. Pass on the
         errors of `put`.
         """
         return await asyncio.shield(asyncio.ensure_future(self._replace(put)))

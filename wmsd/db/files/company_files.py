@@ -171,13 +171,13 @@ class CompanyFiles:
         return file.database if file is not None and self.is_open(company_id) else None
 
     async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
-        """Run `work` with the company's database. Raise the errors of `get` and of `work`."""
+        """Run `work` with the company's database. Pass on the errors of `get` and of `work`."""
         async with self.visiting(company_id) as database:
             await work(database)
 
     @asynccontextmanager
     async def visiting(self, company_id: int) -> AsyncIterator[Database]:
-        """Yield the company's database. Raise the errors of `get`.
+        """Yield the company's database. Pass on the errors of `get`.
 
         A file that was closed is closed again at the end. Thus a loop over all companies displaces at most one
         open file.

@@ -29,7 +29,7 @@ IN_INDEX: Final = "index {index} of table {table}"
 ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
 NOT_MADE_BY_WMSD: Final = "foreign, changed or missing: {parts}"
 WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY, NOT_MADE_BY_WMSD)
-"""The texts that name the place of a damage. Other messages come from SQLite."""
+"""The texts that name the place of damage. Other messages come from SQLite."""
 OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
 OF_AN_INDEX: Final = re.compile(r"(?:from|in|of) index (\S+)$")
 A_TABLE: Final = "SELECT integrity_check FROM pragma_integrity_check(?)"
@@ -81,7 +81,7 @@ def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def missing_end(path: Path) -> list[Damage]:
-    """Return a damage if the file is shorter than its header says.
+    """Return a `Damage` if the file is shorter than its header says.
 
     SQLite reads zeros for a last page that is cut off.
 
@@ -99,7 +99,7 @@ def missing_end(path: Path) -> list[Damage]:
 
 
 def foreign_schema(tx: Transaction) -> list[Damage]:
-    """Return a damage if the schema differs from the one that migrations create, because a person has changed
+    """Return a `Damage` if the schema differs from the one that migrations create, because a person has changed
     it.
     """
     application_id = tx.value("PRAGMA application_id")
@@ -109,7 +109,7 @@ def foreign_schema(tx: Transaction) -> list[Damage]:
 
 
 def damages(tx: Transaction) -> list[Damage]:
-    """Return the damages of the file.
+    """Return every `Damage` in the file.
 
     An intact file is read once. In a damaged file, each table is then checked separately.
     """

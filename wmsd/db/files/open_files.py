@@ -88,7 +88,7 @@ class OpenFiles:
         return iter(list(self._by_use))
 
     async def use(self, database: FileConnections) -> None:
-        """Open the database if it is closed, and mark it as just used. Raise the errors of opening."""
+        """Open the database if it is closed, and mark it as just used. Pass on the errors of opening."""
         if database in self._by_use:
             self._by_use.move_to_end(database)
         else:

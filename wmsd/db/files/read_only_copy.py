@@ -112,7 +112,10 @@ def _in_place(path: Path, owner: Owner | None) -> Iterator[Transaction]:
 
 
 def _copied(path: Path, opened: ExitStack) -> Path:
-    """Return the path of a copy with its log, in a folder that only this user may enter. Raise StorageError."""
+    """Return the path of a copy with its log, in a folder that only this user may enter.
+
+    Raise StorageError if that fails.
+    """
     file = path.resolve()
     sources = [file, *(side for log in LOGS if (side := file.with_name(f"{file.name}{log}")).exists())]
     needed, folder = sum(map(file_bytes, sources)), Path(tempfile.gettempdir())

@@ -79,7 +79,10 @@ def only_by_a_server(path: Path) -> None:
 
 
 def create_file(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
-    """Create a new file of this kind for its owner. Raise StorageError. An existing file is never changed."""
+    """Create a new file of this kind for its owner.
+
+    Raise StorageError if that fails. An existing file is never changed.
+    """
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is.")
     unfinished = path.with_name(f"{path.name}.new")
@@ -193,7 +196,7 @@ def _open(
 
 
 def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, owner: Owner | None) -> None:
-    """Run all scripts that the file needs, or none of them. Raise sqlite3.Error.
+    """Run all scripts that the file needs, or none of them. Raise sqlite3.Error if that fails.
 
     Raise StorageError if a script does not suit the file's content, or if the file has another owner.
     """
@@ -235,8 +238,8 @@ class ForeignSchema(StorageError):
 def check_schema(path: Path, kind: FileKind) -> None:
     """Raise StorageError if the file has another kind or was created by a newer program.
 
-    Raise ForeignSchema if its schema is not what the migrations up to its version create. Raise sqlite3.Error.
-    Nothing in the file, such as a trigger, can run meanwhile.
+    Raise ForeignSchema if its schema is not what the migrations up to its version create. Raise sqlite3.Error if
+    it cannot be read. Nothing in the file, such as a trigger, can run meanwhile.
     """
     with closing(connect_leaving_nothing(path)) as connection:
         schema_check.restrict(connection)
@@ -248,7 +251,7 @@ def check_schema(path: Path, kind: FileKind) -> None:
 def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind, are_own_indexes_fine: bool = False) -> str:
     """Return, as text, the parts of the schema that differ from what the migrations up to its version create.
 
-    Return "" if no part differs. Raise sqlite3.Error.
+    Return "" if no part differs. Raise sqlite3.Error if the schema cannot be read.
     """
     found = schema_check.read(of)
     if schema_check.digest(found) == DIGESTS.get(kind.name):
@@ -303,7 +306,7 @@ def has_this_schema(path: Path, kind: FileKind) -> bool:
 
 
 def version_of(path: Path) -> int:
-    """Return the number of a file's last migration. Raise sqlite3.Error."""
+    """Return the number of a file's last migration. Raise sqlite3.Error if the file cannot be read."""
     with closing(connect(path, read_only=True)) as connection:
         return _version(connection)
 

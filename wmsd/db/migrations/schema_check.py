@@ -67,7 +67,7 @@ def made_by(statements: Iterable[str]) -> frozenset[Part]:
 
 
 def read(of: sqlite3.Connection | Transaction) -> frozenset[Part]:
-    """Return the parts of the schema. Raise sqlite3.Error."""
+    """Return the parts of the schema. Raise sqlite3.Error if the file cannot be read."""
     return frozenset(Part(*row) for row in of.execute(READ)) - MADE_BESIDE
 
 

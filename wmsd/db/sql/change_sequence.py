@@ -1,8 +1,8 @@
 """The position of a record in the company's change sequence, and the time that the record shows for it.
 
 A position is in microseconds, and a record has its millisecond as `updated_at`. Each unit of work begins a new
-millisecond. Therefore a client that requests what changed after the `as_of` of a list gets every change exactly
-once, however many records share a millisecond and whatever the clock does.
+millisecond. Therefore a client that requests the changes after the `as_of` of a list gets every change exactly
+once. That holds however many records share a millisecond, and whatever the clock does.
 """
 
 from collections.abc import Mapping

@@ -36,7 +36,7 @@ LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) EN
 class CsvLines:
     """A renderer of lines with these columns.
 
-    `own` has the SQL and the field of columns that the record does not have, or has in another form.
+    `own` maps a column to its SQL and its model field, if the record lacks the column or has it in another form.
     `is_unambiguous`: a number is written so that its fraction cannot be read as a group of three digits. `moment`
     writes times in another form than the API.
     """

@@ -14,9 +14,9 @@ BEYOND_ALL: Final = 2**62
 def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
     """Delete some of the rows that are older than `kept`, the first ones first, and return their number.
 
-    `identity` and `moment` are the columns with the order and the time of the rows. A row after a row that is not
-    old enough stays, whatever its time is, because the clock may have been set back for a while. Times in the
-    future are ignored too.
+    `identity` and `moment` are the columns with the order and the time of the rows. Rows after the first row that
+    is not old enough stay, whatever their time is, because the clock may have been set back for a while. Times in
+    the future are ignored too.
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(
