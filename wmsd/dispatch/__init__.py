@@ -1,1 +1,1 @@
-"""The way of a request to its operation and back: read it from `dispatcher.py` down."""
+"""The path of a request to its operation and back; start reading at `dispatcher.py`."""

@@ -1,9 +1,10 @@
-"""Callers and companies, in memory. They are read from `platform.db` when first needed, and forgotten when
-something that decides on access changes there.
+"""The cache of callers and companies. wmsd reads them from `platform.db` when they are first needed, and drops
+them when data that decides on access changes there.
 
-The next request sees a change by this process. It sees one by another process (the command line) within a second:
-a job looks whether the file has changed, and then at `access_version`, which leaves out bookkeeping. A thousand
-companies and their tokens take a second of the processor to be read again.
+A change by this process takes effect with the next request. A change by another process, such as the command line,
+takes effect within a second: a job checks whether the file has changed, and then compares `access_version`, which
+ignores bookkeeping. This comparison saves time, because reading a thousand companies and their tokens takes a
+second of the processor.
 """
 
 import asyncio
@@ -35,22 +36,24 @@ from wmsd.tenants.sites import store as sites
 Result = TypeVar("Result")
 MOST_TOKENS = 10_000
 KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
-"""The caller with the platform token. It may use no company."""
+"""The caller with the platform token. This caller may use no company."""
 
 
 @dataclass(slots=True)
 class _Kept:
-    """What was read since the last change. A read that began before writes into what nobody asks any more."""
+    """The data that was read since the last change of access. `forget` replaces the whole object, so a read that
+    began before the change writes only to the discarded one.
+    """
 
     reads: dict[str, "asyncio.Future[Any]"] = field(default_factory=dict)
-    """What is being read."""
+    """The reads that are running now, by their name."""
     tables: dict[str, Any] = field(default_factory=dict)
-    """What is read whole: the signing keys, and the keys of sites and of the platform."""
+    """The tables that are read whole: the signing keys, and the tokens of sites and of the platform."""
     companies: dict[int, Company] | None = None
     by_name: list[Company] = field(default_factory=list)
     callers: dict[str, Caller] = field(default_factory=dict)
     sessions: dict[str, tuple[Session, Caller]] = field(default_factory=dict)
-    """By the hashes of their secrets."""
+    """The sessions and their callers, by the hash of the session secret."""
 
 
 class AccessCache:
@@ -62,7 +65,9 @@ class AccessCache:
         session_uses: SessionUses,
         demands_second_factor: bool = False,
     ) -> None:
-        """`lifetimes`: of sessions. `demands_second_factor`: of admins."""
+        """Create the cache. `lifetimes` are those of sessions. `demands_second_factor` is True if admins must have
+        a second factor.
+        """
         self._demands_second_factor = demands_second_factor
         self._platform = platform
         self._clock = clock
@@ -71,20 +76,22 @@ class AccessCache:
         self._access_version: int | None = None
         self._kept = _Kept()
         self.note_companies: Callable[[Collection[int]], None] | None = None
-        """Is told which companies there are, each time they are read."""
+        """Called with the ids of all companies each time wmsd reads the companies."""
         self._uses = defaultdict[str, dict[int, tuple[datetime, str]]](dict)
-        """When tokens of people, sites and the platform were used last and from which address, by table and id."""
+        """The time and the client address of the last use of each token, by table and token id. The tables are
+        those of people's, sites' and platform tokens.
+        """
         self._addresses = TokenAddresses()
         self._session_uses, self._seen = session_uses, session_uses.seen
         self._noted: dict[int, datetime] = {}
-        """The same, as it is written down."""
+        """The times of last use of sessions that are already in `platform.db`, by session id."""
 
     def forget(self) -> None:
         self._kept = _Kept()
 
     async def forget_if_changed(self) -> bool:
-        """Returns whether the file has changed since the last look. Forgets everything when that is more than
-        bookkeeping.
+        """Return True if `platform.db` has changed since the last check. Empty the cache if `access_version` has
+        changed too.
         """
         version = await self._platform.data_version()
         if version == self._version:
@@ -96,7 +103,9 @@ class AccessCache:
         return True
 
     async def _read_once(self, what: str, action: Callable[[Transaction], Result]) -> Result:
-        """What the action reads. It is read once for all who ask for it meanwhile."""
+        """Return the result of `action`. Callers that ask for the same `what` while a read is running share that
+        read.
+        """
         reads = self._kept.reads
         reading = reads.get(what)
         if reading is None:
@@ -106,7 +115,7 @@ class AccessCache:
         return result
 
     async def _table(self, what: str, read: Callable[[Transaction], Result]) -> Result:
-        """What this reads, which is kept until something changes."""
+        """Return the result of `read`, which is cached until access data changes."""
         tables = self._kept.tables
         if what not in tables:
             tables[what] = await self._read_once(what, read)
@@ -118,7 +127,9 @@ class AccessCache:
         return len(self._kept.callers) + len(self._kept.companies or ())
 
     async def caller(self, token: str | None, address: str) -> Caller:
-        """Who has this token, and comes from this address. Raises Problem (401)."""
+        """Return the caller who owns this token, and note the client address. Raise Problem (401) if the token is
+        not valid.
+        """
         if not token:
             raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
         caller = self._kept.callers.get(token) or await self._look_up(token)
@@ -145,7 +156,9 @@ class AccessCache:
         return caller
 
     async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
-        """The person with this session. What a page asks by itself is no use of it. Raises Problem (401)."""
+        """Return the person with this session. Raise Problem (401) if the session is not valid. A request that a
+        page sends automatically does not count as use of the session.
+        """
         hash_ = secret_hash(secret)
         is_displaced, known = self._session_uses.is_displaced(hash_), self._kept.sessions
         found = None if is_displaced else known.get(hash_)
@@ -167,8 +180,9 @@ class AccessCache:
         return caller
 
     async def session_user(self, secret: str) -> int | None:
-        """The id of the user who has this session, or had it until it was over. None for a session that is
-        unknown, that somebody has ended, or that was over before the start.
+        """Return the id of the user to whom this session belongs, or belonged until the session expired. Return
+        None if the session is unknown, was ended by a person, or had expired before the server started, or if the
+        user is disabled.
         """
         hash_ = secret_hash(secret)
         former = self._session_uses.former_user(hash_)
@@ -178,13 +192,13 @@ class AccessCache:
         return None if found is None or found.user.disabled else found.session.user_id
 
     async def ended_of(self, session_ids: Collection[int]) -> set[int]:
-        """Those of these sessions that somebody has ended."""
+        """Return the ids of these sessions that `platform.db` does not have any more."""
         if not session_ids:
             return set()
         return set(session_ids) - await self._platform.read(lambda tx: sessions.left_of(tx, session_ids))
 
     async def write_session_uses(self) -> None:
-        """Writes when sessions were used last, as `write_token_uses` does."""
+        """Write the time of last use of each session to `platform.db`, if the time has changed."""
         seen = {each: at for each, at in self._seen.items() if self._noted.get(each) != at[0]}
         if seen:
             rows = [(timestamps.to_text(moment), address, each) for each, (moment, address) in seen.items()]
@@ -192,7 +206,7 @@ class AccessCache:
             self._noted.update({each: moment for each, (moment, _) in seen.items()})
 
     async def sweep_sessions(self) -> int:
-        """Removes the sessions that are over. Returns how many."""
+        """Delete the expired sessions and return how many were deleted."""
         ended = await self._platform.write(lambda tx: sessions.end_old(tx, self._lifetimes), is_quiet=True)
         for hash_, user_id in ended:
             self._session_uses.expire(hash_, user_id)
@@ -202,7 +216,9 @@ class AccessCache:
         return len(ended)
 
     async def site_caller(self, token: str | None, address: str = "") -> Caller:
-        """The site that the bearer token belongs to, which comes from this address. Raises Problem (401)."""
+        """Return the site that the bearer token belongs to, and note the client address. Raise Problem (401) if
+        the token is not valid.
+        """
         if not token:
             raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
         known = await self._table("sites", sites.bearers)
@@ -214,10 +230,14 @@ class AccessCache:
         return sites.caller_of_site(site)
 
     async def kernel(self, token: str | None, address: str = "") -> Caller:
-        """The caller with the platform token, who comes from this address. Raises Problem (401)."""
+        """Return the caller with the platform token, and note the client address. Raise Problem (401) if the token
+        is not valid.
+        """
         if not token:
             raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
-        from wmsd.tenants.accounts import kernel_tokens  # with what pages show, which a start does not need
+        from wmsd.tenants.accounts import (
+            kernel_tokens,
+        )  # imported here, because a server start does not need the module
 
         known = await self._table("kernel tokens", kernel_tokens.accepted)
         now = self._clock.now()
@@ -242,14 +262,14 @@ class AccessCache:
         return kept.companies
 
     async def others(self, caller: Caller, company_id: int, most: int) -> list[Company]:
-        """The first companies by their names that the caller may use, without this one."""
+        """Return the first `most` companies by name that the caller may use, without the company `company_id`."""
         kept, own = self._kept, caller.company_ids
         await self.companies()
         them = (each for each in kept.by_name if each.id != company_id and (own is None or each.id in own))
         return list(islice(them, most))
 
     async def write_token_uses(self) -> None:
-        """Writes the times of last use of every kind of token. A job calls it once a minute, so that a read never
+        """Write the times of last use of every kind of token. A job calls this once a minute, so that a read never
         causes a write.
         """
         uses = self._uses.copy()
@@ -267,7 +287,7 @@ class AccessCache:
         try:
             await self._platform.write(write, is_quiet=True)
             self._addresses.told(*new)
-        except BaseException:  # they are written with the next minute's
+        except BaseException:  # keep the uses; the next run writes them
             for table, of_table in uses.items():
                 self._uses[table] = {**of_table, **self._uses[table]}
             raise
@@ -283,7 +303,7 @@ def _rows(uses: Mapping[int, tuple[datetime, str]]) -> list[dict[str, object]]:
 def _has_read(reads: dict[str, "asyncio.Future[Any]"], what: str, reading: "asyncio.Future[Any]") -> None:
     del reads[what]
     if not reading.cancelled():
-        reading.exception()  # so that asyncio does not log it when nobody waits any more
+        reading.exception()  # so that asyncio does not log the error if no caller waits any more
 
 
 def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:

@@ -24,7 +24,7 @@ BECAUSE: Final = "The company {} has been suspended since {}: {}. Its data are k
 
 
 def check_not_suspended(company: Company) -> None:
-    """Raises Problem (403)."""
+    """Raise Problem (403) if the company is suspended."""
     if company.suspended_at is not None:
         raise suspended(company.code, company.suspended_at, company.suspended_because)
 
@@ -45,7 +45,9 @@ class Admission:
         self._limiter = limiter
 
     async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
-        """The caller and the company. A refusal counts against the address unless another request carries it."""
+        """Return the caller and the company. A refusal counts against the address, unless the call is part of
+        another request.
+        """
         has_credential = call.token or call.session
         if not call.operation.signed_in and not ("company" in call.operation.takes and has_credential):
             return None, None
@@ -77,7 +79,7 @@ class Admission:
             raise
 
     def _check(self, call: Call, caller: Caller, modules: Container[str] = ()) -> None:
-        """Raises Problem (403)."""
+        """Raise Problem (403) if the caller may not use the operation."""
         is_person = call.session is not None
         permissions = Permissions(caller.role, caller.abilities, self.in_force, modules, is_person)
         if objection := permissions.objection(call.operation, call.query):
@@ -89,7 +91,9 @@ class Admission:
         return await self._access.caller(call.token, call.address)
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
-        """Takes the company from the bearer token; the headers that name a company are ignored."""
+        """Return the caller and the company of a site's bearer token. The headers that name a company are
+        ignored.
+        """
         caller = await self._access.site_caller(call.token, call.address)
         assert caller.site is not None
         call.company, call.operator = str(caller.site.company_id), None
@@ -115,14 +119,14 @@ class Admission:
         return company
 
     def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
-        """Counts the request. Returns the headers with what is left of the limit."""
+        """Count the request against its rate limit. Return the headers that state the rest of the limit."""
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
-            # people at the pages never use up what programs may ask for
+            # people in the browser never use up the limit of programs
             case "company" | "user" if call.is_of_page:
                 assert caller is not None
                 if call.operation.writes:
-                    return {}  # these are paced
+                    return {}  # `PageWrites` limits the pace of these writes
                 key, limit, company = _of_person(caller, call.asks_by_itself), limits.pages_per_minute, None
             case "company":
                 assert company is not None
@@ -136,7 +140,7 @@ class Admission:
                 key, limit = f"graphql:{who}", limits.graphql_per_minute
                 if company is not None:
                     limit = company_limits.graphql_per_minute(company, limits).value
-            case "open" | "health" as kind:  # what others read never uses up a monitor's limit
+            case "open" | "health" as kind:  # public reads never use up the limit of a monitor
                 key, limit = f"{kind}:{call.address}", limits.open_per_minute
             case "sign-in":
                 key, limit = f"sign-in:{call.address}", limits.auth_per_minute
@@ -149,42 +153,47 @@ class Admission:
         return allowance.headers()
 
     def give_back(self, call: Call, caller: Caller) -> None:
-        """Takes back what was counted of the form that a write came with: the write has a pace of its own."""
+        """Take back the count of the form that this write came from, because writes have a separate limit."""
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
             self._limiter.take_back(own, self._clock.monotonic())
 
     def _of_company(self, company: Company) -> tuple[str, int]:
-        """The key and the limit of its data requests."""
+        """Return the key and the limit of the company's data requests."""
         return f"company:{company.id}", company_limits.requests_per_minute(company, self._limits).value
 
     def used(self, company: Company) -> tuple[int, int]:
-        """The data requests of the company in the last minute, and its limit."""
+        """Return the number of the company's data requests in the last minute, and the company's limit."""
         key, limit = self._of_company(company)
         return self._limiter.used(key, self._clock.monotonic()), limit
 
     def unchanged(self, call: Call) -> dict[str, str]:
-        """Counts a tenth of a request: its caller has the answer already. Returns the headers as `take` does."""
+        """Count a tenth of a request, because the caller already has the answer. Return the headers as `take`
+        does.
+        """
         if call.counted is None:
             return {}
         return self._limiter.unchanged(*call.counted, self._clock.monotonic()).headers()
 
     async def known_caller(self, call: Call) -> Caller | None:
-        """The caller of an operation that needs no token; None without a valid one, or if it cannot be checked."""
+        """Return the caller of an operation that needs no token. Return None if the token is not valid or cannot
+        be checked.
+        """
         try:
             return await self._caller(call)
         except (Problem, sqlite3.Error):
             return None
 
     def count_visit(self, kind: str, address: str) -> None:
-        """Counts a request of a stranger that asks for no operation, by its address and its kind. Raises Problem
-        (429).
+        """Count a visit without sign-in that calls no operation, by its address and its kind. Raise Problem (429)
+        if the limit is reached.
         """
         self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
     async def count_session(self, secret: str, address: str) -> bool:
-        """Counts a visit of who is signed in, by the person. False without a valid session: such a secret costs a
-        look into the database, so an address has only so many of them. Raises Problem (429).
+        """Count a visit of a signed-in person against that person. Return False if the session is not valid. A
+        check of an unknown session reads the database, so the invalid sessions of an address are limited. Raise
+        Problem (429) if the limit is reached.
         """
         refused, now = f"refused:{address}", self._clock.monotonic()
         try:
@@ -192,7 +201,9 @@ class Admission:
             caller = await self._access.session_caller(secret, address, asks_by_itself=True)
         except Problem as problem:
             if problem.status == 401:
-                with suppress(Problem):  # full meanwhile: then it counts by the address alone
+                with suppress(
+                    Problem
+                ):  # the limit was reached in the meantime: the visit counts by the address alone
                     self._limiter.take(refused, self._limits.refused_per_minute, now)
             return False
         except sqlite3.Error:
@@ -202,14 +213,14 @@ class Admission:
 
 
 def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
-    """The key of all sessions of a person. What open pages ask for by themselves is counted apart, so that they
-    keep nobody with many devices from the next page.
+    """Return the rate limit key for all sessions of a person. Automatic requests of open pages are counted
+    separately, so that many open pages do not stop the person from opening the next page.
     """
     return f"{'open-pages' if asks_by_itself else 'person'}:{caller.actor.user_id}"
 
 
 def check_is_on(operation: Operation, company: Company | None) -> None:
-    """Raises Problem (403) when the operation is off for this company for another reason than a module."""
+    """Raise Problem (403) if the operation is switched off for this company by something other than a module."""
     if operation.off_because is not None and company is not None:
         because = operation.off_because(company)
         if because is not None:

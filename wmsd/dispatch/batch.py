@@ -1,7 +1,7 @@
 """`POST /api/v2/batch`: several requests in one, each through the dispatcher (decisions, section 4).
 
-Consecutive writes are begun together and share the writer's commits, so that fifty of them wait for the disk once
-and not fifty times. A read waits until the writes before it have ended, so that it sees them.
+Consecutive writes are started together and share the commits of the writer, so that fifty writes wait for the disk
+once instead of fifty times. A read waits until the writes before it have ended, so that it sees their changes.
 """
 
 import json
@@ -33,15 +33,15 @@ MAX_BATCH_BODY: Final = 4 * MAX_BODY
 LONGEST_METHOD: Final = 20
 LONGEST_PATH: Final = 4000
 MOST_BYTES: Final = 16_000_000
-"""The most bytes of all answers together."""
+"""The most bytes of all answers of a batch together."""
 TOO_LARGE: Final = (
     f"The answers of this batch are over {MOST_BYTES // 10**6} MB. Nothing was done for this one; "
     "send it in another batch."
 )
 MOST_UNDER_WAY: Final = 16
-"""The most writes that share a commit. The size of their answers is not known beforehand."""
+"""The highest number of writes that share a commit. The size of their answers is not known in advance."""
 MOST_SECONDS: Final = 30.0
-"""Requests that would begin later are refused: clients do not wait longer."""
+"""The time after which the remaining requests of a batch are refused, because clients do not wait longer."""
 TOOK_TOO_LONG: Final = (
     f"The batch took over {MOST_SECONDS:.0f} s. Nothing was done for this one; send it in another batch."
 )
@@ -51,7 +51,7 @@ HEADERS_OF_INTEREST: Final = (
 )
 LONGEST_SHOWN: Final = 400
 REFUSED: Final = re.compile(r'\{"message":"((?:[^"\\]|\\.)*)","code":"(\w+)"')
-"""The beginning of a refusal."""
+"""The start of the JSON text of a refusal."""
 IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
 
 
@@ -84,7 +84,7 @@ class BatchRequest(Input):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """Leaves out the errors inside the body of a request: that request reports them itself."""
+        """Leave out the errors inside the body of a request, because that request reports these errors itself."""
         return {path: sentences for path, sentences in text_errors.items() if not IN_A_BODY.match(path)}
 
 
@@ -125,10 +125,10 @@ class BatchService:
 async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Reply:
     """Send several requests in one.
 
-    Runs 1 to 50 requests of version 2 in their order. Each is authorised, limited and answered as if it was sent
-    alone, and counts as one request. One that fails does not stop the next. A writing request without an
-    Idempotency-Key of its own gets one, made from the key of the batch and its place in it. So a batch that is
-    repeated with the same key changes nothing twice.
+    Runs 1 to 50 requests of version 2, in the given order. Each request is authorised, limited and answered as if
+    it was sent alone, and counts as one request. A request that fails does not stop the next ones. If the batch
+    has an Idempotency-Key, each writing request without a key gets one, made from the key of the batch and the
+    position of the request. A batch that is repeated with the same key therefore changes nothing twice.
     """
     if call.idempotency_key is not None:
         idempotency.read(call.idempotency_key)
@@ -146,21 +146,22 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Re
 
 @dataclass(slots=True)
 class Running:
-    """A batch that is under way. `until` is on the clock of `time.monotonic`."""
+    """A batch that is running. `until` is a time on the clock of `time.monotonic`."""
 
     service: BatchService
     call: Call
     until: float
     replies: list[Reply] = field(default_factory=list)
     _begun: list[PendingCall | Reply] = field(default_factory=list)
-    """Writes that are under way and refusals, in order. Everything before them is answered."""
+    """Running writes and refusals, in the order of the requests. Everything before them is answered."""
     left: dict[str, str] = field(default_factory=dict)
-    """The headers of the company's limit after the last request that was counted against it."""
+    """The rate limit headers of the last request that was counted against the company's limit."""
     _bytes: int = 0
     """The bytes of the answers so far."""
     _over: Problem | None = None
-    """Why nothing more is done: an answer had no room. Were a later request done, whoever sends everything again
-    from the first refusal on would do it twice.
+    """The reason why the rest of the batch is refused: there was no room for an answer. No later request may run,
+    because a client that repeats everything from the first refusal on would otherwise run the later requests
+    twice.
     """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:
@@ -180,14 +181,16 @@ class Running:
             if len(self._begun) >= MOST_UNDER_WAY:
                 await self.end()
             return
-        await self.end()  # so that it sees the writes before it
-        # It waits for the end, so that the read does not see the writes after it.
+        await self.end()  # so that the read sees the writes before it
+        # The batch waits for the read to end, so that the read does not see later writes.
         reply = await self.service.dispatcher.dispatch(call)
         self._note_left(call, reply)
         self.replies.append(self._kept(reply))
 
     async def end(self) -> None:
-        """Waits for the writes that are under way. Their answers are kept, however large: they are done."""
+        """Wait for the running writes. Their answers are returned whatever their size, because the writes are
+        done.
+        """
         while self._begun:
             each = self._begun[0]
             reply = await self.service.dispatcher.end(each) if isinstance(each, PendingCall) else each
@@ -209,7 +212,9 @@ class Running:
         self.service.dispatcher.kept_answers.release(self._company, self._bytes)
 
     def _kept(self, reply: Reply) -> Reply:
-        """The answer of a read when there is room for it, else a refusal, which all later requests get too."""
+        """Return the answer of a read if the size limits allow it, otherwise a refusal. All later requests then
+        get the same refusal.
+        """
         size = len(reply.body)
         try:
             if self._bytes + size > MOST_BYTES:
@@ -231,7 +236,7 @@ def _too_large() -> Problem:
 
 
 def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: int) -> Call:
-    """The call as it would arrive alone. Raises Problem when the path is no address of the API."""
+    """Return the call as if the request was sent alone. Raise Problem if the path is not an address of the API."""
     path = _path(sub_request.path)
     method = printable(sub_request.method)[:LONGEST_METHOD]
     method = method.upper() if method.isascii() else method
@@ -261,7 +266,7 @@ def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: in
 
 
 def _path(sent: str) -> str:
-    """The path without its query. Raises Problem when it is no path of version 2 for a batch."""
+    """Return the path without its query. Raise Problem if the path is not allowed in a batch."""
     path = sent.partition("?")[0]
     error = None
     if len(sent) > LONGEST_PATH:
@@ -282,7 +287,7 @@ def _path(sent: str) -> str:
 
 
 async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
-    """The body as it would arrive alone. Raises Problem."""
+    """Return the body as if the request was sent alone. Raise Problem if the body is not valid."""
     if not isinstance(body, dict):
         raise Problem("VALIDATION_FAILED", "The request body must be a JSON object.", status=400)
     if not batch.held_bytes:
@@ -291,7 +296,7 @@ async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
 
 
 def _measured(body: dict[str, object]) -> Loaded:
-    """Measures the body of one request of a large batch. Raises Problem when it is too large."""
+    """Measure the body of one request of a large batch. Raise Problem if the body is too large."""
     size = len(canonical(body))
     if size > MAX_BODY:
         raise Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)

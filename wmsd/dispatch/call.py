@@ -11,20 +11,22 @@ from wmsd.contract.context import Caller, Company
 from wmsd.contract.operation import Operation
 
 MOST_KEPT: Final = 8 * 1024
-"""How much of a body, and of the answer that refuses it, the history of requests keeps, in bytes."""
+"""The number of bytes of a body that the request history stores. The same limit holds for the answer that refuses
+the request.
+"""
 
 
 class Loaded(NamedTuple):
-    """The JSON object of a body, and the errors found in it by field path."""
+    """The JSON object of a body, and the errors found in the body by field path."""
 
     document: dict[str, object]
     text_errors: FieldErrors
     is_large: bool = False
-    """Whether it is decoded on a thread, because that takes long."""
+    """True if the body is decoded on a thread, because decoding takes long."""
 
 
 class Part(NamedTuple):
-    """What became of a part of a request: of one request of a batch, or of a field of a GraphQL document."""
+    """The outcome of one part of a request: of one request of a batch, or of one field of a GraphQL document."""
 
     name: str
     status: int
@@ -33,7 +35,7 @@ class Part(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of an answer, and for how many seconds of the processor a thread has read it."""
+    """A piece of an answer, and the processor seconds that a thread spent reading the piece."""
 
     text: bytes
     seconds: float
@@ -44,7 +46,7 @@ LoadBody = Callable[[], Awaitable[Loaded]]
 
 @dataclass(slots=True)
 class Call:
-    """A request, unchecked. The dispatcher adds the caller."""
+    """A request that is not checked yet. The dispatcher adds the caller."""
 
     operation: Operation
     method: str
@@ -53,72 +55,86 @@ class Call:
     address: str
     request_id: str
     origin: str = ""
-    """The scheme and the host that the caller has reached, as `https://wms.example.com`; "" when it names none."""
+    """The scheme and host that the caller used, such as `https://wms.example.com`; "" if the request names no
+    host.
+    """
     route_headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers of every answer of its route."""
+    """The headers that every answer of this route has."""
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     load_body: LoadBody | None = None
     token: str | None = None
     session: str | None = None
-    """The secret of the session of a person at the pages, instead of a token."""
+    """The secret of a person's browser session, sent instead of a token."""
     is_tried: bool = False
-    """Whether the person tries out with it what a program would send, so that it counts as a program's."""
+    """True if a person tries out a program's request in the browser. The request then counts as a program's
+    request.
+    """
     asks_by_itself: bool = False
-    """Whether a page of this session asks, without its person."""
+    """True if a page of this session sends the request automatically, without an action of the person."""
     is_long: bool = False
-    """Whether it reads much: on a thread from the beginning, so that others need not wait for the event loop."""
+    """True if the call reads much data. Such a call reads on a thread from the start, so that it does not block
+    the event loop.
+    """
     within: Sequence[int] | None = None
-    """The ids among which a list is; None: among all."""
+    """The ids to which a list is restricted; None for no restriction."""
     takes_pieces: bool = False
-    """Whether its answer can be sent in pieces."""
+    """True if the answer can be sent in pieces."""
     is_brief: bool = False
-    """Whether lists give little for each field that can be large: of lines, how many there are."""
+    """True if lists shorten fields that can be large. For example, an order then has the number of its lines
+    instead of the lines.
+    """
     agent: str = ""
-    """The program that asks, by its own word."""
+    """The name of the calling program, as the program states it."""
     company: str | None = None
     operator: str | None = None
     idempotency_key: str | None = None
     key_suffix: str = ""
-    """Tells the requests of a batch apart that share its key. No key of a client can end with it."""
+    """Distinguishes the requests of a batch that share the batch's key. A client's own key can never end with this
+    text.
+    """
     cursor_epoch: str | None = None
-    """The epoch of the company's history that its cursor is of, once decoded; None without a cursor."""
+    """The epoch of the company's history in the decoded cursor; None if the request has no cursor."""
     cursor_began: str | None = None
-    """What its walk began with, as cursors say it; None where a walk can begin with nothing."""
+    """The start value of the list walk, as cursors encode it; None if the walk has no start value."""
     if_match: str | None = None
     if_none_match: str | None = None
     caller: Caller | None = None
-    """The caller, once admitted."""
+    """The caller, set after admission."""
     tenant: Company | None = None
     """The company that the caller was admitted to."""
     known: tuple[Caller, Company] | None = None
-    """Who asks, and for which company that they may use, even if the operation is refused then."""
+    """The caller and the company that the caller may use. Both are set even if the operation is then refused."""
     sent: bytes = b""
-    """The beginning of a body that is JSON, as it was sent."""
+    """The first bytes of a JSON body, as the client sent them."""
     body_bytes: int = 0
     parts: Sequence[Part] = ()
     accept: str | None = None
     """The Accept header."""
     wants_cursors: bool = False
-    """Whether the answer has a cursor for each record of a list, not only for the last."""
+    """True if the answer has a cursor for each record of a list, not only for the last record."""
     thread_seconds: float = 0.0
-    """Of the processor, that threads have worked for it."""
+    """The processor seconds that threads have spent on this call."""
     held_bytes: int = 0
-    """The size of a large body, counted as long as the request is under way."""
+    """The size of a large body. The size counts against the company's byte budget until the request ends."""
     counted: tuple[str, int] | None = None
-    """The key and the limit of the window that it was counted in."""
+    """The key and the limit of the rate limit window in which this call was counted."""
     counted_before: Sequence[str] = ()
-    """The keys of the windows in which the form that this write came with was counted."""
+    """The keys of the rate limit windows in which the form of this write was counted."""
     is_counted: bool = False
-    """Whether the limit has counted it already: the first request of a batch is counted with the batch."""
+    """True if the rate limit has already counted this call. The first request of a batch is counted with the
+    batch.
+    """
     has_headers: bool = True
-    """Whether the headers of the answer reach the caller. Those of GraphQL's operations do not."""
+    """True if the headers of the answer reach the caller. The headers of GraphQL operations do not."""
     is_inner: bool = False
-    """Whether another request carries it, so that a refusal does not count against the address a second time."""
+    """True if the call is part of another request. A refusal then does not count against the address a second
+    time.
+    """
 
     @property
     def is_of_page(self) -> bool:
-        """Whether a page asks for its person."""
+        """True for a request that a page sends for its person."""
         return self.session is not None and not self.is_tried
 
 
@@ -128,7 +144,7 @@ class Reply:
     body: bytes
     headers: dict[str, str]
     pieces: Callable[[], AsyncIterator[Piece]] | None = None
-    """Reads the body in pieces, where it is too large to be read at once. `body` is empty then."""
+    """Reads the body in pieces if the body is too large to be read in one step. `body` is then empty."""
 
 
 def refusal(problem: Problem, headers: Mapping[str, str] | None = None) -> Reply:

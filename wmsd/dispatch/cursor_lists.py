@@ -1,8 +1,8 @@
-"""Lists that are read by cursor, over the epochs of a company's history (decisions, section 11).
+"""Lists that are read by cursor, across the epochs of a company's history (decisions, section 11).
 
-A list of what is there begins anew when its cursor is of another epoch: whatever has changed is met again. A
-history refuses such a cursor, since it cannot tell what its reader has seen of events that are gone. The refusal
-has another cursor, which goes on where the history was cut.
+A list of current records starts from the beginning if its cursor is from another epoch, so that the reader gets
+everything that has changed. A history refuses such a cursor, because the server cannot know which of the lost
+events the reader has seen. The refusal has another cursor, which continues where the history was cut.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from wmsd.dispatch.call import Call
 def walk(
     tx: Transaction, call: Call, company: Company | None, inputs: Mapping[str, Any], signer: CursorSigner
 ) -> tuple[CursorPage, str]:
-    """A page of a company's list, and the company's present epoch. Raises Problem (422) where its reader must know
-    that the history was cut.
+    """Return a page of a company's list, and the company's current epoch. Raise Problem (422) if the reader must
+    know that the history was cut.
     """
     assert company is not None
     operation, epoch = call.operation, epochs.current(tx)
@@ -42,7 +42,9 @@ def walk(
 
 
 def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
-    """Where the page begins. Raises PlaceGone."""
+    """Return the position at which the page begins. Raise PlaceGone if the history was cut before this
+    position.
+    """
     if call.cursor_epoch in (None, epoch):
         return position
     history = call.operation.history
@@ -50,7 +52,7 @@ def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
         return 0
     assert call.cursor_epoch is not None
     cut = epochs.cut_after(tx, history, call.cursor_epoch)
-    if cut is None:  # a file that knows of no restore was put back by hand
+    if cut is None:  # the file has no record of a restore, so a person has replaced it by hand
         raise invalid({"cursor": [UNKNOWN]})
     raise PlaceGone("cursor", cut, min(position, cut.last))
 
@@ -68,7 +70,7 @@ def _refused(error: PlaceGone, epoch: str, cursor: str) -> Problem:
 
 
 def _beside(tx: Transaction, history: str, epoch: str, after: int, until: int) -> str:
-    """The present epoch, and the cuts that lie in the page."""
+    """Return the JSON text with the current epoch, and with the cuts of the history within the page."""
     inside = [_shown(cut) for cut in epochs.cuts(tx, history) if after < cut.next <= until]
     return f',"epoch":{dumps(epoch)},"cuts":{dumps(inside)}'
 

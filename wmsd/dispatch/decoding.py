@@ -1,4 +1,4 @@
-"""Makes the arguments of an action from a request."""
+"""Decodes a request into the arguments of an action."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ ID: Final = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 
 
 def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: CursorSigner) -> dict[str, Any]:
-    """The action's arguments by name. Raises Problem with all errors of query and body at once."""
+    """Return the action's arguments by name. Raise one Problem with all errors of query and body."""
     operation = call.operation
     inputs = path_inputs(call)
     errors: FieldErrors = {}
@@ -41,7 +41,7 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
 
 
 def path_inputs(call: Call) -> dict[str, Any]:
-    """The parts of the path by name. Raises Problem (404) for what can be no id."""
+    """Return the parameters of the path by name. Raise Problem (404) if an id is malformed."""
     inputs: dict[str, Any] = {}
     for name, kind in call.operation.path_types.items():
         text = call.path[name]
@@ -52,12 +52,16 @@ def path_inputs(call: Call) -> dict[str, Any]:
 
 
 def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a body without those that the caller got in an answer and cannot set."""
+    """Return the fields of a body without the read-only fields. A caller may send back those from an earlier
+    answer.
+    """
     return {name: value for name, value in document.items() if name not in operation.read_only}
 
 
 def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Company | None) -> int:
-    """Notes the epoch of the cursor in the call, and what its walk began with."""
+    """Return the position of the cursor. Store the cursor's epoch and the start value of its list walk in the
+    call. Return 0 without a cursor. Raise Problem (422) if the cursor does not fit the request.
+    """
     begins = query.beginning()
     if query.cursor is None:
         call.cursor_began = None if begins is None else began_with(begins)
@@ -74,7 +78,9 @@ def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Com
 
 
 def operator_id(text: str | None) -> int | None:
-    """The id in X-Three-Pl-Id, if it was sent. Raises Problem (403) when it can be no operator's."""
+    """Return the id in the X-Three-Pl-Id header, or None if the header was not sent. Raise Problem (403) if the
+    text is not an id.
+    """
     if text is None:
         return None
     if not ID.fullmatch(text):
@@ -83,12 +89,16 @@ def operator_id(text: str | None) -> int | None:
 
 
 def may_have_more(problem: Problem) -> bool:
-    """Whether errors of form leave room for those of references. Past a hundred, not all of them are known."""
+    """Return True if errors of references can be added to these format errors. From a hundred errors on, wmsd
+    stops collecting them.
+    """
     return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_TOLD
 
 
 def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:
-    """The errors of form, and those of references at other places, with the code that comes first among all."""
+    """Return a Problem with the format errors and those reference errors that are at other paths. The Problem has
+    the code that ranks first among all these errors.
+    """
     of_form = [
         FieldError(problem.code, path, sentence)
         for path, sentences in problem.errors.items()

@@ -1,7 +1,8 @@
-"""The one way to every operation: requests of all interfaces are checked here in the same way.
+"""The dispatcher, which passes requests to operations. The requests of all interfaces are checked here in the same
+way.
 
-The order is authentication, company, ability, module, limit, decoding, unit of work, answer. So a request that
-fails authentication or access never uses up a company's limit (decisions, section 8).
+The order of the steps is authentication, company, ability, module, limit, decoding, unit of work, answer. A
+request that fails authentication or access therefore never uses up a company's limit (decisions, section 8).
 """
 
 import asyncio
@@ -52,7 +53,7 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class PendingCall:
-    """A call whose unit of work is under way, or whose answer is known without one."""
+    """A call whose unit of work is running or queued, or whose answer is already known."""
 
     call: Call
     headers: dict[str, str]
@@ -60,7 +61,9 @@ class PendingCall:
     reply: Reply | None = None
 
     def give_up(self) -> None:
-        """Nobody waits any more: cancels a unit of work that has not begun. One that has runs to its end."""
+        """Stop waiting for the answer. A unit of work that has not started is cancelled; a started one runs to its
+        end.
+        """
         if isinstance(self.pending, asyncio.Future):
             self.pending.cancel()
         elif isinstance(self.pending, Coroutine):
@@ -95,7 +98,9 @@ class Dispatcher:
         self.record_audit = RecordAudit(platform)
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
-        """The answers of batches, until all their requests are answered."""
+        """The memory budget for the answers of batches. An answer counts until all requests of its batch are
+        answered.
+        """
         self.costs = Costs(clock)
         self.work = WorkAdmission(clock, self.costs)
         self.page_writes = PageWrites(clock)
@@ -103,25 +108,31 @@ class Dispatcher:
         self.answered = 0
 
     def add_service(self, service: object) -> None:
-        """Adds a service that only the interfaces can make, such as their own description."""
+        """Add a service that only the interfaces can create, such as their own API description."""
         self._services[type(service)] = service
 
     async def dispatch(self, call: Call) -> Reply:
-        """The answer of a call. A refusal is an answer too, so this never raises for a failed call."""
+        """Run a call and return its answer. A refusal is an answer too, so a failed call never raises."""
         try:
             return await self.end(await self.begin(call))
         finally:
-            call.load_body = None  # breaks the cycle of request and call, which only the collector could free
+            call.load_body = (
+                None  # breaks the reference cycle of request and call; only the garbage collector could free it
+            )
             if call.held_bytes:
                 self.bodies.budget.release(call.company or "", call.held_bytes)
 
     async def begin(self, call: Call) -> PendingCall:
-        """Does everything before the unit of work and begins it. Units run in the order of their beginning."""
+        """Do everything that comes before the unit of work, and start the unit. Units run in the order in which
+        they were started.
+        """
         pending_call = PendingCall(call, {})
         try:
             caller, company = call.caller, call.tenant = await self.admission.admit(call)
             self._refusals.note_admitted()
-            call.company = None if company is None else str(company.id)  # not what the header said
+            call.company = (
+                None if company is None else str(company.id)
+            )  # the admitted company, which may differ from the header
             pending_call.headers = self.admission.take(call, caller, company)
             if call.is_of_page and call.operation.writes and caller is not None:
                 caller, company = await self._in_turn(call, caller, company)
@@ -130,14 +141,14 @@ class Dispatcher:
                 pending_call.pending = await self._start(call, caller, company)
             else:
                 await self._start_list(pending_call, place, caller, company)
-        except Exception as error:  # every refusal is an answer
+        except Exception as error:  # every refusal becomes an answer
             pending_call.reply = self._refusals.reply(call, error)
         return pending_call
 
     async def _in_turn(
         self, call: Call, caller: Caller, company: Company | None
     ) -> tuple[Caller | None, Company | None]:
-        """Waits for the turn of a person's write, and then looks again who may do what."""
+        """Wait until the write of a person may run. If the write had to wait, check access again."""
         person = caller.actor.user_id
         assert person is not None
         has_waited = await self.page_writes.turn(person, None if company is None else company.id)
@@ -148,12 +159,12 @@ class Dispatcher:
         return call.caller, call.tenant
 
     async def end(self, pending_call: PendingCall) -> Reply:
-        """The answer of a call that was begun."""
+        """Wait for the answer of a call that `begin` has started, and return the answer."""
         reply = pending_call.reply
         if pending_call.pending is not None:
             try:
                 reply = await pending_call.pending
-            except Exception as error:  # as above
+            except Exception as error:  # every refusal becomes an answer here too
                 reply = self._refusals.reply(pending_call.call, error)
             else:
                 self._refusals.note_answered(pending_call.call)
@@ -176,7 +187,7 @@ class Dispatcher:
     async def _start_list(
         self, pending_call: PendingCall, place: Place, caller: Caller | None, company: Company
     ) -> None:
-        """As `_start`, unless the list is known. `place`: where it is kept."""
+        """Start the call as `_start` does, unless the cache has the list. `place` is the cache key."""
         call, database = pending_call.call, await self._files.get(company.id)
         state = database.state
         pending_call.reply = self._kept_lists.find(place, state)
@@ -189,7 +200,7 @@ class Dispatcher:
             self._kept_lists.keep(place, state, pending_call.pending)
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
-        """Decodes the request and passes the unit of work to the company's file."""
+        """Decode the request and pass the unit of work to the company's file."""
         operation = call.operation
         changes = company if operation.writes and operation.scope != "platform" else None
         if changes is not None:
@@ -209,7 +220,7 @@ class Dispatcher:
             database = await self._files.get(company.id)
         if not operation.writes:
             if call.is_long:
-                # its pieces are charged by whoever asks for them
+                # the sender of the pieces charges for them
                 return database.read_long(lambda tx: self._read(tx, call, company, inputs, database, actor), actor)
             query = inputs.get("query")
             is_search = isinstance(query, Query) and query.is_search
@@ -228,7 +239,7 @@ class Dispatcher:
 
         def write(tx: Transaction) -> Reply:
             if changes is not None:
-                self._freezes.check(changes)  # it may have begun while this waited for its turn
+                self._freezes.check(changes)  # the freeze may have begun while the write was queued
             return self._write(tx, call, company, inputs, growth, noted)
 
         begun = database.write(
@@ -241,7 +252,9 @@ class Dispatcher:
     async def _decode(
         self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
     ) -> dict[str, Any]:
-        """The arguments. Raises Problem with all errors of form, and then with those of references too."""
+        """Return the arguments of the action. Raise Problem with all format errors, and then also with the errors
+        of references.
+        """
         try:
             return await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))
         except Problem as problem:
@@ -256,7 +269,7 @@ class Dispatcher:
             raise with_references(problem, found) from None
 
     async def _beside(self, call: Call, loaded: Loaded | None, work: Callable[[], Result]) -> Result:
-        """Runs work on a whole body: on a thread when the body is large."""
+        """Run `work` on a whole body. If the body is large, the work runs on a thread."""
         if loaded is None or not loaded.is_large:
             return work()
         return await self.bodies.run(call.company or "", lambda: _charged(call, work))
@@ -325,8 +338,8 @@ class Dispatcher:
         actor: Actor,
         changes: Company | None,
     ) -> Reply:
-        """Runs an action that waits for something. No transaction is open while it waits. `changes`: the company
-        that it changes.
+        """Run an action that waits for something outside the database. No transaction is open while the action
+        waits. `changes` is the company that the action changes.
         """
         operation = call.operation
         assert operation.needs is not None
@@ -349,8 +362,8 @@ class Dispatcher:
 
 
 def _charged(call: Call, work: Callable[[], Result]) -> Result:
-    """Does work for a call, and charges it where it is done on a thread. What the event loop does is measured with
-    the whole request.
+    """Run `work` for a call, and charge the call for the processor time if `work` runs on a thread. On the event
+    loop nothing is charged here, because the server measures the time of the whole request.
     """
     try:
         asyncio.get_running_loop()
@@ -364,7 +377,7 @@ def _charged(call: Call, work: Callable[[], Result]) -> Result:
 
 
 def _context(call: Call, caller: Caller | None, company: Company | None) -> dict[str, Any]:
-    """The arguments that an operation takes from the context of the request, beside its inputs."""
+    """Return the arguments that the operation takes from the context of the request, in addition to its inputs."""
     site = None if caller is None else caller.site
     known = {"call": call, "caller": caller, "company": company, "site": site}
     return {name: value for name, value in known.items() if name in call.operation.takes}

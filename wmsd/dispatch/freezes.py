@@ -1,8 +1,8 @@
-"""The freeze of a company that is being moved: it is read as before, and takes no changes.
+"""The freeze of a company that is being moved: reads work as before, and changes are refused.
 
-That a company is frozen stands in `platform.db`, and so with the company that a request was admitted to. A
-request that was admitted before the freeze may still be under way: `Freezes` stops it, or lets the freeze wait for
-its end.
+`platform.db` says whether a company is frozen, so the admission of a request sees the freeze. A request that was
+admitted before the freeze may still be running. `Freezes` stops such a request, or makes the freeze wait for its
+end.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.contract.context import Company
 
 LONG: Final = timedelta(hours=24)
-"""A freeze that lasts longer was perhaps forgotten: it degrades health."""
+"""A freeze that lasts longer was perhaps forgotten, so it makes the health degraded."""
 RETRY_SECONDS: Final = 60
 FROZEN: Final = (
     "{} is being moved and has taken no changes since {}. Nothing was changed; reading works as before. Try again "
@@ -25,7 +25,7 @@ FROZEN: Final = (
 
 
 def check_not_frozen(company: Company) -> None:
-    """Raises Problem (503) when the company takes no changes."""
+    """Raise Problem (503) if the company is frozen."""
     if company.frozen_at is not None:
         raise frozen(company.code, company.frozen_at)
 
@@ -35,7 +35,7 @@ def frozen(code: str, since: str) -> Problem:
 
 
 def age(since: str, now: datetime) -> timedelta:
-    """Of a freeze, in whole seconds."""
+    """Return the age of a freeze in whole seconds."""
     return max(timedelta(seconds=int((now - timestamps.from_text(since)).total_seconds())), timedelta())
 
 
@@ -44,7 +44,7 @@ def freeze_sentence(code: str, since: str, now: datetime) -> str:
 
 
 class Freezes:
-    """What this process knows of freezes that began after a request was admitted."""
+    """The freezes that began in this process after a request was admitted."""
 
     def __init__(self) -> None:
         self._since: dict[int, str] = {}
@@ -57,7 +57,7 @@ class Freezes:
         self._since.pop(company_id, None)
 
     def check(self, company: Company) -> None:
-        """Raises Problem (503) when the company takes no changes now. May be called on any thread."""
+        """Raise Problem (503) if the company takes no changes now. Any thread may call this."""
         check_not_frozen(company)
         since = self._since.get(company.id)
         if since is not None:
@@ -65,7 +65,9 @@ class Freezes:
 
     @contextmanager
     def flow(self, company: Company) -> Iterator[None]:
-        """For an operation that writes and waits in between: a freeze waits for its end. Raises as `check`."""
+        """Mark a running operation that writes and waits in between: a freeze waits for the end of the operation.
+        Raise Problem as `check` does.
+        """
         self.check(company)
         self._flows[company.id] += 1
         try:

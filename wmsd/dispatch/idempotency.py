@@ -1,8 +1,9 @@
-"""Idempotency-Key: keeps the answer of a writing request and gives it again to repetitions.
+"""Idempotency-Key: stores the answer of a writing request, and sends the stored answer to repetitions of the
+request.
 
-Decisions, section 8. The answer is kept in the transaction of the change, so a crash keeps both or neither. The
+Decisions, section 8. The answer is stored in the transaction of the change, so a crash keeps both or neither. The
 writer runs one unit of work after the other, so a concurrent repetition finds the answer of the first request. A
-flow waits before its last unit of work; until then it claims its key, so that a repetition waits too.
+flow waits before its last unit of work. Until then the flow locks its key, so that a repetition waits too.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ class Key:
 
 
 def read(text: str) -> str:
-    """The key in the header, with or without quotes. Raises Problem (422)."""
+    """Return the key in the header, with or without quotes. Raise Problem (422) if the key is malformed."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         text = text[1:-1]
     if not VISIBLE.fullmatch(text):
@@ -50,14 +51,14 @@ def read(text: str) -> str:
 
 
 def has_key(call: Call) -> bool:
-    """Whether the request has a key and a method that keys apply to."""
+    """Return True if the request has a key, and a method that keys apply to."""
     return call.idempotency_key is not None and call.method in METHODS
 
 
 def key_of(call: Call, who: int | str | None, document: dict[str, object]) -> Key:
-    """The key of a request that has one. `who` is the sender: a user's id, or a name that no user can have.
+    """Return the key of a request that has one. `who` is the sender: a user's id, or a name that no user can have.
 
-    Raises Problem (422).
+    Raise Problem (422) if the key is malformed.
     """
     text = read(call.idempotency_key or "")
     request_hash = hashlib.blake2b(canonical(document), digest_size=16).digest()
@@ -68,9 +69,11 @@ FIND: Final = "SELECT request_hash, status, headers, body FROM idempotency_keys 
 
 
 def find(tx: Transaction, key: Key) -> Reply | None:
-    """The kept answer. Its age is not compared with the clock, which may jump.
+    """Return the stored answer, or None. The age of the answer is not compared with the clock, because the clock
+    may jump.
 
-    Raises Problem (422) when it answered another body: its details have the id of the record in that answer.
+    Raise Problem (422) if the key was used with another body. The details of the Problem have the id of the record
+    in the stored answer.
     """
     found = tx.row(FIND, (key.scope,))
     if found is None:
@@ -87,7 +90,9 @@ def find(tx: Transaction, key: Key) -> Reply | None:
 
 
 def _answered(body: bytes) -> dict[str, object] | None:
-    """The id of the record in a kept answer, if it has one."""
+    """Return the id of the record in a stored answer as the details of a Problem, or None if the answer has no
+    id.
+    """
     record = json.loads(body) if body else None
     return {"id": record["id"]} if isinstance(record, dict) and "id" in record else None
 
@@ -104,7 +109,9 @@ def keep(tx: Transaction, key: Key, reply: Reply) -> None:
 
 
 def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
-    """Answers a repetition as before. Keeps a new answer in the transaction of its change."""
+    """Return the stored answer to a repetition. Otherwise run `unit`, and store its answer in the same
+    transaction.
+    """
     if key is None:
         return unit(tx)
     reply = find(tx, key)
@@ -115,8 +122,9 @@ def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
 
 
 def with_cut(tx: Transaction, reply: Reply) -> Reply:
-    """Says in the answer that created something until when the company's history was kept, if it was cut: a key
-    that was used after that moment is not known any more (decisions, section 11).
+    """Add the X-History-Cut header to an answer that created a record, if the company's history was cut recently.
+    The header has the time up to which the history was kept. A key that was used after that time is unknown now
+    (decisions, section 11).
     """
     if reply.status != 201:
         return reply
@@ -127,20 +135,22 @@ def with_cut(tx: Transaction, reply: Reply) -> Reply:
 
 
 class Claims:
-    """The keys of flows that are under way.
+    """The keys of flows that are running.
 
-    They are in memory, because a server has its files alone. A crash ends all flows before they have written
-    anything or kept an answer, so a repetition begins anew.
+    The keys are in memory, because only one server uses the files. A crash ends all flows before they have written
+    a change or stored an answer, so a repetition starts from the beginning.
     """
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[Path, str], asyncio.Lock] = WeakValueDictionary()
-        """Each lock lives as long as somebody holds it or waits for it."""
+        """Each lock exists as long as a flow holds the lock or waits for it."""
 
     async def once(
         self, database: Database, key: Key | None, flow: Callable[[], Awaitable[Unit]], actor: Actor
     ) -> Reply:
-        """As `once`, for a flow that returns its last unit of work. Repetitions wait for its answer."""
+        """Do the same as the function `once`, for a flow that returns its last unit of work. Repetitions wait for
+        the flow's answer.
+        """
         if key is None:
             return await database.write(await flow(), actor)
         async with self._locks.setdefault((database.path, key.scope), asyncio.Lock()):
@@ -152,5 +162,5 @@ class Claims:
 
 
 def forget_old(tx: Transaction) -> int:
-    """Deletes some of the keys that are too old. Returns how many."""
+    """Delete some of the expired keys and return how many were deleted."""
     return retention.forget_old(tx, "idempotency_keys", "id", "created_at", KEPT)

@@ -1,8 +1,8 @@
-"""Large request bodies: limits how many bytes of them are held, and reads them on threads.
+"""Large request bodies: limits how many of their bytes are in memory, and decodes them on threads.
 
-Reading a megabyte of JSON takes a tenth of a second or more, and a company may send as many as its limit allows.
-So threads read them beside the event loop, one body of a company at a time. A company that has sent more than its
-share must wait for its own answers first.
+Decoding a megabyte of JSON takes a tenth of a second or more, and a company may send as many bodies as its limit
+allows. Threads therefore decode large bodies outside the event loop, one body of a company at a time. A company
+that has sent more than its share must first wait for its own answers.
 """
 
 import asyncio
@@ -18,31 +18,35 @@ from wmsd.base.problems import unavailable
 
 Result = TypeVar("Result")
 LARGE: Final = 16 * 1024
-"""Bytes. A smaller body is read at once: a thread would take as long."""
+"""The size in bytes from which on a body is large. A smaller body is decoded on the event loop, because a thread
+would take as long.
+"""
 MEBIBYTE: Final = 1024 * 1024
 AT_ONCE: Final = 4
 
 
 @dataclass(slots=True)
 class ByteBudget:
-    """A company may always hold `fair` bytes, so that the other companies cannot shut it out."""
+    """The bounds of the bytes that companies have in memory. A company may always have `fair` bytes, so that other
+    companies cannot lock it out.
+    """
 
     of_a_company: int
     in_all: int
     fair: int
     what: str
-    """What is held, in the plural, for the sentence of a refusal."""
+    """The plural noun for the message of a refusal."""
     _held: Counter[str] = field(default_factory=Counter)
 
     def hold(self, company: str, size: int) -> None:
-        """Counts more bytes. Raises Problem (503) beyond a bound, and counts nothing then."""
+        """Count more bytes. If a bound is exceeded, count nothing and raise Problem (503)."""
         own = self._held[company] + size
         if own > self.of_a_company or (own > self.fair and self._held.total() + size > self.in_all):
             raise unavailable(f"Too many {self.what} are under way; send them one after the other.", 2)
         self._held[company] = own
 
     def count(self, company: str, size: int) -> None:
-        """Counts bytes that are held already, so it never refuses."""
+        """Count bytes that are already in memory. This never refuses."""
         self._held[company] += size
 
     def release(self, company: str, size: int) -> None:
@@ -51,7 +55,7 @@ class ByteBudget:
             del self._held[company]
 
     def held(self) -> int:
-        """The bytes of all companies together."""
+        """Return the bytes of all companies together."""
         return self._held.total()
 
 
@@ -62,7 +66,7 @@ class LargeBodies:
         self._threads: ThreadPoolExecutor | None = None
 
     async def run(self, company: str, work: Callable[[], Result]) -> Result:
-        """Runs long work on a thread. When the waiter is cancelled, work that has begun still runs to its end."""
+        """Run long work on a thread. If the caller is cancelled, work that has started still runs to its end."""
         is_wanted = True
         running = asyncio.ensure_future(self._in_turn(company, work, lambda: is_wanted))
         running.add_done_callback(_noticed)
@@ -85,6 +89,6 @@ class LargeBodies:
 
 
 def _noticed(running: "asyncio.Task[Any]") -> None:
-    """Retrieves an error that nobody waits for any more, so that asyncio does not log it."""
+    """Retrieve an error that no caller waits for any more, so that asyncio does not log the error."""
     if not running.cancelled():
         running.exception()

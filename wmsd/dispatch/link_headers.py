@@ -1,4 +1,4 @@
-"""The Link header of lists (RFC 8288): where the pages beside this one are."""
+"""The Link header of lists (RFC 8288): the addresses of the neighbouring pages."""
 
 import re
 from typing import Final
@@ -8,9 +8,11 @@ from wmsd.contract.list_queries import PageQuery
 from wmsd.dispatch.call import Call
 
 LONGEST = 500
-"""The longest query, in characters and without the page, that is written out."""
+"""The longest query, in characters and without the page, for which the header is sent."""
 PLAIN: Final = re.compile(r"[\w.~-]*", re.ASCII)
-"""What stands in an address as it is. Most does, and quoting it costs as much as the rest of the header."""
+"""Text that needs no quoting in an address. Most text needs none, and quoting costs as much as the rest of the
+header.
+"""
 PLAIN_PATH: Final = re.compile(r"[\w.~/-]*", re.ASCII)
 
 
@@ -19,7 +21,7 @@ def last_page_of(total: int, query: PageQuery) -> int:
 
 
 def page_links(call: Call, total: int, query: PageQuery) -> str | None:
-    """The first, the previous, the next and the last page, those that there are."""
+    """Return links to the first, previous, next and last page, as far as these pages exist."""
     last = last_page_of(total, query)
     pages = {"first": 1, "prev": min(query.page - 1, last), "next": query.page + 1, "last": last}
     return _links(call, "page", {name: page for name, page in pages.items() if 1 <= page <= last})

@@ -1,5 +1,5 @@
-"""Pages of lists, kept until something is written to the company's file. Most who ask for a list again ask whether
-anything has changed.
+"""The cache of list pages, each valid until a write to the company's file. Most clients that request a list again
+only check for changes.
 """
 
 import asyncio
@@ -13,25 +13,27 @@ from wmsd.dispatch.call import Call, Reply
 from wmsd.dispatch.replies import SHORT
 
 MOST_BYTES: Final = 4 * 1024 * 1024
-"""Of all companies together."""
+"""The bytes of the cached pages of all companies together."""
 OVERHEAD: Final = 1000
-"""About how many bytes a page takes beside its body and its address."""
+"""The approximate number of bytes that a page takes in addition to its body and its address."""
 MOST_ASKED: Final = 256
-"""So many addresses are remembered that were asked for last."""
+"""The number of last requested addresses that wmsd remembers."""
 Place = tuple[object, ...]
-"""What an answer depends on, beside the content of the file."""
+"""The cache key: everything that an answer depends on except the content of the file."""
 
 
 class _Kept(NamedTuple):
     state: int
-    """Of the file, when the page was read."""
+    """The state of the file when the page was read."""
     body: bytes
     headers: dict[str, str]
     size: int
 
 
 def place_of(call: Call, company_id: int) -> Place | None:
-    """None for what is no list that a program asks for, or that is not of the company's file alone."""
+    """Return the cache key of the call. Return None if the call does not list records for a program, or if the
+    list needs more than the company's file.
+    """
     operation = call.operation
     if operation.answer not in ("page", "cursor") or operation.scope != "company" or operation.needs is not None:
         return None
@@ -43,8 +45,10 @@ def place_of(call: Call, company_id: int) -> Place | None:
 
 
 class KeptLists:
-    """Those that were asked for again, the last of them. A page that is out of date stays until there is a new one
-    or no room. One that nobody has asked for before is not kept: who reads page after page would pay a tenth more.
+    """The pages of lists that were requested at least twice, the most recent ones.
+
+    An outdated page stays until a newer one replaces it or there is no room. A page is not cached at its first
+    request: clients that read page after page would otherwise take a tenth longer.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -52,10 +56,12 @@ class KeptLists:
         self._kept: OrderedDict[Place, _Kept] = OrderedDict()
         self._bytes = 0
         self._asked: OrderedDict[int, None] = OrderedDict()
-        """The hashes of places. Where two have the same, a page is kept that need not be."""
+        """The hashes of cache keys. If two keys have the same hash, wmsd only caches one page too many."""
 
     def find(self, place: Place, state: int | None) -> Reply | None:
-        """The answer as it was, if the file is in the state in which it was read."""
+        """Return the cached answer if the file is still in the state in which the answer was read, otherwise
+        None.
+        """
         kept = self._kept.get(place)
         if kept is None or kept.state != state:
             return None
@@ -63,8 +69,8 @@ class KeptLists:
         return Reply(200, kept.body, kept.headers)
 
     def keep(self, place: Place, state: int, reading: Awaitable[Reply]) -> None:
-        """Keeps what is read, once it is, if it was asked for before and is a short list and no search. `state`:
-        that of the file before.
+        """Cache the answer of `reading` when the read ends, if the list was requested before and is short. `state`
+        is the state of the file before the read.
         """
         if self._is_asked_again(place) and isinstance(reading, asyncio.Future):
             reading.add_done_callback(partial(self._keep, place, state))

@@ -1,8 +1,9 @@
-"""Takes the secrets out of what is kept of a request. Whatever may be one is masked: a text too many is no harm.
+"""Masks the secrets in what wmsd stores of a request. Everything that may be a secret is masked; masking too much
+does no harm.
 
-Bodies are read as texts, not parsed: what is kept is as it was sent, and may end anywhere. `body` and `path` mask
-by names; `text`, which every line passes through at the end, by what secrets look like. The sender chooses the
-text, so no pattern here may take a time that grows faster than its length.
+Bodies are searched as text and not parsed, because the stored text is as it was sent and may end anywhere. `body`
+and `path` mask by the names of fields. `text`, which every line passes through at the end, masks by what secrets
+look like. The sender chooses the text, so no pattern here may take a time that grows faster than its length.
 """
 
 import json
@@ -16,14 +17,15 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.fields import Input, Sealed
 
 Replacement = Callable[[str], str]
-"""Of the JSON text of a value, which may be cut off."""
+"""A function that returns the replacement for the JSON text of a value. The JSON text may be cut off."""
 MASK: Final = "***"
 WORDS: Final = (
     *("secret", "passw", "passphrase", "passcode", "pwd", "token", "credential", "cookie", "authorization"),
     *("authorisation", "apikey", "accesskey", "privatekey", "signature"),
 )
-"""A name that has one of them names a secret; so does one that ends with ENDS, and one of NAMES. Of all names only
-letters and digits are looked at. A key as such names a record as often as a secret: `external_key`, `sort_key`.
+"""A name that contains one of these words names a secret. So does a name that ends with a text in ENDS, or that is
+in NAMES. Only the letters and digits of a name are compared. The word "key" is not here, because it names records
+as often as secrets: `external_key`, `sort_key`.
 """
 ENDS: Final = (
     *("auth", "bearer", "pass", "pin", "authkey", "encryptionkey", "hmackey", "licensekey", "masterkey"),
@@ -31,36 +33,38 @@ ENDS: Final = (
 )
 NAMES: Final = ("key",)
 ADDRESSES: Final = ("url", "uri")
-"""What follows the host in an address may be a secret: a field whose name ends so is shown up to there."""
+"""The path of a web address may be a secret. A field whose name ends with one of these texts is shown only up to
+the host.
+"""
 IN_TEXT: Final = (
-    ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user and password in an address
+    ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user name and password in a web address
     ("bearer", re.compile(r"\b(bearer)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
     ("basic", re.compile(r"\b(basic)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
-    ("eyj", re.compile(r"\beyJ[\w.-]*+"), MASK),  # a token such as ours
+    ("eyj", re.compile(r"\beyJ[\w.-]*+"), MASK),  # a token such as wmsd's
 )
-"""What looks like a secret in any text: what must be in it, the pattern, and what takes its place."""
+"""Patterns of secrets in any text: the text that must be present, the pattern, and the replacement."""
 ADDRESS: Final = re.compile(
     r"(?P<scheme>(?:[a-z][a-z0-9+-]*+:[/\\]{2})?+)(?P<place>[^/\\?#]*+)(?P<rest>.*+)", re.I | re.S
 )
 HOST: Final = re.compile(r"[\w.-]*+(?::\d*+)?|\[[\da-f:.%]*+\](?::\d*+)?", re.I)
 ADDRESS_TEXT: Final = re.compile(r'"https?+:(?:\\?+/){2}(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.I | re.S)
-"""A JSON text that is an address, which may be cut off."""
+"""A JSON text that is a web address and may be cut off."""
 NO_LETTERS: Final = re.compile(r"[^a-z0-9]+")
 NEITHER: Final = re.compile(r'[^a-z0-9"]+')
-"""Neither a letter, a digit nor the end of a text."""
+"""Characters that are not a letter, a digit or the end of a JSON text."""
 PARAMETER: Final = re.compile(r"([?&][\w.-]{1,100}+=)[^&\s\"\\#]*+")
 JSON_TEXT: Final = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*+:\s*+)?)?', re.DOTALL)
-"""A text, which may be cut off, and whether it is the key of a field."""
+"""A JSON text, which may be cut off, and the colon after it if the text is the key of a field."""
 JSON_PART: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[{}\[\]]', re.DOTALL)
 JSON_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[^\s,}\]]*+', re.DOTALL)
 GRAPHQL_TEXT: Final = re.compile(
     r'#[^\r\n]*+|"""(?:\\"""|(?!""").)*+(?:"""|\Z)|"(?:\\.|[^"\\\r\n])*+["\\]?', re.DOTALL
 )
-"""Comments and texts in a document; also one that is cut off."""
+"""Comments and texts in a GraphQL document, including a text that is cut off."""
 GRAPHQL_VALUE: Final = re.compile(
     r"(\bfound:? |\bcannot represent [^:]{0,200}: |\bUnexpected \w{1,40}+:? ).*+", re.DOTALL
 )
-"""Where graphql-core's sentences repeat what was sent."""
+"""The parts of graphql-core's messages that repeat values of the request."""
 GRAPHQL_NAME: Final = re.compile(r"\b(\w++)[\s,]*+:")
 QUOTED: Final = tuple(f'{name}"' for name in (*ENDS, *NAMES, *ADDRESSES))
 DOCUMENT: Final = "query"
@@ -68,7 +72,7 @@ VARIABLES: Final = "variables"
 
 
 def text(value: str) -> str:
-    """A text without what looks like a secret in it."""
+    """Return the text with everything masked that looks like a secret."""
     lower = value.lower()
     for needed, pattern, replacement in IN_TEXT:
         if needed in lower:
@@ -77,13 +81,13 @@ def text(value: str) -> str:
 
 
 def _parameter(found: re.Match[str]) -> str:
-    """A parameter in an address; it may hold others, after semicolons."""
+    """Mask a parameter in a web address. The parameter may contain others after semicolons."""
     is_secret = any(_is_secret(unquote(each.partition("=")[0])) for each in found[0][1:].split(";"))
     return f"{found[1]}{MASK}" if is_secret else found[0]
 
 
 def path(raw: str, is_graphql: bool) -> str:
-    """A path with its query; not the query that holds a GraphQL document."""
+    """Mask the secrets in a path with its query. The whole query is masked if it holds a GraphQL document."""
     before, mark, query = raw.partition("?")
     if not mark:
         return raw
@@ -96,7 +100,9 @@ def _query_parameter(sent: str) -> str:
 
 
 def body(sent: str, is_graphql: bool) -> str:
-    """The beginning of a JSON text. `is_graphql`: it carries a document, whose texts are masked."""
+    """Mask the secrets in the start of a JSON text. If `is_graphql`, the text has a GraphQL document, whose texts
+    are masked.
+    """
     if not is_graphql:
         return _masked(sent) if _may_have_secrets(sent) else sent
     shown = _replaced(sent, {DOCUMENT: _without_texts}.get)
@@ -108,22 +114,24 @@ def _masked(sent: str, more: Mapping[str, Replacement] = {}) -> str:
 
 
 def _replacement(name: str) -> Replacement | None:
-    """What makes the value of a field of this name what is shown of it."""
+    """Return the function that masks the value of a field with this name, or None if the value is not a secret."""
     return _mask if _is_secret(name) else _address if _is_address(name) else None
 
 
 def answer(beginning: str) -> str:
-    """The beginning of an answer. It has no secrets but in addresses of others."""
+    """Mask the secrets in the start of an answer. Only addresses of other systems can contain secrets there."""
     return _replaced(beginning, {"url": _address_only}.get) if '"url"' in beginning else beginning
 
 
 def _address_only(value: str) -> str:
-    """Errors of a field stand under its name too."""
+    """Mask a web address. The errors of a field are under the same name, and they are returned unchanged."""
     return _address(value) if value.startswith('"http') else value
 
 
 def _may_have_secrets(sent: str) -> bool:
-    """Whether a name in it may be that of a secret. Most bodies have none, and need not be read."""
+    """Return True if a name in the text may name a secret. Most bodies have no such name, so wmsd need not search
+    them.
+    """
     if "\\u" in sent or any(name in sent for name in sealed_fields()):
         return True
     plain = NEITHER.sub("", sent.lower())
@@ -131,7 +139,7 @@ def _may_have_secrets(sent: str) -> bool:
 
 
 def _replaced(sent: str, replacement_of: Callable[[str], Replacement | None]) -> str:
-    """The JSON text with other values for the fields that have a replacement."""
+    """Return the JSON text with other values for the fields that have a replacement."""
     shown: list[str] = []
     end = 0
     for found in JSON_TEXT.finditer(sent):
@@ -165,7 +173,7 @@ def _address(value: str) -> str:
 
 
 def address(sent: str) -> str:
-    """An address without who signs in there, and without what follows its host."""
+    """Return a web address without user name and password, and without the part after the host."""
     found = ADDRESS.match(sent)
     if found is None or "@" in found["rest"]:
         return MASK
@@ -175,8 +183,8 @@ def address(sent: str) -> str:
 
 
 def _read(token: str) -> str:
-    """The text of a JSON string, which may be cut off."""
-    for cut in range(8):  # an escape that is cut off has at most six characters
+    """Return the text of a JSON string, which may be cut off."""
+    for cut in range(8):  # an escape sequence has at most six characters, and it may be cut off
         whole = token if cut == 0 else f'{token[: len(token) - cut + 1]}"'
         try:
             return str(json.loads(whole, strict=False))
@@ -190,13 +198,13 @@ def _without_texts(value: str) -> str:
 
 
 def document(query: str) -> str:
-    """A GraphQL document without its texts and comments."""
+    """Return a GraphQL document without its comments and with its texts masked."""
     return GRAPHQL_TEXT.sub(lambda found: "" if found[0].startswith("#") else f'"{MASK}"', query)
 
 
 def _uses_secrets(sent: str) -> bool:
-    """Whether variables of the document may stand for secrets, whatever they are called. So may those of one that
-    is cut off.
+    """Return True if variables of the document may be secrets, whatever their names are. This also holds for a
+    document that is cut off.
     """
     try:
         query = json.loads(sent)[DOCUMENT]
@@ -206,7 +214,7 @@ def _uses_secrets(sent: str) -> bool:
 
 
 def message(sentence: str) -> str:
-    """A sentence about a GraphQL document, without the values that it repeats."""
+    """Return an error message about a GraphQL document, with the values masked that the message repeats."""
     before, value, rest = sentence.partition("Value ")
     if "does not exist" in rest:
         sentence = f"{before}{value}{MASK} does not exist{rest.rpartition('does not exist')[2]}"
@@ -214,9 +222,9 @@ def message(sentence: str) -> str:
 
 
 def graphql_answer(beginning: str) -> str:
-    """The beginning of a GraphQL response, without what its errors repeat of the document."""
+    """Return the start of a GraphQL response, with the values masked that its errors repeat from the document."""
     shown = _replaced(beginning, {"message": _message}.get)
-    return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a field may have any name there
+    return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a GraphQL field may have any name
 
 
 def _message(value: str) -> str:
@@ -240,7 +248,7 @@ def _is_address(name: str) -> bool:
 
 @cache
 def sealed_fields() -> frozenset[str]:
-    """The fields of all bodies that hold credentials."""
+    """Return the names of all body fields that hold credentials."""
     return frozenset(
         name for model in _models(Input) for name, field in model.model_fields.items() if is_sealed(model, name)
     )
@@ -253,7 +261,7 @@ def _models(model: type[Input]) -> Iterator[type[Input]]:
 
 
 def is_sealed(model: type[Input], name: str) -> bool:
-    """Whether the field holds a credential."""
+    """Return True if the field holds a credential."""
     field = model.model_fields[name]
     return Sealed in field.metadata or _is_sealed(field.annotation)
 

@@ -1,5 +1,5 @@
-"""Numbered pages that are too large to be read at once. They are read in pieces, each when the one before it is
-with the client, so that only one piece is in memory.
+"""Numbered pages that are too large to be read in one step. wmsd reads the next piece when the client has the one
+before, so that only one piece is in memory.
 """
 
 import time
@@ -21,23 +21,27 @@ class Some(NamedTuple):
 
     records: str
     left: Sequence[int]
-    """The ids of the others."""
+    """The ids of the other records."""
     seconds: float
-    """Of the processor, that a thread has read them for."""
+    """The processor seconds that a thread spent on the read."""
 
 
 ReadSome = Callable[[Sequence[int]], Awaitable[Some]]
 
 
 def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
-    """The answer that has the records with these ids, from the same answer without records."""
+    """Return the answer with the records of these ids, built from the same answer without records."""
     assert reply.body.startswith(BEGINNING)
-    headers = {"Link": reply.headers["Link"]} if "Link" in reply.headers else {}  # its ETag is of no records
+    headers = (
+        {"Link": reply.headers["Link"]} if "Link" in reply.headers else {}
+    )  # the ETag is that of the answer without records
     return Reply(reply.status, b"", headers, partial(_pieces, reply.body[len(BEGINNING) :], ids, read))
 
 
 async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterator[Piece]:
-    """A record that is gone meanwhile is left out. Raises Problem."""
+    """Yield the pieces of the answer. A record that was deleted in the meantime is left out. Raise Problem if a
+    read is refused.
+    """
     before = BEGINNING
     while ids:
         some = await read(ids)
@@ -49,7 +53,7 @@ async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterat
 
 
 def read_some(tx: Transaction, operation: Operation, inputs: Mapping[str, Any], ids: Sequence[int]) -> Some:
-    """As many of the records with these ids as are read at once. The filters are not looked at again."""
+    """Return as many of the records with these ids as one step reads. The filters are not applied again."""
     began, query = time.thread_time(), inputs["query"]
     assert isinstance(query, PageQuery)
     tx.within = ids
@@ -58,7 +62,9 @@ def read_some(tx: Transaction, operation: Operation, inputs: Mapping[str, Any], 
 
 
 def whole_page(tx: Transaction, operation: Operation, query: PageQuery) -> Page:
-    """A page with all its records, however large they are: for commands, which have no client to wait for."""
+    """Return a page with all its records, whatever their size. Only commands use this, because they have no client
+    that waits.
+    """
     page: Page = operation.action(tx, query)
     records, left = [page.records], page.ids[page.number :]
     while left:

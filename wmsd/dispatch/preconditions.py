@@ -1,7 +1,8 @@
-"""What a request asks for beforehand.
+"""The conditions that a request states in its headers or its query.
 
-ETag, If-Match and If-None-Match (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2): changes a record only as its reader
-saw it, and sends nothing that its reader has. A list since a moment: the moment must have come.
+ETag, If-Match and If-None-Match (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2): wmsd changes a record only if the
+record is still as the client read it, and does not send again what the client already has. A list of changes since
+a time: the time must not be in the future.
 """
 
 import hashlib
@@ -19,17 +20,18 @@ from wmsd.db.sql.change_sequence import last_moment
 from wmsd.dispatch.call import Call, Reply
 
 COMPRESSED: Final = "-gzip"
-"""What the ETag of a compressed answer ends with: its bytes are others (section 8.8.3.3)."""
+"""The end of the ETag of a compressed answer, whose bytes differ from the uncompressed ones (section 8.8.3.3)."""
 TAG: Final = re.compile(r'(?:W/)?"?([0-9a-f]+)(?:[-;](?:gzip|br|zstd|deflate))?"?')
-"""An ETag of ours, also as a proxy or a client passes it on: nginx makes it weak where it compresses an answer,
-Apache adds how, and some clients leave the quotation marks out. Each still names the one state of the record.
+"""An ETag of wmsd, also as changed by a proxy or a client. nginx makes the ETag weak when it compresses an answer,
+Apache adds the compression, and some clients leave out the quotation marks. Each form still names the same state
+of the record.
 """
 CHANGED: Final = "The record has changed since it was read. Read it again and repeat the change."
 UNKNOWN: Final = "If-Match has no ETag of this server. Send the ETag that came with the record."
 
 
 def etag(text: str) -> str:
-    """A strong validator of the record's bytes."""
+    """Return a strong validator of the record's bytes."""
     return etag_of(text.encode())
 
 
@@ -38,25 +40,27 @@ def etag_of(body: bytes) -> str:
 
 
 def weak_etag(text: str) -> str:
-    """A weak validator of a list. Nothing is changed by it, so its hash need not withstand whoever makes up a list
-    to have the tag of another; that makes it fifty times as fast.
+    """Return a weak validator of a list. No write depends on this ETag, so its hash need not resist forged lists.
+    The hash is therefore fifty times faster.
     """
     return f'W/"{xxh3_128_hexdigest(text.encode())}"'
 
 
 def compressed_etag(tag: str) -> str:
-    """A weak one stays: its bytes may differ anyway."""
+    """Return the ETag of the compressed answer. A weak ETag stays the same, because its bytes may differ
+    anyway.
+    """
     return tag if tag.startswith("W/") else f'{tag.removesuffix(chr(34))}{COMPRESSED}"'
 
 
 def _digests(header: str) -> list[str]:
-    """What tells one state from another in each ETag of ours in a header."""
+    """Return the digest of each wmsd ETag in a header. Two states of a record have different digests."""
     return [found[1] for tag in header.split(",") if (found := TAG.fullmatch(tag.strip()))]
 
 
 def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
-    """304 when whoever reads has the answer already, with the ETag that it has; None otherwise. For reading, weak
-    validators do (section 8.8.3.2).
+    """Return a 304 answer if the client already has this answer, otherwise None. The 304 answer has the ETag that
+    the client knows. For reads, weak validators suffice (section 8.8.3.2).
     """
     if if_none_match is None or reply.status != 200 or "ETag" not in reply.headers:
         return None
@@ -68,9 +72,10 @@ def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
-    """Raises Problem: 412 when the record's ETag is none of those in If-Match, 404 when there is no such record.
+    """Check the If-Match header. Raise Problem: 412 if no ETag in If-Match is that of the record, 404 if the
+    record does not exist.
 
-    The record is found by the path and, for a site's operation, by the site.
+    The path identifies the record and, for an operation of a site, so does the site.
     """
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:
@@ -84,8 +89,8 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
 
 
 def check_since(tx: Transaction, query: object, company: Company | None) -> None:
-    """Raises Problem (422) for a list since a moment in the future: whoever keeps a copy would miss what happens
-    until then. The last change of a company may be ahead of the clock.
+    """Raise Problem (422) if the list asks for changes since a time in the future. A client that keeps a copy
+    would miss the changes until then. The last change of a company may be ahead of the clock.
     """
     if not isinstance(query, Query) or not (sent := query.model_fields_set & Query.SINCE):
         return

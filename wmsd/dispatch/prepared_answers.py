@@ -1,4 +1,4 @@
-"""Answers that are the same for everybody: made at the first request, then kept as bytes."""
+"""Answers that are the same for all callers: created at the first request, then stored as bytes."""
 
 import asyncio
 import gzip
@@ -12,15 +12,17 @@ from wmsd.dispatch.preconditions import etag_of
 
 Make = Callable[[], bytes]
 LEVEL: Final = 6
-"""Of zlib: a higher one takes much longer and saves little."""
+"""The compression level of zlib. A higher level takes much longer and saves little."""
 
 
 class Kept(bytes):
-    """An answer that is sent again and again: it is compressed once only, which may take longer than all else."""
+    """The body of an answer that is sent many times. It is compressed only once, because compression may take
+    longer than everything else.
+    """
 
     @cached_property
     def compressed(self) -> bytes:
-        """As gzip has it. The bytes depend on nothing else."""
+        """The gzip form of the answer. Its bytes depend only on the answer."""
         return gzip.compress(self, LEVEL, mtime=0)
 
     @cached_property
@@ -29,7 +31,9 @@ class Kept(bytes):
 
 
 class Prepared:
-    """`make` may take long: it runs once, on a thread, however many requests wait for it."""
+    """An answer that is created when it is first requested. `make` may take long, so it runs once, on a thread,
+    even if many requests wait.
+    """
 
     def __init__(self, make: Make, content_type: str = "application/json") -> None:
         self._make = make
@@ -38,7 +42,7 @@ class Prepared:
         self._making = asyncio.Lock()
 
     async def reply(self) -> Reply:
-        """The answer with its ETag. The HTTP server answers 304 to a client that has it already."""
+        """Return the answer with its ETag. The HTTP server answers 304 to a client that already has the answer."""
         if self._made is None:
             async with self._making:
                 if self._made is None:
@@ -48,9 +52,9 @@ class Prepared:
 
 
 def prepare_answer(make: Make) -> Kept:
-    """What it makes, ready to be sent compressed or not."""
+    """Return the result of `make`, ready to be sent compressed or uncompressed."""
     made = Kept(make())
-    made.compressed, made.etag  # noqa: B018 -- now, so that no request waits for it
+    made.compressed, made.etag  # noqa: B018 -- computed now, so that no request waits
     return made
 
 

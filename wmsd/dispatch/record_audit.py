@@ -1,7 +1,7 @@
-"""What the audit of the installation holds of changes that people make to the records of a company.
+"""The audit entries for the changes that people make to the records of a company.
 
-The company's file holds the record, so a change is written there first, and then in the audit. What programs do is
-not here: events and ledgers tell of it, and there is too much of it to be read.
+The company's file has the record, so the change is written there first, and then to the audit in `platform.db`.
+Changes by programs are not audited: events and ledgers record them, and a person could not read so many entries.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 LOG = logging.getLogger("wmsd.audit")
 NOT_AUDITED: Final = Recorded.READ_ONLY | {"last_delivery", "warnings"}
 LONGEST_VALUE: Final = 500
-"""The characters that are kept of one value: the audit is no second copy of the records."""
+"""The most characters of one value in the audit, because the audit is not a second copy of the records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,9 @@ def is_by_a_person(caller: Caller | None) -> bool:
 def act_and_audit(
     tx: Transaction, operation: Operation, company_code: str, inputs: Mapping[str, Any]
 ) -> tuple[Any, Entry | None]:
-    """Does the audited operation. Returns its result, and the entry for the audit; None when nothing differs."""
+    """Run the audited operation. Return its result, and the audit entry, or None as the entry if nothing has
+    changed.
+    """
     assert operation.audited is not None
     before: dict[str, Any] = {}
     record: Record | None = None
@@ -70,7 +72,7 @@ def act_and_audit(
 
 
 def kind_of(action: str) -> str:
-    """The kind of the record that an action of the audit is about, such as article of article.change."""
+    """Return the kind of record that an audit action is about, such as `article` for `article.change`."""
     return action.partition(".")[0]
 
 
@@ -80,7 +82,9 @@ def _fields(record: Record) -> dict[str, Any]:
 
 
 def _credentials(body: Input | None) -> dict[str, Any]:
-    """Those that were sent anew. Nobody sees them, nor whether they are the old ones."""
+    """Return masked entries for the credentials that the body sets. The audit does not show whether a credential
+    differs from the old one.
+    """
     if body is None:
         return {}
     sealed = [name for name, value in body.given().items() if value is not None and is_sealed(type(body), name)]
@@ -104,21 +108,23 @@ async def write_audit_entry(platform: Database, entry: Entry, actor: Actor | Non
 
 @dataclass(slots=True)
 class Noted:
-    """What a unit of work found for the audit. One that runs again finds it again."""
+    """The audit entry of a unit of work. A unit of work that runs again sets the entry again."""
 
     entry: Entry | None = None
 
 
 class RecordAudit:
-    """Writes the entry after the change. Whoever gives up waiting for the answer does not prevent it."""
+    """Writes the audit entry after the change. The entry is written even if the caller stops waiting for the
+    answer.
+    """
 
     def __init__(self, platform: Database) -> None:
         self._platform = platform
         self._under_way: set[asyncio.Task[Any]] = set()
 
     def after(self, begun: Awaitable[Result], noted: Noted, actor: Actor) -> Awaitable[Result]:
-        """`begun` is the unit of work that notes the entry. Its result does not depend on the audit: the change
-        is committed before.
+        """Return the result of `begun` after the audit entry is written. `begun` is the unit of work that sets the
+        entry in `noted`. The result does not depend on the audit, because the change is already committed.
         """
 
         async def work() -> Result:
@@ -136,6 +142,6 @@ class RecordAudit:
         return asyncio.shield(task)
 
     async def end(self) -> None:
-        """Waits for the entries that nobody waits for any more."""
+        """Wait until all pending audit entries are written."""
         if self._under_way:
             await asyncio.wait(self._under_way)

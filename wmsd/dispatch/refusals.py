@@ -1,4 +1,4 @@
-"""Turns the failure of a call into its answer, and logs it where somebody must act."""
+"""Turns the failure of a call into its answer, and logs failures that a person must act on."""
 
 import logging
 from typing import Final
@@ -21,7 +21,7 @@ from wmsd.dispatch.call import Call, Reply, refusal
 
 LOG = logging.getLogger("wmsd.dispatcher")
 READ_SECONDS: Final = 5.0
-"""The time of a read, with its wait."""
+"""The longest time of a read in seconds, including the time in the queue."""
 READS_OF_PLATFORM: Final = "reads of platform.db fail"
 SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files:"
 SHORT: Final = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
@@ -37,17 +37,19 @@ class Refusals:
         self._shortages = RepeatedFailures(LOG, (RuntimeError,))
 
     def note_admitted(self) -> None:
-        """Notes that `platform.db` could be read, because the caller was admitted."""
+        """Note that `platform.db` can be read, because the caller was admitted."""
         self._told.over(READS_OF_PLATFORM)
 
     def note_answered(self, call: Call) -> None:
-        """Notes that the file of this call works."""
+        """Note that the file of this call works."""
         self._told.over(_use(call))
 
     def reply(self, call: Call, error: Exception) -> Reply:
-        """The answer to a call that failed with this error."""
+        """Return the answer to a call that failed with this error."""
         if isinstance(error, Problem):
-            error.__traceback__ = None  # its frames hold the future that holds the error: a cycle
+            error.__traceback__ = (
+                None  # breaks a reference cycle: the frames hold the future, which holds the error
+            )
             if error.for_readers is not None and _may_read(call):
                 error.details = {**(error.details or {}), **error.for_readers}
             return refusal(error)
@@ -64,7 +66,7 @@ class Refusals:
         problem = problem_of_failure(error)
         if problem is None:
             return _mistake(call, error)
-        if call.tenant is None or not isinstance(error, FileMoved):  # that is logged with the company's file
+        if call.tenant is None or not isinstance(error, FileMoved):  # a moved company file is logged elsewhere
             self._told.failed(_use(call), error, call.request_id)
         if is_damage(error):
             if call.tenant is None:
@@ -74,20 +76,20 @@ class Refusals:
 
 
 def _may_read(call: Call) -> bool:
-    """Whether the caller may read what the operation shows or changes."""
+    """Return True if the caller may read what the operation shows or changes."""
     ability, caller = call.operation.ability, call.caller
     return ability is not None and caller is not None and ability_to_read(ability) in caller.abilities
 
 
 def broken_off(may_have_written: bool) -> Problem:
-    """For a request that a shortage broke off."""
+    """Return the Problem for a request that a shortage of memory, threads or open files has stopped."""
     if may_have_written:
         return Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}")
     return unavailable(SHORT, 5)
 
 
 def _use(call: Call) -> str:
-    """What fails when the file of this call fails, for the log."""
+    """Return a text for the log that says which use of which file fails."""
     if call.tenant is None and call.operation.scope == "company":
         return READS_OF_PLATFORM
     use = "writes to" if call.operation.writes else "reads of"
@@ -95,6 +97,6 @@ def _use(call: Call) -> str:
 
 
 def _mistake(call: Call, error: Exception) -> Problem:
-    """A mistake of the program. Only the log has the details."""
+    """Log an internal error of wmsd with its details. Return a Problem without these details."""
     LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
     return Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")

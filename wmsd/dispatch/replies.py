@@ -17,7 +17,7 @@ from wmsd.dispatch.link_headers import cursor_links, last_page_of, page_links
 SHORT: Final = 64 * 1024
 """The longest list, in bytes, that has an ETag."""
 REVALIDATED: Final = {"Cache-Control": "private, no-cache"}
-"""A client may keep the answer for itself, and asks each time whether it still holds."""
+"""A client may store the answer for itself, but must check each time whether the answer is still current."""
 
 
 def reply_of(
@@ -29,8 +29,8 @@ def reply_of(
     as_of: Callable[[], str] = str,
     epoch: str = FIRST_EPOCH,
 ) -> Reply:
-    """The status, headers and bytes for the result of an action. `as_of`: the moment that a list shows. `epoch`:
-    the company's present one, for cursors.
+    """Return the status, headers and bytes for the result of an action. `as_of` returns the time of the data in a
+    list. `epoch` is the company's current epoch, for cursors.
     """
     match result:
         case Reply():
@@ -77,10 +77,10 @@ def reply_of(
 
 
 def _of_list(call: Call, before: str, as_of: str, after: str, links: str | None) -> Reply:
-    """A list: its text, with its moment between the other parts. A short one has an ETag: reading the bytes of a
-    long one costs more than it saves.
+    """Return the answer for a list, whose text is `before`, the time `as_of` and `after`. Only a short list has an
+    ETag, because hashing a long list costs more than the ETag saves.
 
-    The ETag is weak, as it leaves out the moment: a list is the same as long as nothing in it has changed.
+    The ETag is weak, because it leaves out the time: a list is the same as long as its records are.
     """
     body = f"{before}{as_of}{after}".encode()
     if not call.has_headers:

@@ -1,4 +1,4 @@
-"""Counts each company's requests in memory, and adds them to `platform.db` once a minute."""
+"""Counts each company's requests in memory, and adds the counts to `platform.db` once a minute."""
 
 import asyncio
 from collections import Counter
@@ -13,7 +13,9 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """`since` is when the first was counted; None when there was none."""
+    """The number of requests. `since` is the time of the first counted request, or None if there was no
+    request.
+    """
 
     count: int = 0
     since: str | None = None
@@ -25,9 +27,11 @@ class RequestCounts:
         self._clock = clock
         self._unwritten: Counter[int] = Counter()
         self._since: dict[int, str] = {}
-        """When the first unwritten request was counted, for a company that has none in the table."""
+        """The time of the first unwritten request of each company. The time is used for companies without a row in
+        the table.
+        """
         self._moving = asyncio.Lock()
-        """Held while counts are moved to the table, so that a reader finds them once, not twice or never."""
+        """Locked while counts are moved to the table, so that a reader never sees them twice or not at all."""
 
     def note(self, company_id: int) -> None:
         if company_id not in self._since:
@@ -35,7 +39,9 @@ class RequestCounts:
         self._unwritten[company_id] += 1
 
     async def write(self) -> None:
-        """Writes the counts. It ends even if its waiter is cancelled: otherwise they could be written twice."""
+        """Write the counts to `platform.db`. The write ends even if the caller is cancelled; otherwise counts
+        could be written twice.
+        """
         await asyncio.shield(self._write())
 
     async def _write(self) -> None:
@@ -47,7 +53,7 @@ class RequestCounts:
             self._unwritten.subtract({company_id: count for company_id, count, _ in rows})
 
     async def read(self) -> dict[int, Requests]:
-        """The counts by company, with those that are not written yet."""
+        """Return the counts by company id, including the counts that are not written yet."""
         async with self._moving:
             counted = await self._platform.read(_counted)
             for company_id, count in self._unwritten.items():

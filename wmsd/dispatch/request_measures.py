@@ -1,6 +1,7 @@
-"""Counts the requests of a running server: by surface, class of status and time. A request costs three additions.
+"""Counts the requests of a running server by surface, status class and duration. A request costs three additions.
 
-The labels are bounded: there are the surfaces of this program, and the classes of HTTP, whatever is asked for.
+The number of labels is bounded by the surfaces of the program and the status classes of HTTP, whatever clients
+request.
 """
 
 from bisect import bisect_left
@@ -8,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds. The last bucket has what took longer."""
+"""The upper bounds of the buckets in seconds. The last bucket has the requests that took longer."""
 CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
 STREAMS: Final = "streams"
 OTHER: Final = "other"
@@ -16,7 +17,9 @@ SURFACES: Final = (
     *("rest_v1", "rest_v2", "graphql", "kernel", "transports", "health"),
     *("pages", "guide", "files", STREAMS, OTHER),
 )
-"""What a request is to. Event streams are open for as long as a page is, so their times are no answer's."""
+"""The parts of wmsd that a request can be for. Event streams stay open as long as their page, so their durations
+are not response times.
+"""
 BEGINNINGS: Final = (
     ("/api/v2", "rest_v2"),
     ("/api/graphql", "graphql"),
@@ -31,7 +34,7 @@ BEGINNINGS: Final = (
     ("/{anything", OTHER),
     ("/metrics", OTHER),
 )
-"""Of the templates of addresses. Whatever begins otherwise is a page."""
+"""The starts of the address templates, with their surfaces. Every other template is that of a page."""
 
 
 class Counted:
@@ -55,11 +58,11 @@ class RequestMeasures:
         self.surfaces = {name: Counted() for name in SURFACES}
 
     def of(self, template: str) -> Counted:
-        """Where the requests to an address with this template are counted."""
+        """Return the counter for requests to an address with this template."""
         return self.surfaces[surface_of(template)]
 
     def answered(self) -> list[int]:
-        """The buckets of all surfaces together, without event streams."""
+        """Return the buckets of all surfaces together, without event streams."""
         timed = (each.buckets for name, each in self.surfaces.items() if name != STREAMS)
         return [sum(several) for several in zip(*timed, strict=True)]
 
@@ -77,8 +80,8 @@ def difference(later: Iterable[int], earlier: Iterable[int]) -> list[int]:
 
 
 def quantile(buckets: Sequence[int], share: float) -> float | None:
-    """The seconds that this share of the requests took at the most, evenly spread in their bucket. None without
-    requests. Beyond the last bound it is that bound.
+    """Return the seconds within which this share of the requests was answered, or None without requests. Requests
+    are assumed to be spread evenly in their bucket. Beyond the last bound, the result is the last bound.
     """
     wanted, below = sum(buckets) * share, 0
     if not wanted:

@@ -1,1 +1,1 @@
-"""Bounds of requests and writes: by company, person and address, and by the disk."""
+"""Limits on requests and writes, by company, person, address and free disk space."""

@@ -1,4 +1,4 @@
-"""The limits that a company may have for itself. Where it has none, that of a setting is in force."""
+"""The limits that a company can have of its own. Without such a limit, the setting applies."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,9 @@ from wmsd.settings.sections.limits import Limits
 
 
 class Limit(NamedTuple):
-    """`setting` is that of the companies without a limit of their own, such as limits.data_per_minute."""
+    """A limit in force. `setting` is the setting for companies without a limit of their own, such as
+    limits.data_per_minute.
+    """
 
     value: int
     setting: str
@@ -25,7 +27,7 @@ def graphql_per_minute(company: Company, limits: Limits) -> Limit:
 
 
 def quota_megabytes(company: Company, of_settings: int) -> Limit:
-    """0: no quota."""
+    """Return the storage quota in megabytes; 0 means no quota."""
     return _in_force(company.quota_megabytes, of_settings, "storage.quota_megabytes")
 
 

@@ -1,9 +1,8 @@
-"""What companies, people and addresses cost the service: time of the processor, what they have sent, and how often
-they were refused.
+"""What companies, people and addresses cost the service: processor time, bytes sent, and refused requests.
 
-The time is that in which their requests kept the event loop, and that of the threads and the processes that worked
-for them. What nobody can be charged with is left out: reading and writing connections, commits, and what the
-service does for itself.
+The processor time is the time of their requests on the event loop, and of the threads and processes that worked
+for them. Work that cannot be charged to a company, a person or an address is left out: reading from and writing to
+connections, commits, and the service's own work.
 """
 
 from collections import OrderedDict
@@ -16,16 +15,16 @@ from wmsd.base.dataclass import dataclass
 
 Payer = Literal["company", "person", "address"]
 REMEMBERED_SECONDS: Final = 60.0
-"""After so many seconds a third of a cost is remembered."""
+"""The time constant of the decay of costs: after these seconds about a third of a cost is left."""
 MOST_REMEMBERED: Final = 10_000
 BYTES_OF_A_SECOND: Final = 50_000_000
-"""Answers of so many bytes cost as much as a second of the processor."""
+"""Answers of this many bytes cost as much as one second of the processor."""
 REFUSALS: Final = frozenset({429, 503, 507})
-"""The statuses of requests that were too many, or too much."""
+"""The statuses of requests that were refused because they were too many or too large."""
 
 
 class Payers(NamedTuple):
-    """Whom work is charged to. "" where there is none."""
+    """The company, the person and the address that work is charged to. "" means no such payer."""
 
     company: str = ""
     person: str = ""
@@ -42,23 +41,23 @@ class Payers(NamedTuple):
 
 @dataclass(slots=True)
 class Noted:
-    """What requests have cost, such as those of a person in a company that are not charged yet."""
+    """The cost of some requests, such as the requests of a person in a company that are not charged yet."""
 
     requests: int = 0
     refused: int = 0
     sent: int = 0
-    """Bytes of the bodies of requests that were not refused."""
+    """The bytes of the bodies of requests that were not refused."""
     seconds: float = 0.0
 
 
 @dataclass(slots=True)
 class Cost(Noted):
-    """Since the start. `lately` is what there was in the last minute, in seconds: what is older fades away.
-    `weight` is the same, with the bytes of long answers.
+    """The cost of a payer since the start. `lately` is the recent processor time in seconds, which decays over
+    about a minute. `weight` is `lately` plus the cost of the bytes of long answers.
     """
 
     at: float = 0.0
-    """The moment of `lately` and `weight`, on the monotonic clock."""
+    """The time on the monotonic clock at which `lately` and `weight` were computed."""
     lately: float = 0.0
     weight: float = 0.0
 
@@ -74,8 +73,8 @@ class Costs:
         self._noted: dict[tuple[int, int], Noted] = {}
 
     def note(self, company_id: int, user_id: int, seconds: float, sent: int, status: int) -> None:
-        """Notes a request of somebody; 0 where there is no company, or no user. It is charged with many others at
-        once, because this is done for each.
+        """Note a request; 0 stands for no company or no user. Notes are charged later, many in one step, because
+        this method runs for each request.
         """
         noted = self._of(company_id, user_id)
         noted.requests += 1
@@ -86,7 +85,9 @@ class Costs:
             noted.sent += sent
 
     def note_beside(self, company_id: int, user_id: int, seconds: float) -> None:
-        """Notes what a thread or a process has done for somebody, beside the event loop."""
+        """Note the seconds that a thread or a process has worked for a company or a user, in addition to the event
+        loop.
+        """
         self._of(company_id, user_id).seconds += seconds
 
     def _of(self, company_id: int, user_id: int) -> Noted:
@@ -96,24 +97,24 @@ class Costs:
         return noted
 
     def charge(self, payers: Payers, seconds: float, size: int = 0) -> None:
-        """Charges work at once. `size`: of what was sent, in bytes."""
+        """Charge work immediately. `size` is the number of bytes sent."""
         for payer in payers.each():
             self._pay(payer, seconds, size)
 
     def of(self, payers: Payers) -> list[float]:
-        """The weights of the company, the person and the address. Many people may share an address, so it comes
-        last.
+        """Return the weights of the company, the person and the address. Many people may share an address, so the
+        address comes last.
         """
         return [self.weight(kind, name) or 0.0 for kind, name in payers.each()]
 
     def weight(self, kind: Payer, name: str) -> float | None:
-        """None when it has never been charged."""
+        """Return the weight of a payer, or None if nothing was ever charged to the payer."""
         self._charge_noted()
         found = self._known.get((kind, name))
         return None if found is None else self._faded(found).weight
 
     def most(self, kind: Payer, number: int) -> list[tuple[str, Cost]]:
-        """So many payers of a kind who cost most now, with what they cost."""
+        """Return the `number` payers of a kind with the highest recent cost, each with its cost."""
         self._charge_noted()
         found = [(name, self._faded(cost)) for (each, name), cost in self._known.items() if each == kind]
         found.sort(key=lambda each: (-each[1].lately, -each[1].refused, each[0]))
@@ -145,5 +146,5 @@ class Costs:
         return cost
 
     def __iter__(self) -> Iterator[tuple[Payer, str]]:
-        """Who has been charged, whoever paid last at the end."""
+        """Iterate over the payers, the most recently charged payer last."""
         return iter(self._known)

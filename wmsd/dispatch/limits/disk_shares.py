@@ -1,7 +1,7 @@
-"""The shares of the disk: how much a company may hold once less than a fifth of the disk is free.
+"""The shares of the disk: how much a company may store when less than a fifth of the disk is free.
 
-The last fifth is kept for the companies that hold less than their equal share. Those that hold more add nothing
-then, unless a site admin has given them a quota of their own.
+The last fifth of the disk is for the companies that store less than their equal share. A company that stores more
+can then add nothing, unless a site admin has given the company a quota.
 """
 
 from typing import Final, Literal, NamedTuple
@@ -11,7 +11,7 @@ from wmsd.contract.context import Company
 
 BoundKind = Literal["quota", "share"]
 GROWTH_AFTER_UPGRADE: Final = 1.25
-"""By so much a company may outgrow what it held before there were shares, even where its share is less."""
+"""A company may store this many times what it stored before disk shares existed, even if its share is less."""
 
 
 class Bound(NamedTuple):
@@ -20,14 +20,14 @@ class Bound(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What the files of all companies hold, as counted last."""
+    """The bytes in the files of all companies, as counted last, and the number of companies."""
 
     bytes: int = 0
     companies: int = 0
 
     def share_of(self, company: Company, disk: Disk) -> Bound | None:
-        """What the company may hold while the disk is shared. None: what there is, because nothing was counted yet
-        or it has a quota of its own.
+        """Return how much the company may store while the disk is shared. Return None for no bound, because
+        nothing was counted yet or the company has a quota.
         """
         if not self.companies or company.quota_megabytes or company.held_before is None:
             return None

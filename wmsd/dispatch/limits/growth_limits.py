@@ -1,8 +1,9 @@
 """Refuses writes when a company's quota, its share of the disk or the disk is nearly used up.
 
-A write adds, moves what is there already, or frees. Additions are refused first, and moves later. So there is
-always room to finish open documents, to delete, and to shut out whoever fills the disk: writes to `platform.db`
-and deletions may use the reserve (`data_folder/folder.py`), a file that is deleted then.
+A write adds data, changes existing data ("moves"), or frees space. wmsd refuses additions first and moves later.
+There is therefore always room to finish open documents, to delete records, and to lock out a user who fills the
+disk. Writes to `platform.db` and deletions may use the emergency space reserve (`data_folder/folder.py`), a file
+that wmsd then deletes.
 """
 
 import logging
@@ -27,7 +28,7 @@ MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "
 
 
 class Room(NamedTuple):
-    """The part of its bound up to which a company may write, and the bytes of the disk that must be free."""
+    """The part of its bound up to which a company may write, and the bytes that must be free on the disk."""
 
     part: float
     least_free: Callable[[Disk], int]
@@ -53,7 +54,9 @@ DISK_GONE: Final = "The server cannot look at its disk now; nothing was changed.
 
 
 def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
-    """How the operation changes the bytes in use. Without a body, as in a redelivery, it adds next to nothing."""
+    """Return how the operation changes the bytes in use. An operation without a body, such as a redelivery, adds
+    almost nothing.
+    """
     if operation.answer == "nothing":
         return "frees"
     if operation.body is None:
@@ -64,18 +67,18 @@ def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
 
 class Storage:
     def __init__(self, folder: DataFolder, quota_megabytes: int, clock: Clock) -> None:
-        """`quota_megabytes` is for companies without a quota of their own; 0 means no quota."""
+        """Create the check. `quota_megabytes` is for companies without a quota of their own; 0 means no quota."""
         self._folder = folder
         self._quota_megabytes = quota_megabytes
         self.held = Held()
-        """Of all companies, as a job has counted last."""
+        """The bytes in the files of all companies, as a job has counted them last."""
         self._disk = f"the disk of {folder.path}"
         self._told = RepeatedFailures(
             LOG, monotonic=clock.monotonic, level=logging.WARNING, settled_seconds=FLAPPING_SECONDS
         )
 
     def quota(self, company: Company) -> int | None:
-        """The company's quota in bytes; None when it has none."""
+        """Return the company's quota in bytes, or None if the company has no quota."""
         megabytes = company_limits.quota_megabytes(company, self._quota_megabytes).value
         return megabytes * MEGABYTE if megabytes else None
 
@@ -84,8 +87,9 @@ class Storage:
         return None if quota is None else Bound("quota", quota)
 
     def left(self, tx: Transaction, company: Company, beside: int) -> int | None:
-        """The bytes that the company may add, where it keeps so many `beside` its file; None where nothing bounds
-        it. Raises Problem: 507 when nothing is left, 503 for the disk.
+        """Return the bytes that the company may still add, or None if no bound applies. `beside` is the number of
+        bytes that the company stores outside its file. Raise Problem: 507 if no space is left, 503 if the disk
+        cannot be checked.
         """
         bound = self._bound(company, self._disk_now())
         if bound is None:
@@ -96,8 +100,8 @@ class Storage:
         return left
 
     def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:
-        """Called before each write to the company's file. Raises Problem: 507 for its quota or its share of the
-        disk, 503 for the disk.
+        """Check that a write to the company's file is allowed. Call this before each write. Raise Problem: 507 if
+        the quota or the share of the disk is used up, 503 if the disk is full or cannot be checked.
         """
         if growth == "frees":
             return
@@ -106,18 +110,18 @@ class Storage:
             problem = _reached(bound)
             self._told.failed(_company(company), problem)
             raise problem
-        if growth == "adds":  # only an addition proves that there is room for everything
+        if growth == "adds":  # only an addition proves that there is room for every kind of write
             self._told.over(_company(company))
             self._told.over(self._disk)
 
     def _bound(self, company: Company, disk: Disk) -> Bound | None:
-        """What the company may hold now, the least of its quota and its share."""
+        """Return what the company may store now: the lower of its quota and its share."""
         share = self.held.share_of(company, disk) if disk.is_shared else None
         bounds = [each for each in (self.quota_of(company), share) if each is not None]
         return min(bounds, key=lambda each: each.bytes, default=None)
 
     def need_room(self, growth: Growth = "adds") -> Disk:
-        """Raises Problem (503) when the disk is too full for what grows so."""
+        """Return the state of the disk. Raise Problem (503) if the disk is too full for this kind of write."""
         disk = self._disk_now()
         if disk.free < ROOM[growth].least_free(disk):
             problem = unavailable(DISK_FULL, 30)
@@ -126,7 +130,7 @@ class Storage:
         return disk
 
     def _disk_now(self) -> Disk:
-        """Raises Problem (503)."""
+        """Return the state of the disk. Raise Problem (503) if the disk cannot be checked."""
         try:
             return disk_of(self._folder.path)
         except OSError as error:

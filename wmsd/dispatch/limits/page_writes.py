@@ -1,10 +1,10 @@
-"""The pace of what people change at the pages: forms, scans, acts.
+"""The pace of the writes that people send from pages: forms, scans, actions.
 
-Nobody who works is refused: a write that comes too soon waits for its turn, first among those of its person and
-then among those of the company, in the order of coming. So a person who sends without end slows only himself. A
-write that waits holds no transaction and no lock.
+No normal user is refused. A write that comes too soon waits for its turn, first among the writes of its person and
+then among the writes of the company, in the order of arrival. A person who sends requests endlessly therefore
+slows down only their own writes. A waiting write holds no transaction and no lock.
 
-The pace is that of a token bucket. Whoever waits has taken a token of the future, so what is left may be negative.
+The pace is a token bucket. A waiting write has taken a token in advance, so the number of tokens may be negative.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from wmsd.dispatch.limits.rate_limits import ROUNDING
 
 
 class Pace(NamedTuple):
-    """So many writes at once, so many a second after these, and how many may wait."""
+    """The pace of page writes: how many run in a burst, how many per second after that, and how many may wait."""
 
     at_once: int
     a_second: float
@@ -28,25 +28,25 @@ class Pace(NamedTuple):
 
 PERSON: Final = Pace(60, 10, 100)
 COMPANY: Final = Pace(480, 40, 800)
-"""Eight people with handhelds, in bursts of 20 scans a second."""
+"""The pace of a company. It suits eight people with handhelds who scan in bursts of 20 scans a second."""
 PATIENCE: Final = 10.0
-"""A write whose turn would come later, in seconds, is refused."""
+"""The longest wait in seconds. A write that would have to wait longer is refused."""
 MOST_LINES: Final = 10_000
-"""Beyond so many, those that nobody has used lately are forgotten."""
+"""The number of queues from which on wmsd drops the idle queues."""
 
 
 @dataclass(slots=True)
 class _Line:
-    """Those who wait for the turns of one person, or of one company."""
+    """The queue of the waiting writes of one person, or of one company."""
 
     pace: Pace
     left: float
-    """Tokens at the moment `at`."""
+    """The number of tokens at the time `at`."""
     at: float
     waiting: int = 0
 
     def wait(self, now: float) -> float:
-        """Seconds until the turn of a write that comes now."""
+        """Return the seconds that a write arriving now has to wait."""
         seconds = (1 - self._left(now)) / self.pace.a_second
         return seconds if seconds > ROUNDING else 0.0
 
@@ -67,7 +67,9 @@ class PageWrites:
         self._lines: dict[tuple[str, int], _Line] = {}
 
     async def turn(self, person: int, company: int | None) -> bool:
-        """Waits for the turn of a write. Returns whether it had to wait. Raises Problem (429)."""
+        """Wait until the write may run. Return True if the write had to wait. Raise Problem (429) if the wait
+        would be too long.
+        """
         began = self._clock.monotonic()
         self._forget_idle(began)
         lines = [self._line("person", person, PERSON, began)]
@@ -103,7 +105,7 @@ class PageWrites:
 
 
 def _refusal(wait: float) -> Problem:
-    """`wait`: how many seconds the write would have waited."""
+    """Return the refusal of a write. `wait` is the number of seconds that the write would have waited."""
     seconds = max(1, math.ceil(wait - PATIENCE))
     return Problem(
         "RATE_LIMIT_EXCEEDED",

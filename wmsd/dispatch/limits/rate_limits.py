@@ -1,4 +1,4 @@
-"""Sliding windows of a minute (decisions, section 8), on the monotonic clock."""
+"""Sliding windows of one minute for rate limits (decisions, section 8), on the monotonic clock."""
 
 import math
 from collections import OrderedDict, deque
@@ -11,15 +11,19 @@ from wmsd.base.problems import Problem
 
 WINDOW = 60.0
 ROUNDING = 1e-6
-"""Adding seconds to a float may lose this much: a wait of exactly Retry-After must suffice."""
+"""Adding seconds to a float may lose this much. A client that waits exactly Retry-After seconds must be
+admitted.
+"""
 GRAIN = 0.25
 """Requests within a quarter of a second are counted together, so that a window has at most 240 entries."""
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit-Policy", "RateLimit")
-"""Those that clients know, and those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers)."""
+"""The headers that most clients know, and the headers of the IETF draft (draft-ietf-httpapi-ratelimit-headers)."""
 UNCHANGED_AT_ONCE = 10
-"""So many answers that nothing has changed count as one request."""
+"""This many answers with status 304 (not modified) count as one request."""
 MOST_KEYS = 20_000
-"""The most windows of each kind. Later keys share windows, because forgetting one in use would refill it."""
+"""The highest number of windows of each kind. Further keys share windows, because dropping a window in use would
+reset its limit.
+"""
 SHARED = 1024
 
 
@@ -35,7 +39,7 @@ class Window:
     grains: deque[_Grain] = field(default_factory=deque)
     count: int = 0
     unchanged: int = 0
-    """Answers that nothing has changed, since the last of them that was counted."""
+    """The number of 304 answers since the last 304 answer that was counted."""
 
     def forget_until(self, moment: float) -> None:
         while self.grains and self.grains[0].last <= moment:
@@ -50,7 +54,7 @@ class Window:
             self.grains.append(_Grain(now, now, 1))
 
     def take_back(self) -> None:
-        """Takes back the last request that was added."""
+        """Remove the last added request from the count."""
         if not self.grains:
             return
         self.count -= 1
@@ -61,7 +65,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left of a limit after a request."""
+    """The rest of a limit after a request. `reset` is in seconds."""
 
     limit: int
     remaining: int
@@ -80,7 +84,7 @@ class Limiter:
         self._kinds: dict[str, OrderedDict[str, Window]] = {}
 
     def take(self, key: str, limit: int, now: float) -> Allowance:
-        """Counts a request. Raises Problem (429) when the window is full, and does not count the request then."""
+        """Count a request. If the window is full, do not count the request and raise Problem (429)."""
         window = self._window(key, now)
         if window.count >= limit:
             raise self._refusal(window, limit, now)
@@ -88,7 +92,7 @@ class Limiter:
         return Allowance(limit, limit - window.count, self._reset(window, now))
 
     def unchanged(self, key: str, limit: int, now: float) -> Allowance:
-        """Takes back a request that was answered with nothing but that nothing has changed; not every tenth."""
+        """Remove a request that was answered with 304 from the count. Every tenth such request stays counted."""
         window = self._window(key, now)
         window.unchanged = (window.unchanged + 1) % UNCHANGED_AT_ONCE
         if window.unchanged:
@@ -96,17 +100,17 @@ class Limiter:
         return Allowance(limit, max(limit - window.count, 0), self._reset(window, now))
 
     def take_back(self, key: str, now: float) -> None:
-        """Takes back the last request, if any is left in the window."""
+        """Remove the last request from the window, if the window has one."""
         self._window(key, now).take_back()
 
     def check(self, key: str, limit: int, now: float) -> None:
-        """Raises as `take` does, but counts nothing."""
+        """Raise Problem (429) if the window is full, but count nothing."""
         window = self._window(key, now)
         if window.count >= limit:
             raise self._refusal(window, limit, now)
 
     def used(self, key: str, now: float) -> int:
-        """How many requests the window has now."""
+        """Return how many requests the window has now."""
         windows = self._kinds.get(key.partition(":")[0])
         window = None if windows is None else windows.get(key)
         if window is None:
@@ -150,12 +154,14 @@ class Limiter:
 
     @staticmethod
     def _reset(window: Window, now: float) -> int:
-        """Seconds until the window is empty again."""
+        """Return the seconds until the window is empty again."""
         return max(1, math.ceil(window.grains[-1].last + WINDOW - now)) if window.grains else 0
 
 
 def _forget_empty(windows: OrderedDict[str, Window], now: float) -> None:
-    """Forgets empty windows. The least recently used come first, so it stops at the first that is not empty."""
+    """Delete empty windows. The least recently used windows come first, so the loop stops at the first window that
+    is not empty.
+    """
     while windows:
         key, window = next(iter(windows.items()))
         window.forget_until(now - WINDOW + ROUNDING)

@@ -1,9 +1,9 @@
-"""Admits work that a request sizes by itself: a download, a search of the guide, an event stream.
+"""Admits work whose size the request decides: downloads, searches of the guide, event streams.
 
-Such work takes turns. Of each kind only so much is under way at once, in all and for each payer: a company, a
-person, an address. Of those who wait, whoever has cost least lately is next, so that whoever asks for much waits
-behind all others. Together the turns of a kind use a share of the processor, and the rest stays for ordinary
-requests.
+Such work takes turns. Of each kind only a limited number of turns runs at the same time, in all and for each
+payer: a company, a person, an address. The next turn goes to the waiting payer with the lowest recent cost, so
+that a payer who requests much waits behind all others. The turns of a kind together use a share of the processor;
+the rest stays for ordinary requests.
 """
 
 import asyncio
@@ -21,12 +21,13 @@ WorkKind = Literal["download", "search", "search in all companies", "stream"]
 
 
 class Bound(NamedTuple):
-    """How many turns may be under way at once, how many may wait, for how many seconds, and the share of the
-    processor that they use together, at most. `each`: the same for one payer; who is not named has no bound.
+    """The bounds of one kind of work. `at_once` turns may run at the same time, and `waiting` turns may wait, each
+    for `patience` seconds. All turns together use at most `share` of the processor. `each` bounds the turns of one
+    payer, by the payer's kind; a kind that is not listed has no such bound.
     """
 
     what: str
-    """In the plural, for the sentence of a refusal."""
+    """The plural noun for the message of a refusal."""
     at_once: int
     each: Mapping[Payer, int]
     waiting: int = 0
@@ -41,19 +42,19 @@ BOUNDS: Final[Mapping[WorkKind, Bound]] = {
     "stream": Bound("open pages", 1000, {"person": 24}),
 }
 MOST_WAITING_OF_ONE: Final = 8
-"""Turns that one payer waits for."""
+"""The highest number of turns that one payer may wait for."""
 
 
 @dataclass(slots=True)
 class Turn:
-    """Work under way."""
+    """Work that is running."""
 
     kind: "_Kind"
     payers: Payers
 
     async def pay(self, seconds: float, size: int = 0) -> None:
-        """Charges a piece of the work, and waits until the next may begin. `seconds`: of the processor. `size`: in
-        bytes.
+        """Charge a piece of the work, and wait until the next piece may start. `seconds` are of the processor,
+        `size` is in bytes.
         """
         self.charge(seconds, size)
         await self.kind.rest()
@@ -69,7 +70,7 @@ class WorkAdmission:
 
     @asynccontextmanager
     async def turn(self, kind: WorkKind, payers: Payers) -> AsyncIterator[Turn]:
-        """Waits for a turn. Raises Problem (503) where too many wait already, or it does not come in time."""
+        """Wait for a turn. Raise Problem (503) if too many requests wait already, or if no turn comes in time."""
         of_kind = self._kinds[kind]
         await of_kind.begin(payers)
         try:
@@ -124,7 +125,7 @@ class _Kind:
         self._rests_until = max(self._rests_until, now) + seconds * (1 / self._bound.share - 1)
 
     async def rest(self) -> None:
-        """Leaves the processor to others: all turns of the kind together."""
+        """Wait so that other requests can use the processor. All turns of the kind share this pause."""
         await asyncio.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
 
     def _is_free_for(self, payers: Payers) -> bool:
@@ -147,7 +148,7 @@ class _Kind:
                 await waiting.turn
         except BaseException as error:
             if waiting.turn.done() and not waiting.turn.cancelled():
-                self.end(payers)  # it came in the same moment
+                self.end(payers)  # the turn came at the same moment as the error
             if isinstance(error, TimeoutError):
                 raise self._refusal() from None
             raise
