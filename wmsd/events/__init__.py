@@ -1,1 +1,1 @@
-"""Events: written with the change that they report, and sent to webhooks."""
+"""Events: written in the transaction of the change that they report, and sent to webhooks."""

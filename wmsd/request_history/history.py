@@ -163,7 +163,7 @@ class RequestHistory:
         if self._batches.waiting:
             self.write_waiting()
 
-    # --- looking -------------------------------------------------------------------------------------------------
+    # --- reading -------------------------------------------------------------------------------------------------
 
     async def look(self, find: Callable[[], Result]) -> Result:
         """What is found, on a thread, one after the other: also when whoever asked hangs up. Raises Problem when

@@ -1,1 +1,1 @@
-"""Writes events in the transaction of the change that they report (decisions, section 6)."""
+"""The outbox: writes events in the transaction of the change that they report (decisions, section 6)."""

@@ -1,4 +1,4 @@
-"""The use cases of the outbox: reading the event log."""
+"""The operations of the outbox, which read the event log."""
 
 from typing import Final
 
@@ -21,11 +21,13 @@ OVERTAKEN: Final = (
 def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     """List the events of the last 90 days, in the order in which they happened.
 
-    Events are listed with a webhook or without. Follow `next_cursor` until it is null, and keep the last
-    `end_cursor`: as `cursor`, it goes on there later. Or begin with `after`, the `id` of the last event that
-    you have, which may be that of a test. A place whose following events are forgotten already is 422. So is a
-    place in a history that was cut by a restore: then `details` has the `cursor` that goes on where it was
-    cut, and until when events were kept.
+    Every event is listed, even if no webhook receives it. Follow `next_cursor` until it is null, and store the
+    last `end_cursor`: send it later as `cursor` to get the events since then. You can also start with `after`, the
+    `id` of the last event that you have, which may be the id of a test event.
+
+    The answer is 422 if events after the requested position are already deleted. The answer is also 422 if a
+    restore has cut the history at that position. Then `details` has a `cursor` that continues at the cut, and the
+    time up to which events were kept.
     """
     if query.cursor is not None:
         if store.is_gap_after(tx, position):

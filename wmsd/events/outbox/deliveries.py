@@ -1,7 +1,8 @@
 """Webhook deliveries, queued in the transaction of their events (decisions, section 6).
 
-Each gets the next number of its subscription. It is `pending`, with the time at which it is due; or `held`, while
-an earlier delivery of the same entity is still open, and becomes due when that one is done.
+Each delivery gets the next number of its subscription. A delivery is `pending`, with the time at which it is due.
+A delivery is `held` while an earlier delivery of the same entity is still open, and becomes due when the earlier
+delivery is done.
 """
 
 from functools import partial
@@ -41,10 +42,11 @@ QUEUE: Final = """
 
 
 def queue_at_commit(tx: Transaction, first: int) -> None:
-    """Queues the deliveries of the events from this sequence on, together with those of the whole commit group.
+    """Queue the deliveries of the events from the sequence `first` on, in one statement for all units of work of
+    the commit group.
 
-    A unit of the group that is rolled back takes its events with it, and the next unit's events get their
-    sequences.
+    If a unit of the group is rolled back, its events are rolled back too, and the events of the next unit get
+    their sequences.
     """
     tx.at_commit.setdefault("deliveries", partial(_queue, first=first))
 

@@ -1,4 +1,4 @@
-"""All events (specification, section 6), and how one is recorded."""
+"""All events (specification, section 6), and how wmsd records an event."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -35,13 +35,17 @@ EVENTS: Final[dict[str, str]] = {
 }
 
 TEST_EVENT: Final = "webhook.test"
-"""A test of a webhook, which is sent as events are, and is not in their log."""
+"""The test of a webhook. A test event is sent like other events, but is not in the event log."""
 TIME_DIGITS: Final = 12
-"""Of an event's id, at its beginning."""
+"""The number of hexadecimal digits at the start of an event's id that state its time."""
 ID = "? || lower(hex(randomblob(10)))"
-"""The time, then random digits, as in UUID version 7 (RFC 9562), so that the index of ids grows at its end."""
+"""The time, then random digits, as in UUID version 7 (RFC 9562). New ids are therefore added at the end of the
+index.
+"""
 ID_OF_MANY = ":time || printf('%06x', row_number() OVER ()) || lower(hex(randomblob(7)))"
-"""The same of events that share a time: a counter before the random digits, so that it grows at its end still."""
+"""The SQL of the ids of events with the same time. A counter stands before the random digits, so that new ids are
+still added at the end of the index.
+"""
 RECORD = f"INSERT INTO events (id, event, entity, entity_id, occurred_at, data) VALUES ({ID}, ?, ?, ?, ?, ?)"
 RECORD_MANY = f"""
     INSERT INTO events (id, event, entity, entity_id, occurred_at, data)
@@ -54,8 +58,8 @@ COUNT_FOR_BILLING = """
 
 
 def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
-    """Records an event. `data` is the JSON text of the payload's data. Events are written together, at the end of
-    the unit of work.
+    """Record an event. `data` is the JSON text of the payload's data. The events of a unit of work are written
+    together at its end.
     """
     waiting = _waiting(tx)
     waiting.append((event, entity_id, data))
@@ -64,8 +68,8 @@ def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None
 
 
 def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
-    """Records an event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
-    _write(tx, _waiting(tx))  # so that events keep their order
+    """Record an event for each row of a SELECT of (entity_id, data), in one statement. Imports use this."""
+    _write(tx, _waiting(tx))  # keeps the events in their order
     inserted = tx.execute(
         f"{RECORD_MANY} FROM ({rows})",
         {
@@ -97,7 +101,7 @@ def _write(tx: Transaction, waiting: list[tuple[str, int, str]]) -> None:
 
 
 def _time(tx: Transaction) -> str:
-    """The transaction's time: milliseconds since 1970, in hexadecimal digits."""
+    """Return the transaction's time: milliseconds since 1970, in hexadecimal digits."""
     return f"{timestamps.microseconds(tx.now) // 1000:0{TIME_DIGITS}x}"
 
 
@@ -107,8 +111,8 @@ def _entity(event: str) -> str:
 
 
 def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
-    """Counts the events at the end of the unit of work, and queues their deliveries at the commit: once for all of
-    them.
+    """Count the events at the end of the unit of work, and queue their deliveries at the commit. Each is done once
+    for all events.
     """
     queue_at_commit(tx, last - sum(events.values()) + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])

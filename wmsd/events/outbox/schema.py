@@ -1,4 +1,4 @@
-"""An event as the log shows it (specification, section 6)."""
+"""An event as the event log returns it (specification, section 6)."""
 
 from typing import Annotated, Any
 

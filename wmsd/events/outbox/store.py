@@ -27,15 +27,15 @@ LISTING: Final = Listing(
 
 
 def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
-    """The events after the position, in the order in which they were committed.
+    """Return the events after the position, in the order in which they were committed.
 
-    The last page ends at the end of the log, also when the last events there do not match: nothing is missed when
-    they are forgotten.
+    The last page ends at the end of the log, even if the last events there do not match the filters. A reader
+    therefore misses nothing when those events are deleted.
     """
     values = query.filters()
     if (since := values.pop("since", None)) is not None:
         values["not_before"] = (
-            since  # looked at on the way: by its index, all later events would have to be sorted
+            since  # compared row by row: with the index of times, all later events would have to be sorted
         )
         if query.cursor is None:
             position = max(position, tx.value(FIRST_SINCE, (since,)) - 1)
@@ -54,7 +54,7 @@ BEYOND_ALL: Final = 2**62
 
 
 def before(tx: Transaction, query: LatestEventQuery, position: int) -> CursorPage:
-    """The events before the position, the newest first; position 0 is the end of the log."""
+    """Return the events before the position, the newest first. Position 0 is the end of the log."""
     given = {
         "position": position or BEYOND_ALL,
         "first": 0 if query.since is None else tx.value(FIRST_SINCE, (query.since,)),
@@ -72,7 +72,7 @@ ONE: Final = f"SELECT sequence, {RECORD} FROM events WHERE id = ?"
 
 
 def one(tx: Transaction, event_id: str) -> Record | None:
-    """The event; the id of its record is its sequence."""
+    """Return the event, or None if the log does not have it. The id of the record is the sequence of the event."""
     found = tx.row(ONE, (event_id,))
     return None if found is None else Record(*found)
 
@@ -81,7 +81,9 @@ FIRST_SINCE: Final = """
     SELECT coalesce(min(sequence), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 1)
     FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
 """
-"""Of all those: a clock that was set back gives later events an earlier time."""
+"""The SQL of the lowest sequence since a time. The lowest sequence is searched because a clock that was set back
+gives later events an earlier time.
+"""
 
 
 OF_TEST: Final = f"""
@@ -93,8 +95,8 @@ OF_TEST: Final = f"""
 
 
 def place_of(tx: Transaction, event_id: str) -> int | None:
-    """The sequence after which the events follow that came after this one, or after a test of a webhook: the last
-    X-Webhook-Id that a receiver has may be that of a test. None when neither is known.
+    """Return the sequence after which the events follow that came after this event or after this test event.
+    Return None if the id is unknown. A receiver's last X-Webhook-Id may be the id of a test event.
     """
     found = one(tx, event_id)
     if found is not None:
@@ -104,12 +106,12 @@ def place_of(tx: Transaction, event_id: str) -> int | None:
 
 
 def last_sequence(tx: Transaction) -> int:
-    """That of the last event there ever was; 0 when there was none."""
+    """Return the sequence of the last event ever recorded, or 0 if there was no event."""
     return tx.value("SELECT seq FROM sqlite_sequence WHERE name = 'events'") or 0
 
 
 def is_gap_after(tx: Transaction, sequence: int) -> bool:
-    """Whether events after this one are forgotten already."""
+    """Return True if events after this sequence are already deleted."""
     first: int = tx.value("SELECT min(sequence) FROM events") or last_sequence(tx) + 1
     return sequence < first - 1 and not epochs.is_passed_over(tx, "events", sequence, first)
 
@@ -120,7 +122,9 @@ COUNTS: Final = """
 
 
 def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[str, int]]:
-    """The number of events, by month (`2026-11`, in UTC) and name. Each counts once, with or without a webhook."""
+    """Return the number of events, by month (`2026-11`, in UTC) and event name. Each event counts once, with or
+    without a webhook.
+    """
     found: dict[str, dict[str, int]] = {}
     for of_month, event, count in tx.rows(COUNTS, {"month": month}):
         found.setdefault(of_month, {})[event] = count
@@ -128,8 +132,8 @@ def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[st
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:
-    """The cut by which an event of this id is gone: its id begins with the time at which it happened. None when it
-    is gone for another reason, or never was.
+    """Return the cut of the history that removed the event with this id, or None if no cut removed it. The id
+    begins with the time of the event.
     """
     try:
         moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)
@@ -142,5 +146,5 @@ def cut_of(tx: Transaction, event_id: str) -> Cut | None:
 
 
 def forget_old(tx: Transaction) -> int:
-    """Deletes some of the events that are older than KEPT; answers how many."""
+    """Delete some of the events that are older than KEPT and return how many were deleted."""
     return retention.forget_old(tx, "events", "sequence", "occurred_at", KEPT)

@@ -1,4 +1,4 @@
-"""The operations of subscriptions and of their log."""
+"""The operations of webhook subscriptions."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -28,14 +28,14 @@ from wmsd.http_client.guard import Guard
 from wmsd.http_client.urls import header_errors, url_errors
 
 Sent = Mapping[str, Any]
-"""Fields as they were sent; of those whose form is wrong, None."""
+"""The fields as they were sent. A field with a format error is None."""
 
 reading = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:read")
 writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:write", writes=True)
 
 
 def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """The errors of the URL and the credentials in a body whose form is wrong."""
+    """Yield the errors of the URL and the credentials in a body that has format errors."""
     current = store.find_columns(tx, named["id"]) if "id" in named else None
     if current is None and "id" in named:
         return
@@ -51,7 +51,7 @@ def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> It
 
 
 def _whole_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """The same of a body in which fields that are not sent take their defaults."""
+    """Yield the same errors for a body in which fields that are not sent take their defaults."""
     default = SubscriptionFields.model_fields["auth_type"].default
     return _changes_errors(tx, {"auth_type": default, **sent}, named)
 
@@ -75,7 +75,7 @@ def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
 
 
 def check_room(tx: Transaction) -> None:
-    """Raises Problem when there are as many subscriptions as there may be."""
+    """Raise Problem if the company has the highest number of subscriptions already."""
     if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
         raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
 
@@ -84,8 +84,8 @@ def check_room(tx: Transaction) -> None:
 def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) -> Record:
     """Subscribe to events.
 
-    Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. They
-    are stored sealed and never shown again.
+    Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. wmsd
+    stores the credentials sealed and never returns them.
     """
     check_room(tx)
     return store.one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
@@ -101,7 +101,8 @@ def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) 
 def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company: Company) -> Record:
     """Replace a webhook subscription.
 
-    A field that is not sent takes its default. Credentials are the exception: they stay while `auth_type` stays.
+    A field that is not sent takes its default. Credentials are the exception: they stay as long as `auth_type`
+    stays.
     """
     return _change(tx, id, body.model_dump(), company)
 
@@ -116,7 +117,7 @@ def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company:
 def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company: Company) -> Record:
     """Change some fields of a webhook subscription.
 
-    A new `auth_type` needs its credentials in the same request. To replace a secret without a gap, use
+    A new `auth_type` needs its credentials in the same request. To replace a secret without interruption, use
     rotate-secret in version 2.
     """
     return _change(tx, id, body.given(), company)
@@ -138,7 +139,7 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company
 
 
 def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns, with the given fields laid over the current ones. Raises Problem with all errors."""
+    """Return the new columns: the current ones with the given fields applied. Raise Problem with all errors."""
     fields = column_values({name: given[name] for name in store.COLUMNS if name in given})
     values = {**(current or {}), **fields}
     kept, found, errors = _credentials(tx, current, values["auth_type"], given)
@@ -149,16 +150,16 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
 
 
 def _url_errors(tx: Transaction, current: Mapping[str, Any] | None, url: str) -> FieldErrors:
-    """One that stays is not checked again."""
+    """Return the errors of the URL. An unchanged URL is not checked again."""
     wrong = [] if url == (current or {}).get("url") else url_errors(url, tx.service(Guard))
     return {"url": wrong} if wrong else {}
 
 
 class _Credentials(NamedTuple):
     kept: dict[str, Any] | None
-    """Those that the subscription has, if `auth_type` stays and they can be unsealed."""
+    """The current credentials of the subscription, if `auth_type` stays and the credentials can be unsealed."""
     found: dict[str, Any] | None
-    """Those that it is to have; None for those that it has."""
+    """The new credentials of the subscription; None if the current credentials stay."""
     errors: FieldErrors
 
 
@@ -180,7 +181,10 @@ def _credentials(
 
 @writing(answer="record", returns=Subscription, audited="webhook.switch_on")
 def switch_on_webhook(tx: Transaction, id: int, company: Company) -> Record:
-    """Switch a webhook subscription on again, and forget its earlier failures."""
+    """Switch a webhook subscription on again.
+
+    The subscription's earlier failures are forgotten.
+    """
     return _change(tx, id, {"active": True}, company)
 
 
@@ -188,7 +192,7 @@ def switch_on_webhook(tx: Transaction, id: int, company: Company) -> Record:
 def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
     """Delete a webhook subscription.
 
-    Deliveries that are still queued are not sent any more, and its log is deleted.
+    Queued deliveries are not sent any more, and the log of the subscription is deleted.
     """
     store.one(tx, id, company)
     store.delete(tx, id)
@@ -196,10 +200,10 @@ def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
 
 @writing(answer="record", returns=Subscription, precondition=store.one, audited="webhook.rotate-secret")
 def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Company) -> Record:
-    """Replace the secret without a gap.
+    """Replace the secret without interruption.
 
-    For 24 hours `webhook-signature` carries two signatures, one of the new and one of the old secret.
-    X-Webhook-Signature can carry only one: from now on it is that of the new secret.
+    For 24 hours `webhook-signature` has two signatures: one with the new secret and one with the old secret.
+    X-Webhook-Signature has only one signature, which is made with the new secret from now on.
     """
     current = store.columns(tx, id)
     if current["url"] == receiver_rules.ADDRESS:
@@ -217,7 +221,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
 
 
 def rotate_secret(tx: Transaction, id: int, before: str, secret: str) -> None:
-    """The new secret signs, and for a while the one before too."""
+    """Sign with the new secret, and for 24 hours also with the previous one."""
     vault = tx.service(Vault)
     after = {"secret": secret}
     store.rotate(

@@ -1,4 +1,4 @@
-"""What becomes of subscriptions when a company's file goes to another installation, or is copied."""
+"""Changes to subscriptions when a company's file moves to another installation, or is copied."""
 
 from typing import Final
 
@@ -15,11 +15,11 @@ SKIP: Final = """
 COPIED: Final = "the company is a copy; the original sends it"
 
 Credentials = list[list[str | int | None]]
-"""Of each subscription: its id, its credentials as JSON, and the previous secret while it is valid."""
+"""For each subscription: its id, its credentials as JSON, and the previous secret while that is valid."""
 
 
 def unsealed_credentials(tx: Transaction) -> Credentials:
-    """In clear. Without those that this installation has not sealed."""
+    """Return the credentials in clear text, without the credentials that this installation cannot open."""
     vault = tx.service(Vault)
     return [
         [subscription_id, text, None if previous is None else vault.unseal(previous)]
@@ -29,7 +29,7 @@ def unsealed_credentials(tx: Transaction) -> Credentials:
 
 
 def seal_credentials(tx: Transaction, credentials: Credentials) -> None:
-    """Seals them for this installation."""
+    """Seal the credentials with the keys of this installation."""
     vault = tx.service(Vault)
     for subscription_id, text, previous in credentials:
         sealed = None if previous is None else vault.seal(str(previous))
@@ -38,11 +38,11 @@ def seal_credentials(tx: Transaction, credentials: Credentials) -> None:
 
 
 def switch_all_off(tx: Transaction) -> int:
-    """Answers how many were on. What is queued waits."""
+    """Switch all subscriptions off and return how many were on. Queued deliveries wait."""
     tx.execute("DELETE FROM webhook_topics")
     return tx.execute("UPDATE webhook_subscriptions SET active = 0 WHERE active").rowcount
 
 
 def skip_queued(tx: Transaction) -> int:
-    """Nothing that was queued is ever sent from here. Answers how much that was."""
+    """Skip all queued deliveries, so that this installation never sends them. Return how many were skipped."""
     return tx.execute(SKIP, (COPIED,)).rowcount

@@ -1,4 +1,4 @@
-"""How subscriptions fare, in figures that are kept: nobody reads the log for them."""
+"""Numbers about subscriptions, from stored counts, so that the log need not be read."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final
@@ -16,11 +16,13 @@ from wmsd.events.webhooks.rules import hour
 
 A_DAY: Final = timedelta(days=1)
 MOST_TESTS: Final = 1000
-"""That are looked at for one subscription: whoever sends tests decides how many there are."""
+"""The most tests that are counted for one subscription, because users decide how many tests there are."""
 
 
 class SubscriptionFigures(Model):
-    """`succeeded` and `failed` are attempts of the last day; the others are deliveries in the log."""
+    """The numbers of a subscription. `succeeded` and `failed` are attempts of the last day; the other numbers are
+    deliveries in the log.
+    """
 
     id: Id
     is_test_receiver: bool
@@ -48,7 +50,9 @@ def _deliveries(status: str) -> str:
 
 
 def failed_tests(subscription_id: str) -> str:
-    """The SQL of how many of its last tests failed. They are exhausted too, but nothing was lost with them."""
+    """Return the SQL of the number of recent tests that failed. Failed tests have the status exhausted too, but no
+    event was lost with them.
+    """
     return f"""(
         SELECT count(*) FROM (
             SELECT status FROM webhook_deliveries INDEXED BY webhook_deliveries_by_event
@@ -82,6 +86,6 @@ FIGURES: Final = f"""
 
 @reading(answer="object", returns=Figures)
 def list_webhook_figures(tx: Transaction) -> Text:
-    """List how the subscriptions fare."""
+    """List the numbers of all subscriptions."""
     parameters: dict[str, Any] = {"since": hour(tx.now - A_DAY), "until": hour(tx.now)}
     return Text(tx.value(FIGURES, parameters))

@@ -1,7 +1,7 @@
-"""Webhooks whose credentials this installation cannot open, as after a restore without the keys.
+"""Webhooks whose credentials this installation cannot open, for example after a restore without the keys.
 
-The subscription keeps the moment when that was found. From then on nothing of it is due, so its deliveries wait
-and use up no attempt. Setting the credentials again ends it, and the deliveries go out in their order.
+wmsd stores in the subscription when the problem was found. From then on the subscription's deliveries are not due:
+they wait and use up no attempt. When the credentials are set again, the deliveries are sent in their order.
 """
 
 import json
@@ -21,7 +21,7 @@ NOT_SENT: Final = "The credentials of this webhook cannot be opened any more. Se
 
 
 class MissingCredentials(NamedTuple):
-    """A subscription whose credentials must be set again. `host` is that of its receiver."""
+    """A subscription whose credentials must be set again. `host` is the host of its receiver."""
 
     subscription_id: int
     name: str
@@ -52,14 +52,14 @@ MISSING: Final = """
 
 
 def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
-    """The credentials. None when another key has sealed them: then they must be sent anew."""
+    """Return the credentials, or None if another key has sealed them. Then the credentials must be set again."""
     text = vault.unseal(sealed)
     return None if text is None else dict(json.loads(text))
 
 
 def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> None:
-    """Notes that these sealed credentials cannot be opened, unless others were set meanwhile. A test receiver
-    gets a new secret: nobody else keeps it.
+    """Note that these sealed credentials cannot be opened, unless others were set in the meantime. A test receiver
+    gets a new secret instead, because no other program has the old one.
     """
     given = {"id": subscription_id, "credentials": credentials}
     if url == ADDRESS:
@@ -70,12 +70,12 @@ def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> N
 
 
 def over(tx: Transaction, subscription_id: int) -> None:
-    """The credentials were set again. The time in which nothing was sent does not count as failing."""
+    """Note that the credentials were set again. The time in which nothing was sent does not count as failing."""
     tx.execute(OVER, {"id": subscription_id, "now": tx.timestamp})
 
 
 def note_missing_credentials(tx: Transaction) -> None:
-    """Tries to open the credentials of every subscription, and notes which cannot be opened."""
+    """Try to open the credentials of every subscription, and note the result."""
     vault = tx.service(Vault)
     for subscription_id, url, credentials, since in tx.rows(SEALED):
         if opened(vault, credentials) is None:
@@ -85,7 +85,7 @@ def note_missing_credentials(tx: Transaction) -> None:
 
 
 def missing(tx: Transaction) -> list[MissingCredentials]:
-    """The subscriptions whose credentials must be set again."""
+    """Return the subscriptions whose credentials must be set again."""
     return [
         MissingCredentials(subscription_id, name, urlsplit(url).netloc.lower(), since)
         for subscription_id, name, url, since in tx.rows(MISSING)

@@ -1,4 +1,4 @@
-"""What holds for receivers of the house's own."""
+"""The rules of test receivers."""
 
 import base64
 import secrets
@@ -10,17 +10,17 @@ from wmsd.base.machine.secret_files import BASE64_PREFIX
 from wmsd.base.problems import FieldErrors
 
 ADDRESS: Final = "wmsd:receiver"
-"""Of every one of them. No URL that a caller may write is like it (`urls.py`)."""
+"""The URL of every test receiver. No URL that a caller can set has this form (`urls.py`)."""
 LASTS: Final = timedelta(days=7)
 MOST: Final = 5
-"""Of a company."""
+"""The most test receivers of a company."""
 KEPT: Final = 100
-"""Of what one has received."""
+"""The most received requests that wmsd stores of one test receiver."""
 KEPT_BYTES: Final = 2_000_000
-"""Of the bodies of one together."""
+"""The most bytes of bodies that wmsd stores of one test receiver."""
 SECRET_BYTES: Final = 32
 KEPT_OF_BODY: Final = 65_536
-"""Bytes of a body."""
+"""The most bytes that wmsd stores of one body."""
 ENDED: Final = "This test receiver has ended, or was removed."
 OWN_SECRET: Final = "is the test receiver's own, which everybody may see; it cannot be set"
 OWN_ADDRESS: Final = "is that of a test receiver; make another webhook for a real one"
@@ -30,7 +30,7 @@ Answers = Literal["success", "failure", "gone", "late"]
 
 
 class Reply(NamedTuple):
-    """What one answers: after so many seconds, with a status and a text."""
+    """The answer of a test receiver: the status, the text, and the delay in seconds."""
 
     status: int
     text: str
@@ -46,12 +46,14 @@ REPLIES: Final[Mapping[Answers, Reply]] = {
 
 
 def new_secret() -> str:
-    """Makes a secret that signs, in the form of Standard Webhooks."""
+    """Return a new secret for signatures, in the form of Standard Webhooks."""
     return BASE64_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def change_errors(given: Mapping[str, Any]) -> FieldErrors:
-    """Its address and its secret are its own. Both would be shown to all who may read webhooks."""
+    """Return the errors in changed fields of a test receiver. Its address and its secret cannot be set, because
+    everyone who may read webhooks sees both.
+    """
     errors: FieldErrors = {name: [OWN_SECRET] for name in NOT_TO_BE_SET if given.get(name) is not None}
     if given.get("url", ADDRESS) != ADDRESS:
         errors["url"] = [OWN_ADDRESS]

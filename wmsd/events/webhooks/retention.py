@@ -1,6 +1,7 @@
-"""Keeps the log for 30 days. An open delivery is kept longer, and so is every later one of its subscription.
+"""Keeps the delivery log for 30 days. An open delivery is kept longer, and so are all later deliveries of its
+subscription.
 
-So the kept deliveries of a subscription have no gap.
+The remaining deliveries of a subscription therefore have no gap.
 """
 
 from typing import Final
@@ -35,7 +36,7 @@ FORGET_HOURS: Final = "DELETE FROM webhook_hours WHERE hour < ? OR hour > ?"
 
 
 def forget_old(tx: Transaction) -> int:
-    """Deletes some deliveries that are too old, or whose subscription was deleted. Returns how many."""
+    """Delete some deliveries that are too old, or whose subscription was deleted. Return how many were deleted."""
     tx.execute(FORGET_HOURS, (hour(tx.now - HOURS_KEPT), hour(tx.now + A_CLOCK_GONE_WRONG)))
     return _sweep(tx) or _forget(tx)
 
@@ -52,7 +53,9 @@ def _sweep(tx: Transaction) -> int:
 
 
 def _forget(tx: Transaction) -> int:
-    """As `db.retention.forget_old`: deletes nothing that came after a kept row."""
+    """Delete old deliveries by the rule of `db.sql.retention.forget_old`: nothing that came after a kept row is
+    deleted.
+    """
     recent = timestamps.to_text(tx.now - KEPT), timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(FIRST_KEPT, recent)
     return tx.execute(FORGET, {"first_kept": first_kept or BEYOND_ALL, "limit": FORGOTTEN_AT_ONCE}).rowcount

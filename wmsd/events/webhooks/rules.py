@@ -18,13 +18,15 @@ HOURS_KEPT: Final = timedelta(days=2)
 ROTATION: Final = timedelta(hours=24)
 SWITCHED_OFF_AFTER: Final = timedelta(days=5)
 LONGEST_SILENCE: Final = timedelta(days=1)
-"""The most that the time between two failures counts, so that a leaping clock cannot switch a subscription off."""
+"""The most that the time between two failures counts, so that a jump of the clock cannot switch a subscription
+off.
+"""
 MOST_SUBSCRIPTIONS: Final = 200
 
 assert len(WAITS) == ATTEMPTS - 1
 
 NEEDED_MODULES: Final = ("api", "webhooks")
-"""A company sends nothing without them."""
+"""The modules without which a company sends nothing."""
 
 CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
     "hmac": ("secret",),
@@ -32,19 +34,21 @@ CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
     "basic": ("username", "password"),
     "custom": ("headers",),
 }
-"""The credentials that each way of authentication needs."""
+"""The credentials that each type of authentication needs."""
 EVERY_CREDENTIAL: Final = tuple(name for names in CREDENTIALS.values() for name in names)
 
 
 class Verdict(NamedTuple):
-    """The new status of a delivery, and the milliseconds until it is sent again, if it is."""
+    """The new status of a delivery, and the milliseconds until its next attempt, or None if there is no next
+    attempt.
+    """
 
     status: DeliveryStatus
     wait: int | None = None
 
 
 def off_because(company: Company) -> str | None:
-    """Why nothing is sent for this company now; None if it is."""
+    """Return the reason why nothing is sent for this company now, or None if webhooks are sent."""
     match [module for module in NEEDED_MODULES if module not in company.modules]:
         case [module]:
             return f"The module {module} was off."
@@ -56,7 +60,7 @@ def off_because(company: Company) -> str | None:
 
 
 def verdict_of_attempt(is_success: bool, attempts_left: int) -> Verdict:
-    """The consequence of an attempt. `attempts_left` counts without it."""
+    """Return the consequence of an attempt. `attempts_left` does not include this attempt."""
     if is_success:
         return Verdict("delivered")
     if attempts_left:
@@ -65,12 +69,14 @@ def verdict_of_attempt(is_success: bool, attempts_left: int) -> Verdict:
 
 
 def hour(moment: datetime) -> str:
-    """As attempts are counted by: `2026-11-20T13`, in UTC."""
+    """Return the hour under which an attempt is counted, such as `2026-11-20T13` in UTC."""
     return timestamps.to_text(moment)[:13]
 
 
 def failing_milliseconds(counted: int, until: str | None, now: str) -> int:
-    """How long it has been failing. `until`: when it was counted last; None at the first failure."""
+    """Return for how many milliseconds the subscription has been failing. `until` is the time of the last count;
+    None at the first failure.
+    """
     if until is None:
         return counted
     since = timestamps.from_text(now) - timestamps.from_text(until)
@@ -80,9 +86,9 @@ def failing_milliseconds(counted: int, until: str | None, now: str) -> int:
 def credentials(
     auth_type: AuthType, sent: Mapping[str, Any], kept: Mapping[str, Any] | None
 ) -> tuple[dict[str, Any], FieldErrors]:
-    """The credentials of a subscription, and the errors in those that were sent.
+    """Return the credentials of a subscription, and the errors in the sent credentials.
 
-    `kept` are its credentials of the same auth_type until now. Those that are not sent stay.
+    `kept` are the current credentials, if they have the same auth_type. Credentials that are not sent stay.
     """
     needed = CREDENTIALS[auth_type]
     before, last = ", ".join(needed[:-1]), needed[-1]

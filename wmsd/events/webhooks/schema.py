@@ -1,4 +1,4 @@
-"""The fields of subscriptions and of their log (decisions, sections 2 and 6)."""
+"""The fields of subscriptions and of their last delivery (decisions, sections 2 and 6)."""
 
 from typing import Annotated, Final, Literal
 
@@ -122,7 +122,9 @@ class SubscriptionFields(Input):
 
 
 class SubscriptionChanges(SubscriptionFields, partial=True):
-    """The fields to change; the others stay. A new secret replaces the old one at once; see rotate-secret."""
+    """The fields to change; all other fields stay. A new secret replaces the old one immediately; see
+    rotate-secret.
+    """
 
 
 class NewSecret(Input):
@@ -141,7 +143,7 @@ class LastDelivery(Model):
 
 
 class Subscription(Recorded):
-    """A webhook subscription. Its credentials are never shown."""
+    """A webhook subscription. Its credentials are never returned."""
 
     READ_ONLY = Recorded.READ_ONLY | {
         *("has_secret", "previous_secret_expires_at", "failing_since", "switched_off_at"),

@@ -1,6 +1,7 @@
 """The headers of a delivery (specification, section 6; decisions, section 6; standardwebhooks.com).
 
-Test receivers check its signature by the very function that the guide tells others to use, a test compares.
+Test receivers check signatures with the same code that the guide recommends to integrators; a test compares the
+two.
 """
 
 import base64
@@ -23,9 +24,10 @@ def _begun(key: bytes) -> hmac.HMAC:
 
 
 def _mac(key: bytes, *parts: bytes) -> hmac.HMAC:
-    """HMAC-SHA256 of the joined parts.
+    """Return the HMAC-SHA256 of the joined parts.
 
-    `hmac.digest` is no faster here: it lets other threads run at each call, and must wait for its own turn again.
+    `hmac.digest` is not faster here: it releases Python's global lock at each call, and then waits to get the lock
+    again.
     """
     mac = _begun(key).copy()
     for part in parts:
@@ -34,12 +36,12 @@ def _mac(key: bytes, *parts: bytes) -> hmac.HMAC:
 
 
 def signature(secret: str, body: bytes) -> str:
-    """X-Webhook-Signature: signs the raw body with the characters of the secret as the key."""
+    """Return the value of X-Webhook-Signature, which signs the raw body. The key is the text of the secret."""
     return f"sha256={_mac(secret.encode(), body).hexdigest()}"
 
 
 def standard_signature(secrets: Iterable[str], event_id: str, seconds: int, body: bytes) -> str:
-    """`webhook-signature`: a signature for each secret, the newest first."""
+    """Return the value of `webhook-signature`: a signature for each secret, the newest secret first."""
     before = f"{event_id}.{seconds}.".encode()
     digests = [_mac(standard_key(secret), before, body).digest() for secret in secrets]
     return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
@@ -79,7 +81,7 @@ AUTHENTICATION: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, str]]
 
 
 def delivery_headers(event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
-    """The headers that follow from the delivery alone."""
+    """Return the headers that follow from the delivery alone."""
     return {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
@@ -106,7 +108,7 @@ def headers(
     epoch: str | None = None,
     sequence_gap: str | None = None,
 ) -> dict[str, str]:
-    """The headers of a delivery. `seconds` is when the attempt begins, since 1970."""
+    """Return all headers of a delivery. `seconds` is the start time of the attempt, in seconds since 1970."""
     found = {
         **AUTHENTICATION[auth_type](credentials),
         **delivery_headers(event_id, event, attempt, sequence),

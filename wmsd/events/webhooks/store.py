@@ -1,4 +1,4 @@
-"""The SQL of subscriptions. The service switches one off when its deliveries fail for days."""
+"""The SQL of subscriptions. The service switches a subscription off when its deliveries fail for days."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -52,13 +52,15 @@ def after(tx: Transaction, query: CursorQuery, position: int, company: Company) 
 
 
 def one(tx: Transaction, id: int, company: Company) -> Record:
-    """Raises Problem (404) when there is none."""
+    """Return the subscription. Raise Problem (404) if there is no such subscription."""
     text = tx.value(f"SELECT {_record(tx, company)} FROM webhook_subscriptions WHERE id = ?", (id,))
     return Record(id, or_not_found(text, "webhook"))
 
 
 def _record(tx: Transaction, company: Company) -> str:
-    """The expression of the record, with what the table does not hold: the moment, and what the company may do."""
+    """Return the SQL expression of the record, with the values that are not in the table: the current time, and
+    what the company may do.
+    """
     because = off_because(company)
     warnings = [] if because is None else [f"{because} Until that changes, nothing is sent."]
     known = {
@@ -74,7 +76,7 @@ COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM webhook_subscriptions
 
 
 def columns(tx: Transaction, subscription_id: int) -> dict[str, Any]:
-    """The subscription's fields as stored. Raises Problem (404) when there is none."""
+    """Return the subscription's fields as stored. Raise Problem (404) if there is no such subscription."""
     return or_not_found(find_columns(tx, subscription_id), "webhook")
 
 
@@ -115,7 +117,9 @@ FORGIVE: Final = """
 
 
 def forgive(tx: Transaction, subscription_id: int) -> None:
-    """Forgets earlier failures, because somebody has switched the subscription on, or wants it off."""
+    """Delete the record of earlier failures, because a user has switched the subscription on, or wants it to stay
+    off.
+    """
     tx.execute(FORGIVE, (subscription_id,))
 
 
@@ -123,7 +127,7 @@ DELETE: Final = "DELETE FROM webhook_subscriptions WHERE id = ?"
 
 
 def delete(tx: Transaction, subscription_id: int) -> None:
-    """Deletes a subscription. Its deliveries are deleted later (see `retention.py`)."""
+    """Delete a subscription. Its deliveries are deleted later (see `retention.py`)."""
     tx.execute(FORGET_TOPICS, (subscription_id,))
     tx.execute(DELETE, (subscription_id,))
 
@@ -149,7 +153,7 @@ def rotate(
     previous_secret: str,
     expires_at: str,
 ) -> None:
-    """Replaces the secret. Credentials and previous secret are sealed."""
+    """Replace the secret. `credentials` and `previous_secret` are sealed."""
     tx.execute(
         ROTATE,
         {
@@ -173,7 +177,7 @@ def has_subscriptions(tx: Transaction) -> bool:
 
 
 def switch_off(tx: Transaction, subscription_id: int, because: str) -> None:
-    """Switches it off: nothing is sent or queued until somebody switches it on again."""
+    """Switch the subscription off: nothing is sent or queued until a user switches it on again."""
     values = {"now": tx.timestamp, "because": because, "id": subscription_id}
     tx.execute(SWITCH_OFF, {**values, **change_columns(tx)})
     tx.execute(FORGET_TOPICS, (subscription_id,))
@@ -187,7 +191,9 @@ NOTE_AUDITED: Final = "UPDATE webhook_subscriptions SET is_switch_off_audited = 
 
 
 class SwitchedOff(NamedTuple):
-    """A subscription that the service itself has switched off. A test receiver is none: it plays being gone."""
+    """A subscription that the service itself has switched off. A test receiver does not count, because it only
+    simulates a receiver that is gone.
+    """
 
     id: int
     name: str

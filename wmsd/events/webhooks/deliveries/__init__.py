@@ -1,1 +1,1 @@
-"""The log of webhook deliveries: its lists and filters, and sending one again."""
+"""The log of webhook deliveries: its lists and filters, and sending a delivery again."""

@@ -1,4 +1,4 @@
-"""The operations of the log: looking at deliveries, and sending them again."""
+"""The operations of the delivery log: reading deliveries, and sending them again."""
 
 import json
 from typing import Any, Final
@@ -24,14 +24,14 @@ from wmsd.events.webhooks.deliveries.schema import (
 from wmsd.events.webhooks.signing import delivery_headers
 
 MOST_LOOKS: Final = 10
-"""At the log, for one count."""
+"""The most reads of the log for one count."""
 
 
 @reading(answer="cursor", returns=Delivery)
 def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, position: int) -> CursorPage:
     """List the deliveries of a subscription with their attempts, the newest first.
 
-    Deliveries are kept for 30 days, open ones longer.
+    Deliveries are kept for 30 days. Open deliveries are kept longer.
     """
     subscriptions.columns(tx, id)
     return log.before(tx, id, query, position)
@@ -39,7 +39,10 @@ def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, posi
 
 @reading(answer="object", returns=DeliveryDetail)
 def get_webhook_delivery(tx: Transaction, id: int, delivery: int) -> dict[str, Any]:
-    """Get a delivery with its body, and with what each attempt sent and got."""
+    """Get a delivery with its body.
+
+    The answer also has what each attempt sent and received.
+    """
     subscriptions.columns(tx, id)
     found: dict[str, Any] = json.loads(or_not_found(log.detail(tx, id, delivery), "delivery").json)
     for attempt in found["attempts"]:
@@ -51,9 +54,9 @@ def get_webhook_delivery(tx: Transaction, id: int, delivery: int) -> dict[str, A
 
 @writing(answer="record", returns=Delivery)
 def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
-    """Send a delivery again, now.
+    """Send a delivery again now.
 
-    Its event keeps its id and its body. It gets five new attempts.
+    The event keeps its id and its body. The delivery gets five new attempts.
     """
     subscriptions.columns(tx, id)
     or_not_found(log.one(tx, id, delivery), "delivery")
@@ -65,8 +68,9 @@ def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
 def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
     """Send a range of deliveries again.
 
-    Each keeps its id, its sequence and its body, and gets five new attempts. Those about the same record go in
-    their order. Tests are left out. One request takes the first 5 000; go on with `next_after` until it is null.
+    Each delivery keeps its id, its sequence and its body, and gets five new attempts. Deliveries about the same
+    record are sent in their order. Tests are left out. One request sends the first 5 000 deliveries again; repeat
+    the request with `next_after` until it is null.
     """
     subscriptions.columns(tx, id)
     chosen = _range(tx, id, body)
@@ -76,7 +80,10 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
 
 @reading(answer="object", returns=Counted)
 def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
-    """Count the deliveries of a range before they are sent again; beyond 5 000 only that there are more."""
+    """Count the deliveries of a range before they are sent again.
+
+    Above 5 000 deliveries, the answer only says that there are more.
+    """
     subscriptions.columns(tx, id)
     chosen = _range(tx, id, body)
     number, is_whole = redelivery.count(tx, chosen, redelivery.AT_ONCE, MOST_LOOKS)
@@ -84,7 +91,7 @@ def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict
 
 
 def _range(tx: Transaction, id: int, body: RedeliveryRange) -> Wanted:
-    """Raises Problem."""
+    """Return the conditions of the range. Raise Problem if the times are not valid."""
     until = body.until or tx.timestamp
     if until < body.since:
         wrong = ("since", "is in the future") if body.until is None else ("until", "must not be before since")

@@ -12,12 +12,12 @@ from wmsd.events.webhooks.rules import WAITS
 
 
 def now_in_milliseconds(tx: Transaction) -> int:
-    """The transaction's time in milliseconds since 1970."""
+    """Return the transaction's time in milliseconds since 1970."""
     return timestamps.microseconds(tx.now) // 1000
 
 
 class Target(NamedTuple):
-    """The address and the authentication of a subscription's deliveries. Credentials are sealed."""
+    """The address and the authentication of a subscription's deliveries. The credentials are sealed."""
 
     subscription_id: int
     url: str
@@ -49,10 +49,10 @@ OUTLOOKS: Final = f"""
 
 
 class Outlook(NamedTuple):
-    """Whether a subscription has something to send now, and when its next delivery is due after that.
+    """Whether a subscription has something to send now, and when its next delivery after that is due.
 
-    Times are milliseconds since 1970. An inactive subscription sends nothing, and
-    neither does one whose credentials are missing.
+    Times are in milliseconds since 1970. An inactive subscription, or a subscription with missing credentials,
+    sends nothing.
     """
 
     target: Target
@@ -61,13 +61,13 @@ class Outlook(NamedTuple):
 
 
 def outlooks(tx: Transaction) -> list[Outlook]:
-    """The outlook of every subscription."""
+    """Return the outlook of every subscription."""
     rows = tx.rows(OUTLOOKS, {"now": now_in_milliseconds(tx)})
     return [Outlook(Target(*target), is_due, next_due) for *target, is_due, next_due in rows]
 
 
 class Due(NamedTuple):
-    """A delivery to send. `body` is None when its event is not kept any more."""
+    """A delivery to send. `body` is None if its event is no longer stored."""
 
     id: int
     sequence: int
@@ -76,14 +76,14 @@ class Due(NamedTuple):
     event: str | None
     body: str | None
     epoch: str
-    """That of the company's history in which it was queued."""
+    """The epoch of the company's history in which the delivery was queued."""
     sequence_gap: str | None
-    """The numbers before its own that are passed over where its epoch begins, as `13-28`."""
+    """The numbers that were skipped before this delivery because its epoch begins there, such as `13-28`."""
 
 
 BODY: Final = """'{"event":"' || events.event || '","timestamp":"' || events.occurred_at || '","data":' """
 SENT_BODY: Final = f"coalesce({BODY} || events.data || '}}', test_event ->> 'body')"
-"""Of a delivery with its event. The same at every attempt."""
+"""The SQL of a delivery's body, which is the same at every attempt."""
 EPOCH_OF: Final = epoch_of_sql("webhook_deliveries", "delivery.id")
 SEQUENCE_GAP: Final = """(
     SELECT (last + 1) || '-' || (next - 1) FROM seams
@@ -105,7 +105,7 @@ ONE: Final = f"{DUE} WHERE delivery.id = ?"
 
 
 class DuePage(NamedTuple):
-    """Some of what is to be sent to the target now. `is_all`: there is no more than that."""
+    """Some of the deliveries that are due for the target now. `is_all` is True if there are no more."""
 
     target: Target
     found: list[Due]
@@ -113,10 +113,10 @@ class DuePage(NamedTuple):
 
 
 def due_page(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DuePage | None:
-    """The subscription's deliveries to send now that are not taken yet, the longest due first. None when it is
-    switched off or deleted.
+    """Return the subscription's due deliveries that are not in `taken`, the longest due first. Return None if the
+    subscription is switched off or deleted, or its credentials are missing.
 
-    `room`: stops once the bodies have that many characters.
+    The page ends when its bodies have `room` characters.
     """
     target = tx.row(TARGET_OF_ACTIVE, (subscription_id,))
     if target is None:
@@ -147,7 +147,9 @@ A_MINUTE: Final = 60_000
 
 
 def queue_test(tx: Transaction, subscription_id: int) -> Due:
-    """Queues a test event, which the caller sends at once. If the caller fails, it is due in a minute."""
+    """Queue a test event that the caller sends immediately. If the caller fails to send it, the test event is due
+    in a minute.
+    """
     body = {"event": TEST_EVENT, "timestamp": tx.timestamp, "data": {"webhook_id": subscription_id}}
     event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}
     given = {"id": subscription_id, "event": dumps(event), "name": TEST_EVENT, "now": tx.timestamp}
@@ -168,7 +170,9 @@ SKIP_ALL: Final = """
         LIMIT :limit
     )
 """
-"""The latest of an entity first: if the limit cuts it short, the held ones are still behind an open one."""
+"""Skips the latest deliveries of an entity first. If the limit stops the statement, held deliveries therefore
+still have an open one before them.
+"""
 SKIP: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
     WHERE status = 'pending' AND id IN (SELECT value FROM json_each(:ids))
@@ -189,7 +193,7 @@ RELEASE: Final = """
 
 
 def skip_all(tx: Transaction, because: str) -> int:
-    """Skips some of the open deliveries of all subscriptions. Returns how many."""
+    """Skip some of the open deliveries of all subscriptions and return how many were skipped."""
     return tx.execute(SKIP_ALL, {"because": because, "limit": AT_ONCE}).rowcount
 
 
@@ -199,7 +203,7 @@ def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
 
 
 def release_next(tx: Transaction, done: Sequence[int]) -> set[int]:
-    """Makes the deliveries due that were held behind these, which are done. Returns their subscriptions."""
+    """Make the deliveries due that were held behind the `done` ones. Return the ids of their subscriptions."""
     return {
         subscription_id
         for (subscription_id,) in tx.rows(RELEASE, {"ids": dumps(done), "now": now_in_milliseconds(tx)})
@@ -215,5 +219,7 @@ CLAMP: Final = f"""
 
 
 def clamp(tx: Transaction) -> int:
-    """Shortens waits that are longer than their back-off, because the clock was set back. Returns how many."""
+    """Shorten waits that are longer than their backoff because the clock was set back. Return how many were
+    shortened.
+    """
     return tx.execute(CLAMP, {"now": now_in_milliseconds(tx)}).rowcount

@@ -1,7 +1,7 @@
-"""Which deliveries of a subscription one looks for. They are found by an index, however many there are.
+"""The filters of a subscription's deliveries. An index finds the deliveries, however many there are.
 
-Of several conditions, one chooses the index; the others are looked at on the way, at so many deliveries at a time.
-The order is that of queueing: by time, then by id.
+One of several conditions chooses the index. The other conditions are checked row by row, for a limited number of
+deliveries at a time. Deliveries are in the order in which they were queued: by time, then by id.
 """
 
 import json
@@ -13,22 +13,22 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 
 LOOKED_AT: Final = 5000
-"""Deliveries that are looked at for one page, when an index does not find them alone."""
+"""The number of deliveries that are checked for one page if no index covers all conditions."""
 BEGINNING: Final = ""
 END: Final = "9999"
-"""Before and after all moments."""
+"""BEGINNING and END are before and after every time."""
 LAST_ID: Final = 2**62
 
 Place = tuple[str, int]
-"""Of a delivery in the order: when it was queued, and its id."""
+"""The position of a delivery in the order: the time at which it was queued, and its id."""
 Record = tuple[str, int]
-"""The entity of an event, such as sales_order, and the id."""
+"""The entity of an event, such as `sales_order`, and the id of the record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Those for which each condition holds that is given; an empty one holds for none. `since` and `until` belong
-    to the time.
+    """The conditions on deliveries. A delivery must meet every condition that is not None; no delivery meets an
+    empty condition. The times `since` and `until` are included.
     """
 
     subscription_id: int
@@ -41,8 +41,8 @@ class Wanted:
 
 
 class Found(NamedTuple):
-    """Ids in order. `last`: the id of the last that was looked at; when there was none, the one to begin beyond.
-    `is_more`: there may be others after it.
+    """The found ids in order. `last` is the id of the last checked delivery, or the start of the search if no
+    delivery was checked. `is_more` is True if there may be more after `last`.
     """
 
     ids: list[int]
@@ -51,7 +51,7 @@ class Found(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """What the beginning of an index is to be."""
+    """A condition on the first columns of an index, and its values."""
 
     condition: str
     values: Mapping[str, object]
@@ -61,25 +61,31 @@ OTHERS: Final = {
     "statuses": "status IN (SELECT value FROM json_each(:statuses))",
     "events": "event IN (SELECT value FROM json_each(:events))",
 }
-"""Conditions that are looked at on the way."""
+"""Conditions that are checked row by row."""
 PLACE_OF: Final = """
     SELECT created_at FROM webhook_deliveries WHERE subscription_id = ? AND id <= ? ORDER BY id DESC LIMIT 1
 """
 
 
 def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
-    """Of a delivery, or of where it would be. That of one before all is before all."""
+    """Return the position of a delivery, even if the delivery does not exist. A position before all deliveries is
+    before all times.
+    """
     return tx.value(PLACE_OF, (subscription_id, delivery_id)) or BEGINNING, delivery_id
 
 
 def newest(tx: Transaction, wanted: Wanted, before: int, most: int) -> Found:
-    """The newest first: those before the delivery of this id; 0 is the end of the log."""
+    """Return deliveries, the newest first, starting before the delivery with the id `before`. 0 is the end of the
+    log.
+    """
     place = place_of(tx, wanted.subscription_id, before) if before else (END, LAST_ID)
     return _find(tx, wanted, before, place, most, "<", "DESC")
 
 
 def oldest(tx: Transaction, wanted: Wanted, after: int, most: int) -> Found:
-    """The oldest first: those after the delivery of this id; 0 is the beginning of the log."""
+    """Return deliveries, the oldest first, starting after the delivery with the id `after`. 0 is the beginning of
+    the log.
+    """
     place = place_of(tx, wanted.subscription_id, after) if after else (BEGINNING, 0)
     return _find(tx, wanted, after, place, most, ">", "ASC")
 
@@ -127,15 +133,15 @@ def _find(tx: Transaction, wanted: Wanted, begin: int, place: Place, most: int, 
 
 
 def _rare(condition: str) -> str:
-    """For SQLite's planner: by the statistics of a table with few subscriptions, it would rather skip through all
-    of them, and sort what it finds.
+    """Return a condition that SQLite's planner takes for rare. With the statistics of a table with few
+    subscriptions, SQLite would otherwise scan all subscriptions and sort the result.
     """
     return f"likelihood({condition}, 0.0001)"
 
 
 def _plan(wanted: Wanted) -> tuple[str, list[Branch], list[str]]:
-    """The index, what it begins with, and what is looked at on the way. Most deliveries are delivered: a status
-    that says so chooses little.
+    """Return the index, the conditions on its first columns, and the conditions that are checked row by row. Most
+    deliveries are delivered, so a filter on that status selects little.
     """
     if () in (wanted.statuses, wanted.events, wanted.records):
         return "", [], []

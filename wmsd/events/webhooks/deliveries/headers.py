@@ -1,6 +1,7 @@
-"""The headers of an attempt, as its log keeps and shows them: without credentials.
+"""The headers of an attempt as the delivery log stores and returns them, without credentials.
 
-Of those that were sent, it keeps what does not follow from the delivery: millions of attempts are kept.
+Of the sent headers, the log stores only those that do not follow from the delivery, because the log has millions
+of attempts.
 """
 
 from collections.abc import Mapping
@@ -11,15 +12,15 @@ from wmsd.events.webhooks.signing import AUTHENTICATION
 
 MASK: Final = "***"
 KEPT_OF_ANSWER: Final = 1024
-"""Characters of the names and values together."""
+"""The most characters of the names and values together."""
 NOT_SHOWN: Final = frozenset({"set-cookie", "set-cookie2"})
-"""Of answers: they open something at the receiver."""
+"""Headers of answers that may give access to the receiver."""
 
 
 def own_headers(
     auth_type: str, credentials: Mapping[str, object], sent: Mapping[str, str], known: Mapping[str, str]
 ) -> str:
-    """JSON text of the headers that were sent, without those that are `known`."""
+    """Return the JSON text of the sent headers, without the headers in `known`."""
     secret = AUTHENTICATION[auth_type](credentials)
     return dumps(
         {
@@ -35,7 +36,7 @@ def _masked(auth_type: str, value: str) -> str:
 
 
 def of_answer(headers: Mapping[str, str]) -> str | None:
-    """JSON text of the first headers of an answer; None when there are none."""
+    """Return the JSON text of the first headers of an answer, or None if the answer has none."""
     kept: dict[str, str] = {}
     room = KEPT_OF_ANSWER
     for name, value in headers.items():
@@ -48,5 +49,5 @@ def of_answer(headers: Mapping[str, str]) -> str | None:
 
 
 def _text(value: str) -> str:
-    """What a head may hold, as a text that a file can."""
+    """Return a header value as text that SQLite can store."""
     return value.encode(errors="replace").decode().replace("\0", "\ufffd")

@@ -1,4 +1,4 @@
-"""Sends deliveries again that are done: one, or all of a range."""
+"""Sends finished deliveries again: one delivery, or all deliveries of a range."""
 
 import math
 from dataclasses import replace
@@ -22,7 +22,7 @@ SEND_NOW: Final = """
 
 
 def send_now(tx: Transaction, delivery_id: int) -> None:
-    """Makes it due now in any status. It does not wait for others."""
+    """Make the delivery due now, whatever its status. The delivery does not wait for others."""
     tx.execute(SEND_NOW, {"id": delivery_id, "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)})
 
 
@@ -44,8 +44,11 @@ RELEASE_FIRST: Final = """
 def count(
     tx: Transaction, chosen: Wanted, most: float = math.inf, most_looks: float = math.inf
 ) -> tuple[int, bool]:
-    """The number of deliveries that would be sent again: no more than `most`, and after no more than so many looks
-    at the log. And whether these are all; otherwise there are more, or may be.
+    """Count the deliveries that would be sent again. Stop at `most` deliveries, or after `most_looks` reads of the
+    log.
+
+    Return the number, and whether the count is complete. If the count is not complete, there may be more
+    deliveries.
     """
     number, after, looks = 0, 0, 0
     while True:
@@ -58,8 +61,8 @@ def count(
 
 
 def send_range(tx: Transaction, chosen: Wanted, after: int) -> Found:
-    """Queues some of the range again, those after the delivery `after`, and returns them; those of one entity keep
-    their order.
+    """Queue some deliveries of the range again, starting after the delivery `after`, and return them. The
+    deliveries of one entity stay in their order.
     """
     found = _next(tx, chosen, after)
     given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)}
@@ -69,5 +72,5 @@ def send_range(tx: Transaction, chosen: Wanted, after: int) -> Found:
 
 
 def _next(tx: Transaction, chosen: Wanted, after: int) -> Found:
-    """Tests are left out."""
+    """Return the next deliveries of the range, without tests."""
     return filters.oldest(tx, replace(chosen, has_tests=False), after, AT_ONCE)

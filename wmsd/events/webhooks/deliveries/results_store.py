@@ -1,5 +1,5 @@
-"""The SQL of the results of attempts. A few statements write any number of results: while a fast receiver takes
-one delivery after the other, each further statement would cost one more change of threads.
+"""The SQL of the results of attempts. A few statements write any number of results, because each statement costs a
+switch of threads while a fast receiver takes one delivery after the other.
 """
 
 import json
@@ -14,7 +14,9 @@ from wmsd.events.webhooks.store import switch_off
 
 
 class Result(NamedTuple):
-    """The result of an attempt. `at` is when it began; `answer` is its first 2 kB; headers are JSON."""
+    """The result of an attempt. `at` is its start time. `answer` is the first 2 kB of the answer. The headers are
+    JSON text.
+    """
 
     subscription_id: int
     delivery_id: int
@@ -62,9 +64,10 @@ NOTE_VERDICTS: Final = """
 
 
 def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
-    """Writes the results of attempts, each of another delivery, and releases the deliveries held behind them.
+    """Record the results of attempts, each of another delivery, and release the deliveries that were held behind
+    them.
 
-    Returns the subscriptions that have more to send because of that.
+    Return the ids of the subscriptions that have more to send because of this.
     """
     judged = _judged(tx, results)
     now = now_in_milliseconds(tx)
@@ -77,7 +80,9 @@ def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
 
 
 def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
-    """The results with their verdicts, in their order. One whose subscription was deleted is left out."""
+    """Return the results with their verdicts, in their order. A result whose subscription was deleted is left
+    out.
+    """
     rows = json.loads(tx.value(OPEN, (dumps([result.delivery_id for result in results]),)))
     found = {row[0]: row[1:] for row in rows}
     return [_judge(result, *found[result.delivery_id]) for result in results if result.delivery_id in found]
@@ -85,7 +90,7 @@ def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
 
 def _judge(result: Result, status: str, attempts: int, attempts_left: int) -> Judged:
     left = max(attempts_left - 1, 0)
-    was_skipped = status == "skipped" and not result.is_success  # while under way
+    was_skipped = status == "skipped" and not result.is_success  # skipped while it was being sent
     became = Verdict("skipped") if was_skipped else verdict_of_attempt(result.is_success, left)
     return Judged(result, became, attempts + 1, left)
 
@@ -113,7 +118,7 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Leaves out a success that another one of the same subscription follows: it leaves no trace."""
+    """Leave out a success that another success of the same subscription follows, because it leaves no trace."""
     following: dict[int, bool] = {}
     told = []
     for each in reversed(judged):
@@ -125,7 +130,7 @@ def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
 
 
 def _shown(each: Judged) -> str:
-    """The last delivery as the subscription shows it."""
+    """Return the JSON text of the last delivery, as the subscription returns it."""
     result = each.result
     return dumps(
         {
@@ -168,7 +173,9 @@ def _note_health(tx: Transaction, result: Result, shown: str) -> None:
     failing = failing_milliseconds(counted, counted_until, result.at)
     tx.execute(FAILED, (shown, result.at, failing, result.at, result.subscription_id))
     if result.status == GONE:
-        if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # else the URL may be new
+        if not tx.value(
+            CHANGED_SINCE, (result.subscription_id, result.at)
+        ):  # a changed subscription may have a new URL
             switch_off(tx, result.subscription_id, "The receiver answered 410 Gone.")
     else:
         _switch_off_when_long(tx, result.subscription_id, failing)
@@ -184,8 +191,8 @@ COUNTED: Final = """
 
 
 def count_failing(tx: Transaction) -> bool:
-    """Counts the time of what is failing, and switches off what has failed for too long, also when nothing was to
-    be sent meanwhile. Answers whether anything was switched off.
+    """Add the elapsed time to each failing subscription, and switch off those that have failed for too long, even
+    if nothing was sent in the meantime. Return True if any was switched off.
     """
     is_any_off = False
     for subscription_id, counted, until in tx.rows(STILL_FAILING):
@@ -201,7 +208,7 @@ PASS_OVER: Final = """
 
 
 def pass_over(tx: Transaction) -> None:
-    """Leaves the time out that has passed: nothing may be sent."""
+    """Do not count the elapsed time as failing, because nothing may be sent."""
     tx.execute(PASS_OVER, (tx.timestamp,))
 
 

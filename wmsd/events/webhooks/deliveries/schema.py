@@ -1,4 +1,4 @@
-"""The fields of deliveries, how one looks for them, and what is to be sent again (decisions, section 6)."""
+"""The fields of deliveries, of their filters, and of the range to send again (decisions, section 6)."""
 
 import re
 from typing import Annotated, Any, Final, Literal, get_args
@@ -14,11 +14,11 @@ ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)
 WaitingReason = Literal["credentials_missing"]
 MOST_ATTEMPTS: Final = 10
-"""That one delivery shows in detail: it can be sent again without an end."""
+"""The most attempts of a delivery in detail, because a delivery can be sent again any number of times."""
 MOST_RECORDS: Final = 20
-"""In one filter."""
+"""The most records in one filter."""
 ENTITIES: Final = (*dict.fromkeys(event.partition(".")[0] for event in EVENTS), TEST_EVENT.partition(".")[0])
-"""What events tell of."""
+"""The kinds of records that events are about."""
 _RECORD: Final = re.compile(r"(?:([a-z_]{1,40}):)?([0-9]{1,15})", re.ASCII)
 
 
@@ -32,9 +32,11 @@ EventName = Annotated[str, AfterValidator(_known), choice_of("EventName", EVENTS
 
 
 def records_of(value: object) -> tuple[tuple[str, int], ...]:
-    """Reads `sales_order:12`, or `12` for the records of every kind with this id; several with commas between."""
+    """Parse `sales_order:12`, or `12` for the records of every kind with this id. Several records are separated by
+    commas.
+    """
     if not isinstance(value, str):
-        return tuple(value)  # type: ignore[arg-type]  # read before
+        return tuple(value)  # type: ignore[arg-type]  # already parsed
     given = value.split(",")
     if len(given) > MOST_RECORDS:
         raise validation_error(f"must name at most {MOST_RECORDS} records")
@@ -112,7 +114,9 @@ class Delivery(Model):
 
 
 class AttemptDetail(Attempt):
-    """An attempt with what was sent and what came back; null of those before this was kept."""
+    """An attempt with what was sent and received. The added fields are null for attempts before wmsd stored
+    them.
+    """
 
     url: Annotated[str | None, Field(description="Where it was sent.")]
     sent_headers: Annotated[dict[str, str] | None, Field(description="Credentials in them are masked.")]
@@ -120,13 +124,13 @@ class AttemptDetail(Attempt):
 
 
 class DeliveryDetail(Delivery):
-    """A delivery with all that is kept of it."""
+    """A delivery with all its stored data."""
 
     body: Annotated[
         str | None, Field(description="The body as it is sent, at each attempt; null when the event is gone.")
     ]
     made: Annotated[int, Field(description="How many attempts there were; `attempts` are the last ten.")]
-    attempts: list[AttemptDetail]  # type: ignore[assignment]  # with more of each
+    attempts: list[AttemptDetail]  # type: ignore[assignment]  # with more fields of each attempt
 
 
 class DeliveryQuery(CursorQuery):
@@ -157,7 +161,7 @@ class DeliveryQuery(CursorQuery):
 
 
 class RedeliveryRange(Input):
-    """Which deliveries to send again: those that were queued in a time and are over."""
+    """The deliveries to send again: finished deliveries that were queued within a period."""
 
     since: Timestamp
     until: Annotated[Timestamp | None, Field(description="Now, when it is not sent.")] = None
@@ -178,7 +182,7 @@ class RedeliveryRange(Input):
 
 
 class Counted(Model):
-    """How many deliveries a range has."""
+    """The number of deliveries in a range."""
 
     deliveries: int
     is_whole: Annotated[bool, Field(description="Whether these are all; otherwise there are more, or may be.")]
@@ -186,7 +190,7 @@ class Counted(Model):
 
 
 class Redelivered(Model):
-    """What is sent again."""
+    """The deliveries that are sent again."""
 
     deliveries: Annotated[int, Field(description="How many are sent again by this request.")]
     next_after: Annotated[

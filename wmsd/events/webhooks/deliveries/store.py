@@ -61,9 +61,9 @@ FOUND: Final = f"""
 
 
 def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position: int) -> CursorPage:
-    """The deliveries before the position, the newest first; position 0 is the end of the log.
+    """Return the deliveries before the position, the newest first. Position 0 is the end of the log.
 
-    A page may have fewer records than asked for, or none, and still be followed by more.
+    A page may have fewer records than requested, or none, although more deliveries follow.
     """
     wanted = Wanted(subscription_id, query.status, query.event, query.record, query.since, query.until)
     found = filters.newest(tx, wanted, position, query.per_page)
@@ -83,7 +83,7 @@ COUNTS: Final = """
 
 
 def counts(tx: Transaction) -> dict[int, tuple[int, int]]:
-    """The open and the exhausted deliveries by subscription."""
+    """Return the numbers of open and of exhausted deliveries, by subscription id."""
     return {
         subscription_id: (open_ones or 0, exhausted or 0)
         for subscription_id, open_ones, exhausted in tx.rows(COUNTS)
@@ -100,6 +100,8 @@ def one(tx: Transaction, subscription_id: int, delivery_id: int) -> Record | Non
 
 
 def detail(tx: Transaction, subscription_id: int, delivery_id: int) -> Record | None:
-    """With the body as it is sent, and what went out and came back with each attempt."""
+    """Return the delivery with its body, and with what each attempt sent and received. Return None if there is no
+    such delivery.
+    """
     text = tx.value(ONE_IN_DETAIL, (subscription_id, delivery_id))
     return None if text is None else Record(delivery_id, text)

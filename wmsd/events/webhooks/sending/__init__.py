@@ -1,1 +1,1 @@
-"""The sender of webhooks: read it from `sender.py` down."""
+"""The sender of webhooks; start reading at `sender.py`."""

@@ -1,4 +1,4 @@
-"""One sending of one delivery: out, by the guarded client, or to a test receiver, without any socket."""
+"""One attempt of one delivery: sent out by the guarded client, or passed to a test receiver without a socket."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -20,12 +20,12 @@ from wmsd.http_client.answer import Answer
 from wmsd.http_client.lazy_client import LazyClient
 
 OpenDatabase = Callable[[], Awaitable[Database]]
-"""Gives the file of the company."""
+"""Opens the file of the company."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A target with its credentials unsealed; they are None when this installation cannot open them."""
+    """A target with its unsealed credentials, which are None if this installation cannot open them."""
 
     target: Target
     host: str
@@ -45,7 +45,9 @@ def open_receiver(target: Target, vault: Vault) -> Receiver:
 async def attempt(
     client: LazyClient, clock: Clock, open_database: OpenDatabase, company: Company, receiver: Receiver, due: Due
 ) -> Result:
-    """What came of it; whatever the receiver does is an answer. The receiver's credentials are there."""
+    """Make an attempt and return its result. Whatever the receiver does is a result, not an error. The receiver
+    must have its credentials.
+    """
     assert receiver.credentials is not None
     assert due.event_id is not None
     assert due.event is not None

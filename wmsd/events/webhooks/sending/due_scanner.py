@@ -1,4 +1,6 @@
-"""Finds what is due in the companies' files: after a commit, when something comes due, and when others wrote."""
+"""Finds due deliveries in the companies' files: after a commit, when a delivery becomes due, and when another
+process has written.
+"""
 
 import asyncio
 import logging
@@ -26,26 +28,28 @@ from wmsd.events.webhooks.store import SwitchedOff, has_subscriptions
 
 LOG = logging.getLogger("wmsd.webhooks")
 SCAN_AFTER_SECONDS: Final = 0.01
-"""What is committed in the meantime is found together."""
+"""The delay of a scan after a commit. One scan finds everything that is committed during the delay."""
 AGAIN_SECONDS: Final = 1.0
 UNAVAILABLE_SECONDS: Final = 60.0
 A_STEP_BACK_SECONDS: Final = 1.0
 LONGEST_SECONDS: Final = 60.0
-"""Of one scan. It is broken off then, so that a file that never answers holds up no other for longer."""
+"""The longest time of one scan. A longer scan is cancelled, so that a file that never answers does not delay the
+scans of other files for longer.
+"""
 SHORT: Final = "webhooks of some companies cannot be looked at"
-"""Said once for all of them, since a shortage is nothing of theirs."""
+"""Logged once for all companies, because a shortage of the machine concerns no single company."""
 AT_THE_NEXT_TICK: Final = 0
-"""Milliseconds since 1970."""
+"""A due time in the past, in milliseconds since 1970."""
 
 Companies = Callable[[], Awaitable[Mapping[int, Company]]]
 Audit = Callable[[str, str], Awaitable[None]]
-"""Writes down that the service did this to that."""
+"""Writes an audit entry. The arguments are the action of the service and its subject."""
 TellMissing = Callable[[Company, list[MissingCredentials]], Awaitable[None]]
-"""Is told which subscriptions of a company wait for credentials, whenever that has changed."""
+"""Called when the list of a company's subscriptions with missing credentials has changed."""
 
 
 class Scan(NamedTuple):
-    """Of a company: where what is due now goes to, and which subscriptions there are."""
+    """The scan of a company: the targets of the due deliveries, and the ids of all subscriptions."""
 
     company_id: int
     due: list[Target]
@@ -72,41 +76,43 @@ class DueScanner:
         self._wanted: dict[int, None] = {}
         self._is_any_wanted = asyncio.Event()
         self._next_due: dict[int, int | None] = {}
-        """Milliseconds since 1970: when to scan again."""
+        """The time of the next scan by company, in milliseconds since 1970."""
         self._by_time: list[tuple[int, int]] = []
-        """A heap of these moments and their companies. One that is no longer in `_next_due` is void."""
+        """A heap of scan times and their companies. An entry that differs from `_next_due` is void."""
         self._signatures: dict[int, tuple[int, ...]] = {}
         self._unknown: set[int] = set()
-        """Companies of which it is not known yet whether they have subscriptions."""
+        """The companies that may have no subscriptions, because no scan has checked them yet."""
         self._subscribed: set[int] = set()
         self._latest = clock.now()
         self._to_clamp: set[int] = set()
         self._switched_off: dict[int, int] = {}
         self._missing: dict[int, list[MissingCredentials]] = {}
-        """As it was told last, by company."""
+        """The last reported missing credentials, by company."""
         self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
 
     @property
     def switched_off(self) -> int:
-        """How many subscriptions the service itself has switched off."""
+        """The number of subscriptions that the service itself has switched off."""
         return sum(self._switched_off.values())
 
-    # --- when ---------------------------------------------------------------------------------------------------
+    # --- when to scan -------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Wants every company's file: what was under way when the process ended is due again."""
+        """Request a scan of every company's file, because deliveries that were running when the process ended are
+        due again.
+        """
         self._to_clamp = set(await self._companies())
         self._unknown = set(self._to_clamp)
         for company_id in self._to_clamp:
             self.want(company_id)
 
     def want(self, company_id: int) -> None:
-        """There may be something new in the company's file."""
+        """Request a scan of the company's file, because the file may have something new."""
         self._wanted[company_id] = None
         self._is_any_wanted.set()
 
     def again(self, company_id: int, seconds: float = AGAIN_SECONDS) -> None:
-        """Something came to nothing: whatever is due then."""
+        """Request another scan after `seconds`, because something has failed."""
         self._note_due(company_id, self._milliseconds() + int(seconds * 1000))
 
     def _note_due(self, company_id: int, moment: int | None) -> None:
@@ -115,8 +121,9 @@ class DueScanner:
         self._next_due[company_id] = moment
 
     async def tick(self) -> None:
-        """Wants the files in which something has come due, or another process has written. Its time does not grow
-        with the companies: those with nothing due are not looked at.
+        """Request scans of the files in which a delivery has become due, or that another process has written. The
+        time of a tick does not grow with the number of companies, because companies without due deliveries are not
+        checked.
         """
         now = self._clock.now()
         if (self._latest - now).total_seconds() > A_STEP_BACK_SECONDS:
@@ -139,10 +146,10 @@ class DueScanner:
     def _milliseconds(self) -> int:
         return timestamps.microseconds(self._clock.now()) // 1000
 
-    # --- what ---------------------------------------------------------------------------------------------------
+    # --- scans --------------------------------------------------------------------------------------------------
 
     async def scans(self) -> AsyncIterator[Scan]:
-        """Scans the files that are wanted, one after the other, for ever."""
+        """Scan the requested files one after the other, forever, and yield the results."""
         while True:
             await self._is_any_wanted.wait()
             await asyncio.sleep(MOMENT_SECONDS if self._throttle.is_busy else SCAN_AFTER_SECONDS)
@@ -150,7 +157,9 @@ class DueScanner:
                 await asyncio.sleep(AGAIN_SECONDS)
                 continue
             for company_id in list(self._wanted):
-                del self._wanted[company_id]  # before: what is committed meanwhile is scanned again
+                del self._wanted[
+                    company_id
+                ]  # removed before the scan, so that a commit during the scan causes another scan
                 scan = await self._try_to_scan(company_id)
                 if scan is not None:
                     yield scan
@@ -158,7 +167,7 @@ class DueScanner:
                 self._is_any_wanted.clear()
 
     async def _knows_companies(self) -> bool:
-        """Without them each scan would fail, and be told."""
+        """Return True if the companies can be read. Otherwise every scan would fail and be logged."""
         with self._complaints.trying("webhooks cannot be looked at", Exception):
             await self._companies()
             return True
@@ -175,7 +184,7 @@ class DueScanner:
             self._complaints.over(SHORT)
             return scan
         except Problem:
-            self.again(company_id, UNAVAILABLE_SECONDS)  # its file cannot be used, and the log says why
+            self.again(company_id, UNAVAILABLE_SECONDS)  # the file cannot be used, and the log already says why
         except Exception as error:
             self.again(company_id)
             self._complaints.failed(SHORT if is_shortage(error) else what, error)
@@ -189,7 +198,9 @@ class DueScanner:
             self._note_due(company_id, None)
             return Scan(company_id, [], set())
         if company.sends_nothing:
-            self._to_clamp.add(company_id)  # each tick looks whether that is over, and then waits are clamped
+            self._to_clamp.add(
+                company_id
+            )  # each tick checks whether sending is allowed again; then `clamp` shortens the waits
             self._note_due(company_id, None)
             return Scan(company_id, [], set())
         database = await self._files.get(company_id)
@@ -209,7 +220,9 @@ class DueScanner:
         return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
 
     async def _may_have_subscriptions(self, company_id: int) -> bool:
-        """At the first look, which most companies need no open file for."""
+        """Return False if the company has no subscriptions. The first check reads the file without keeping it
+        open, which suffices for most companies.
+        """
         if company_id not in self._unknown:
             return True
         found = await self._files.read_each([company_id], has_subscriptions)
@@ -226,7 +239,9 @@ class DueScanner:
             await database.write(lambda tx: store.note_audited(tx, [each.id for each in new]))
 
     async def _tell_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
-        """Where it cannot be told, sending goes on, and the next scan tells it."""
+        """Report changed missing credentials. If the report fails, sending continues, and the next scan reports
+        again.
+        """
         if found == self._missing.get(company.id, []):
             return
         what = f"which webhooks of {company.code} wait for credentials cannot be noted yet"
@@ -240,5 +255,7 @@ def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[Missin
 
 
 async def _skip_some(database: Database, because: str) -> bool:
-    """Whether there may be more: other companies' files are scanned in between."""
+    """Skip some open deliveries. Return True if there may be more. Other companies' files are scanned in
+    between.
+    """
     return await database.write(lambda tx: due_store.skip_all(tx, because)) >= due_store.AT_ONCE

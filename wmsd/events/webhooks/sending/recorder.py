@@ -1,4 +1,6 @@
-"""Writes down what came of attempts, in groups: what comes back while one is written is in the next."""
+"""Records the results of attempts in groups. Results that arrive while a group is being written are in the next
+group.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,36 +13,42 @@ from wmsd.events.webhooks.deliveries import results_store
 from wmsd.events.webhooks.deliveries.results_store import Result
 
 MOST_UNWRITTEN: Final = 512
-"""Results of a company that are not written down yet: beyond it nothing more is sent. A crash sends them again."""
+"""The most unrecorded results of a company. Beyond this number wmsd sends nothing more, because after a crash all
+unrecorded deliveries are sent again.
+"""
 AGAIN_SECONDS: Final = 1.0
 GATHERING_SECONDS: Final = 0.025
-"""What comes back so soon after a group is written is written together: a group costs more than what is in it."""
+"""The pause after a group is written. Results that arrive during the pause form one group, because writing a group
+costs more than its rows.
+"""
 
 
 class Recorder:
     def __init__(self, files: CompanyFiles, complaints: RepeatedFailures) -> None:
         self._files = files
         self._unwritten: dict[int, list[Result]] = {}
-        """By company, as long as somebody iterates over `groups`, or is about to."""
+        """The unrecorded results by company. A company has an entry as long as a task iterates over `groups`, or
+        is about to.
+        """
         self._has_written = asyncio.Event()
         self._complaints = complaints
 
     async def catch_up(self, company_id: int) -> None:
-        """Waits until so much is written down that more may be sent for this company."""
+        """Wait until enough results are recorded to send more for this company."""
         while len(self._unwritten.get(company_id, ())) >= MOST_UNWRITTEN:
             self._has_written.clear()
             await self._has_written.wait()
 
     def is_recording(self, company_id: int) -> bool:
-        """Whether somebody writes down what is added for this company."""
+        """Return True if a task records the results of this company."""
         return company_id in self._unwritten
 
     def add(self, company_id: int, result: Result) -> None:
         self._unwritten.setdefault(company_id, []).append(result)
 
     async def groups(self, company_id: int) -> AsyncIterator[tuple[list[Result], set[int]]]:
-        """Writes down what was added, and what is added meanwhile. Each group when it is on disk, with the
-        subscriptions of which it has released more.
+        """Record all results of the company, including those that arrive in the meantime. Yield each group when it
+        is on disk, with the ids of the subscriptions in which the group has released held deliveries.
         """
         what = f"what was sent for company {company_id} cannot be written down yet"
         unwritten = self._unwritten[company_id]

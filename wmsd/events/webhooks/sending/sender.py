@@ -1,10 +1,11 @@
-"""Sends what is due. Everything that counts is a row; what stands here in memory may be lost at any moment.
+"""Sends due deliveries. All lasting data are rows in the companies' files; what is in memory may be lost at any
+moment.
 
-The way of a delivery: after a commit, or when something comes due, the company's file is scanned (`_scan`). A
-subscription that has something due gets tasks, as many as it may have under way (`_wake`, `_send`). Each takes the
-next delivery when the limits and the throttle allow (`_next`), makes an attempt (`_deliver`), and hands the result
-to the task that records those of the company (`_record`). What was not recorded is due again: at least once,
-always.
+The path of a delivery: after a commit, or when a delivery becomes due, the company's file is scanned (`_scan`). A
+subscription with due deliveries gets tasks, as many as its limit of attempts allows (`_wake`, `_send`). Each task
+takes the next delivery when the limits and the throttle allow it (`_next`), makes an attempt (`_deliver`), and
+passes the result to the task that records the results of the company (`_record`). A delivery whose result was not
+recorded is due again. Every event is therefore sent at least once.
 """
 
 import asyncio
@@ -66,7 +67,7 @@ class Tasks:
             task.cancel()
 
     async def wait(self, seconds: float) -> None:
-        """Waits for all of them, also for those that begin meanwhile, but no longer than that."""
+        """Wait for all tasks, including tasks that start in the meantime, but for at most `seconds`."""
         until = time.monotonic() + seconds
         while self._running and time.monotonic() < until:
             await asyncio.wait(
@@ -87,7 +88,7 @@ class Sender:
         clock: Clock,
         answered: Callable[[], int],
     ) -> None:
-        """`answered`: how many requests there have been."""
+        """Create the sender. `answered` returns the number of requests that the server has answered."""
         self._files = files
         self._companies = companies
         self._client = client
@@ -106,11 +107,11 @@ class Sender:
             throttle=self._throttle,
         )
         self._queues: dict[int, dict[int, SubscriptionQueue]] = {}
-        """By company and subscription."""
+        """The queues by company and subscription."""
         self._scanning, self._sending, self._recording = Tasks(), Tasks(), Tasks()
         self._is_running = False
 
-    # --- its life -----------------------------------------------------------------------------------------------
+    # --- start and stop -----------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         self._is_running = True
@@ -118,19 +119,23 @@ class Sender:
         await self._scanner.start()
 
     def committed(self, company_id: int) -> None:
-        """Something was written to the company's file."""
+        """Request a scan, because something was written to the company's file."""
         if self._is_running:
             self._scanner.want(company_id)
 
     async def tick(self) -> None:
-        """Finds what has come due, and what another process has written. APScheduler calls it."""
+        """Request scans for deliveries that have become due, and for writes of another process. APScheduler calls
+        this.
+        """
         if self._is_running:
             if not self._scanning:
-                self._scanning.spawn(self._scan())  # should it have failed
+                self._scanning.spawn(self._scan())  # restarts the scan if its task has failed
             await self._scanner.tick()
 
     async def stop(self) -> None:
-        """Waits a moment for what is under way; what is cut off is due again at the next start."""
+        """Stop the sender. Wait a few seconds for running attempts; an attempt that is cut off is due again at the
+        next start.
+        """
         self._is_running = False
         self._scanning.cancel()
         for queues in self._queues.values():
@@ -143,19 +148,19 @@ class Sender:
         self._queues.clear()
 
     def is_at_rest(self, company_id: int) -> bool:
-        """Whether nothing of the company is under way, and everything that was sent is written down."""
+        """Return True if no attempt of the company is running, and all its results are recorded."""
         queues = self._queues.get(company_id, {}).values()
         return not self._recorder.is_recording(company_id) and not any(queue.in_flight for queue in queues)
 
     @property
     def switched_off(self) -> int:
-        """How many subscriptions the service itself has switched off."""
+        """The number of subscriptions that the service itself has switched off."""
         return self._scanner.switched_off
 
-    # --- the way of a delivery ----------------------------------------------------------------------------------
+    # --- the path of a delivery ---------------------------------------------------------------------------------
 
     async def _scan(self) -> None:
-        """The one task that finds what is due."""
+        """Run the only task that finds due deliveries."""
         async for scan in self._scanner.scans():
             with self._trying(scan.company_id, CANNOT_SEND):
                 queues = self._queues.setdefault(scan.company_id, {})
@@ -166,7 +171,9 @@ class Sender:
                         self._wake(queue)
 
     async def _have_wait(self, queue: SubscriptionQueue) -> None:
-        """Its credentials cannot be opened: nothing of it is due until they are set again."""
+        """Note that the credentials of the subscription cannot be opened. Its deliveries are not due until the
+        credentials are set again.
+        """
         with self._trying(queue.company_id, CANNOT_SEND, queue):
             queue.drop()
             target = queue.receiver.target
@@ -177,17 +184,17 @@ class Sender:
             self._scanner.want(queue.company_id)
 
     def _wake(self, queue: SubscriptionQueue) -> None:
-        """Something of the subscription may be due."""
+        """Start sending for a subscription that may have due deliveries."""
         queue.may_have_more = True
         self._send_more(queue)
 
     def _send_more(self, queue: SubscriptionQueue) -> None:
-        """Another task of the subscription, if the receiver may have more and no task waits to send it."""
+        """Start another task of the subscription, if one more attempt may run and no task is already waiting."""
         if self._is_running and queue.has_next and queue.waiting is None:
             self._sending.spawn(self._send(queue))
 
     async def _send(self, queue: SubscriptionQueue) -> None:
-        """A task of a subscription: sends one delivery after the other, as long as there are some."""
+        """Run one task of a subscription: send one delivery after the other until there are none."""
         with self._trying(queue.company_id, CANNOT_SEND, queue), closing(Slot()) as slot:
             while (due := await self._next(queue, slot)) is not None:
                 try:
@@ -198,7 +205,9 @@ class Sender:
                     raise
 
     async def _next(self, queue: SubscriptionQueue, slot: Slot) -> Due | None:
-        """Waits until one more may begin: of a subscription's tasks one at a time, the others end meanwhile."""
+        """Wait until one more attempt may begin, and return its delivery. Only one task of a subscription waits;
+        for the other tasks return None.
+        """
         if queue.waiting is not None:
             return None
         queue.waiting = asyncio.current_task()
@@ -208,7 +217,7 @@ class Sender:
                 if not queue.ready:
                     await self._load(queue)
                     continue
-                if queue.receiver.credentials is None:  # a restore has put other ones in their place meanwhile
+                if queue.receiver.credentials is None:  # a restore has replaced the credentials in the meantime
                     queue.drop()
                     self._scanner.want(queue.company_id)
                     return None
@@ -223,7 +232,7 @@ class Sender:
             queue.waiting = None
 
     async def _load(self, queue: SubscriptionQueue) -> None:
-        """The next page of what is due."""
+        """Load the next page of due deliveries."""
         with self._trying(queue.company_id, CANNOT_LOAD, queue):
             async with asyncio.timeout(LONGEST_SECONDS):
                 database = await self._files.get(queue.company_id)
@@ -231,12 +240,14 @@ class Sender:
             self._complaints.over(CANNOT_LOAD.format(queue.company_id))
 
     async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: Slot) -> None:
-        """One delivery, from its slot to its result, which is handed on to be recorded."""
+        """Send one delivery, release its slot, and pass the result on to be recorded."""
         with closing(slot):
             company = (await self._companies()).get(queue.company_id)
             if company is None or company.sends_nothing or off_because(company) is not None:
                 queue.give_back(due)
-                self._scanner.want(queue.company_id)  # which skips it, or waits for the end of the freeze
+                self._scanner.want(
+                    queue.company_id
+                )  # the scan skips the delivery, or waits for the end of the freeze
                 return
             file = partial(self._files.get, company.id)
             result = await attempt(self._client, self._clock, file, company, queue.receiver, due)
@@ -247,19 +258,19 @@ class Sender:
         self._recorder.add(company.id, result)
 
     async def _record(self, company_id: int) -> None:
-        """The one task of a company that records results, as long as there are some."""
+        """Run the only task that records the results of a company, until there are no more results."""
         async for group, released in self._recorder.groups(company_id):
             with self._trying(company_id, CANNOT_SEND):
                 queues = self._queues[company_id]
                 for result in group:
                     queues[result.subscription_id].recorded(result.delivery_id)
                 for subscription_id in released:
-                    self._wake(queues[subscription_id])  # for what was held behind it
+                    self._wake(queues[subscription_id])  # for the deliveries that were held behind this one
                 self._complaints.over(CANNOT_SEND.format(company_id))
 
     @contextmanager
     def _trying(self, company_id: int, what: str, queue: SubscriptionQueue | None = None) -> Iterator[None]:
-        """Tells what fails. The next scan, which comes soon, has it tried again; until then the queue is empty."""
+        """Log an error of the block and empty the queue. The next scan, which comes soon, tries again."""
         try:
             yield
         except Exception as error:

@@ -1,4 +1,6 @@
-"""What a subscription is to be sent, as the sender has it in memory; what counts stands in the company's file."""
+"""The deliveries that are to be sent to a subscription, as the sender has them in memory. The company's file is
+authoritative.
+"""
 
 import asyncio
 import logging
@@ -22,67 +24,77 @@ from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION, Lane
 
 LOG = logging.getLogger("wmsd.webhooks")
 PAGE: Final = 16
-"""A page is so many times what may be under way: each costs about what fifty deliveries in it do."""
+"""The size of a page, in multiples of the attempts that may run. Loading a page costs about as much as fifty
+deliveries in it.
+"""
 LARGEST_PAGE: Final = 262_144
 LARGEST_OF_COMPANY: Final = 16_777_216
-"""Characters of bodies that are ready, of a subscription and of a company; beyond it each has one at a time."""
+"""The most characters of loaded bodies: of one page, and of a company. Beyond the limit, each subscription loads
+one delivery at a time.
+"""
 SILENT_SECONDS: Final = 3600.0
-"""Between two lines in the log that tell of one subscription's failing."""
+"""The shortest time between two log lines about the failures of one subscription."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class SubscriptionQueue:
-    """`allowed`: how many may be under way. It grows by one with each success, and is one after a failure."""
+    """The queue of a subscription. `allowed` is the number of attempts that may run. `allowed` grows by one with
+    each success, and is reset to one by a failure.
+    """
 
     company_id: int
     receiver: Receiver
     vault: Vault
     ready: deque[Due] = field(default_factory=deque)
-    """A page of what is due, the longest due first."""
+    """A page of the due deliveries, the longest due first."""
     size: int = 0
-    """Characters of the bodies that are ready."""
+    """The characters of the bodies in `ready`."""
     reserved: int = 0
-    """Characters that the page which is being loaded may add."""
+    """The most characters that the page being loaded may add."""
     taken: set[int] = field(default_factory=set)
-    """Deliveries that are ready, under way, or done and not written down yet."""
+    """The ids of deliveries that are loaded, being sent, or sent but not recorded yet."""
     in_flight: set[int] = field(default_factory=set)
     allowed: int = 1
     lane: Lane = field(init=False)
     may_have_more: bool = False
-    """Whether the file may have something due that is not taken."""
+    """True if the file may have due deliveries that are not in `taken`."""
     waiting: "asyncio.Task[None] | None" = None
-    """The one of its tasks that waits until the next delivery may begin."""
+    """The task that waits until the next delivery may begin. Only one task of a subscription waits."""
     _is_told_to_fail: bool = False
-    """Whether that is the last that the log was told of it."""
+    """True if the last log line about the subscription reported a failure."""
     _silent_until: float = 0.0
-    """By the monotonic clock: a receiver that fails now and then must not fill the log."""
+    """The time until which no failure is logged, on the monotonic clock. A receiver that fails from time to time
+    must not fill the log.
+    """
     _drops: int = 0
-    """How often it was dropped: a page that was read before is not sent."""
+    """The number of times that the queue was emptied. A page whose read began before the last time is not sent."""
 
     def __post_init__(self) -> None:
         self.lane = Lane(False, self.company_id, self.receiver.host)
 
     @property
     def has_next(self) -> bool:
-        """Whether the receiver may have one more at a time, and there may be one."""
+        """True if one more attempt may run, and there may be a delivery for it."""
         return len(self.in_flight) < self.allowed and bool(self.ready or self.may_have_more)
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether there is nothing that it would be missed for."""
+        """True if the queue has no delivery and no task, so that it can be deleted."""
         return not (self.taken or self.in_flight or self.waiting)
 
     def aim(self, target: Target) -> None:
-        """From here on all is sent to it, also what is ready."""
+        """Send all further deliveries to this target, including those that are already loaded."""
         if target != self.receiver.target:
             self.receiver = open_receiver(target, self.vault)
             self.lane = self.lane._replace(host=self.receiver.host)
 
-    # --- what is due --------------------------------------------------------------------------------------------
+    # --- due deliveries -----------------------------------------------------------------------------------------
 
     async def load(self, database: Database, budget: int) -> None:
-        """The next page of what is due. `budget`: in characters of bodies; one is always loaded."""
-        self.may_have_more = False  # a scan may find more while this reads
+        """Load the next page of due deliveries. `budget` is in characters of bodies; at least one delivery is
+        loaded.
+        """
+        self.may_have_more = False  # set before the read, because a scan may find more during the read
         self.reserved, drops = budget, self._drops
         taken, limit = list(self.taken), PAGE * self.allowed
         subscription_id = self.receiver.target.subscription_id
@@ -106,33 +118,33 @@ class SubscriptionQueue:
             self.reserved = 0
 
     def drop(self) -> None:
-        """What is ready, or is being loaded, is not sent now; it stays due."""
+        """Empty the queue. Deliveries that are loaded, or being loaded, stay due and are not sent now."""
         self.taken.difference_update(due.id for due in self.ready)
         self.ready.clear()
         self.size = 0
         self.may_have_more = False
         self._drops += 1
 
-    # --- what is under way --------------------------------------------------------------------------------------
+    # --- running attempts ---------------------------------------------------------------------------------------
 
     def may_begin(self, lane: Lane) -> bool:
-        """Whether one more may begin in this lane, which it waited for."""
+        """Return True if one more attempt may begin in `lane`, the lane that the attempt waited for."""
         return bool(self.ready) and self.has_next and lane == self.lane
 
     def begin(self) -> Due:
-        """The first that is ready is under way."""
+        """Return the first loaded delivery, and note that it is being sent."""
         due = self.ready.popleft()
         self.size -= _size(due)
         self.in_flight.add(due.id)
         return due
 
     def stop_waiting(self) -> None:
-        """Nothing more begins."""
+        """Cancel the waiting task, so that no further attempt begins."""
         if self.waiting is not None:
             self.waiting.cancel()
 
     def answered(self, due: Due, result: Result) -> None:
-        """The next may begin, while what came of it is written down."""
+        """Note the result of a delivery. The next attempt may begin while the result is being recorded."""
         self.in_flight.discard(due.id)
         if result.is_success is not self.lane.is_proven:
             self.lane = self.lane._replace(is_proven=result.is_success)
@@ -141,19 +153,19 @@ class SubscriptionQueue:
             self.drop()
 
     def give_back(self, due: Due) -> None:
-        """It came to nothing: it is due as before, and is not sent before the next scan."""
+        """Return a delivery that was not sent. The delivery stays due and is not sent before the next scan."""
         self.drop()
         self.in_flight.discard(due.id)
         self.taken.discard(due.id)
 
     def recorded(self, delivery_id: int) -> None:
-        """From here on the file says whether it is due again."""
+        """Note that the result is in the file. From now on the file says whether the delivery is due again."""
         self.taken.discard(delivery_id)
 
     def tell_change(self, code: str, result: Result, clock: Clock) -> None:
-        """The first failure, and the first success after it; what lies between stands in the delivery log.
+        """Log the first failure, and the first success after it. The results in between are in the delivery log.
 
-        `code` is the company's.
+        `code` is the code of the company.
         """
         if result.is_success is not self._is_told_to_fail:
             return
@@ -167,10 +179,10 @@ class SubscriptionQueue:
 
 
 def update_queues(queues: dict[int, SubscriptionQueue], scan: Scan, vault: Vault) -> list[SubscriptionQueue]:
-    """Brings a company's queues up to a scan, and returns those that have something due."""
+    """Update a company's queues after a scan, and return the queues that have due deliveries."""
     due = {target.subscription_id: target for target in scan.due}
     for subscription_id in queues.keys() - due.keys():
-        queues[subscription_id].drop()  # switched off or deleted, or the clock was set back
+        queues[subscription_id].drop()  # the subscription was switched off or deleted, or the clock was set back
     for subscription_id in queues.keys() - scan.known:
         if queues[subscription_id].is_at_rest:
             del queues[subscription_id]
@@ -183,7 +195,7 @@ def update_queues(queues: dict[int, SubscriptionQueue], scan: Scan, vault: Vault
 
 
 def page_budget(queues: Iterable[SubscriptionQueue]) -> int:
-    """Of the next page of one of a company's queues, in characters of bodies."""
+    """Return the budget of the next page of one of a company's queues, in characters of bodies."""
     taken = sum(queue.size + queue.reserved for queue in queues)
     return max(min(LARGEST_PAGE, LARGEST_OF_COMPANY - taken), 0)
 

@@ -1,4 +1,4 @@
-"""Sends a test event at once, on the same path as all others."""
+"""Sends a test event immediately, on the same path as all other events."""
 
 from collections.abc import Callable
 
@@ -24,10 +24,10 @@ async def send_test(
     subscription_id: int,
     company: Company,
 ) -> Callable[[Transaction], Record | None] | None:
-    """Sends a test event once, even if the subscription is off. Returns the unit of work that is still to be done:
-    it writes the result, and gives the delivery with the answer. None when there is no such subscription.
+    """Send a test event once, even if the subscription is off. Return None if there is no such subscription.
 
-    Raises Problem (409) when its credentials are missing.
+    Otherwise return the unit of work that the caller must still run: it records the result and returns the
+    delivery with the answer. Raise Problem (409) if the credentials of the subscription are missing.
     """
 
     async def opened_already() -> Database:
@@ -43,7 +43,7 @@ async def send_test(
             missing_credentials.note(tx, subscription_id, target.url, target.credentials)
             receiver = open_receiver(
                 due_store.target(tx, subscription_id) or target, vault
-            )  # maybe a test receiver
+            )  # a test receiver has a new secret now
         due = None if receiver.credentials is None else due_store.queue_test(tx, subscription_id)
         return receiver, due
 

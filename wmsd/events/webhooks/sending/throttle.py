@@ -1,7 +1,7 @@
-"""Limits the attempts of webhooks: how many are under way at a time, and how many begin in a moment.
+"""Limits the attempts of webhooks: how many run at the same time, and how many begin within 50 ms.
 
-Under way: in total, of one company, and from it to one host. Those whose receiver has just answered have a share
-of their own, so that they never wait for receivers that hang.
+The number of running attempts is limited in total, for each company, and for each company and host. Subscriptions
+whose last attempt succeeded have a separate share, so that they never wait for receivers that do not answer.
 """
 
 import asyncio
@@ -13,20 +13,24 @@ from weakref import WeakValueDictionary
 
 IN_TOTAL: Final = 128
 PER_COMPANY: Final = 64
-"""So that the receivers of one company, all of them hanging, leave room for those of another."""
+"""The limit of a company. If all receivers of one company hang, there is still room for other companies."""
 PER_HOST: Final = 16
-"""Of a company: another may have a receiver at the same host. Of each share, as all of these."""
+"""The limit of a company at one host; other companies have separate limits at the same host. All limits here apply
+to each share separately.
+"""
 PER_SUBSCRIPTION: Final = 16
 MOMENT_SECONDS: Final = 0.05
 BUSY_REQUESTS: Final = 5
-"""So many in a moment, 100 a second, keep the service busy."""
+"""This many requests in 50 ms, or 100 per second, keep the service busy."""
 PROVEN_WHILE_BUSY: Final = 4
 UNPROVEN: Final = 10
 UNPROVEN_WHILE_BUSY: Final = 1
 
 
 class Lane(NamedTuple):
-    """The attempts that share all three limits. `is_proven`: whether the receiver has just answered."""
+    """The attempts that share all three limits. `is_proven` is True if the subscription's last attempt
+    succeeded.
+    """
 
     is_proven: bool
     company_id: int
@@ -34,10 +38,10 @@ class Lane(NamedTuple):
 
 
 class Slot(list[Semaphore]):
-    """One of each limit, once it is taken. An `ExitStack` would do, but for 2 µs more with each delivery."""
+    """The acquired limits of an attempt. An `ExitStack` would take 2 µs longer for each delivery."""
 
     def close(self) -> None:
-        """Gives them back."""
+        """Release the limits."""
         while self:
             self.pop().release()
 
@@ -47,11 +51,11 @@ class ConcurrencyLimits:
         self._in_total = {is_proven: Semaphore(IN_TOTAL) for is_proven in (True, False)}
         self._of_company: WeakValueDictionary[tuple[bool, int], Semaphore] = WeakValueDictionary()
         self._of_host: WeakValueDictionary[Lane, Semaphore] = WeakValueDictionary()
-        """As long as somebody holds them or waits for them."""
+        """Each limit exists as long as a task holds the limit or waits for it."""
 
     async def take(self, slot: Slot, lane: Lane) -> None:
-        """Waits for one of each limit, which closing the slot gives back; first come, first served. Who waits for
-        its own host takes nothing from others: the narrowest limit is the first.
+        """Wait for a place in each limit, in the order of arrival. Closing the slot releases the places. The
+        narrowest limit comes first, so a task that waits for its own host takes no place from others.
         """
         company = lane.is_proven, lane.company_id
         for limit in (
@@ -64,7 +68,9 @@ class ConcurrencyLimits:
 
 
 class Throttle:
-    """`answered` tells how many requests there have been. Proven are attempts whose receiver has just answered."""
+    """Limits how many attempts begin within a moment of 50 ms. `answered` returns the number of requests that the
+    server has answered. An attempt is proven if the last attempt of its subscription succeeded.
+    """
 
     def __init__(self, answered: Callable[[], int], monotonic: Callable[[], float] = time.monotonic) -> None:
         self._answered = answered
@@ -75,19 +81,19 @@ class Throttle:
 
     @property
     def is_busy(self) -> bool:
-        """Whether requests have kept the service busy of late."""
+        """True if requests have recently kept the service busy."""
         self._look()
         return self._is_busy
 
     async def turn(self, is_proven: bool) -> None:
-        """Waits for the moment in which one more may begin; first come, first served."""
+        """Wait until one more attempt may begin, in the order of arrival."""
         async with self._turns[is_proven]:
-            while not self.may_begin(is_proven):  # noqa: ASYNC110  # a moment ends by itself
+            while not self.may_begin(is_proven):  # noqa: ASYNC110  # a moment ends without an event to wait for
                 await asyncio.sleep(MOMENT_SECONDS)
             self.begin(is_proven)
 
     def may_begin(self, is_proven: bool) -> bool:
-        """Whether one more may begin now."""
+        """Return True if one more attempt may begin now."""
         self._look()
         if is_proven:
             return not self._is_busy or self._begun[True] < PROVEN_WHILE_BUSY

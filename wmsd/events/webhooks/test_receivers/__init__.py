@@ -1,4 +1,4 @@
-"""Receivers inside wmsd, for integrators who have none yet.
+"""Test receivers inside wmsd, for integrators who have no receiver yet.
 
-What they are sent never leaves this process.
+Deliveries to a test receiver never leave this process.
 """

@@ -1,4 +1,4 @@
-"""The operations of receivers of the house's own."""
+"""The operations of test receivers."""
 
 from typing import Any
 
@@ -20,7 +20,11 @@ from wmsd.events.webhooks.test_receivers.schema import NewReceiver, ReceivedDeta
 
 @writing(answer="record", returns=Subscription, creates=True)
 def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) -> Record:
-    """Make a test receiver: a subscription whose deliveries arrive here and are shown. It ends after 7 days."""
+    """Create a test receiver.
+
+    A test receiver is a webhook subscription whose deliveries wmsd receives and shows. The test receiver ends
+    after 7 days.
+    """
     check_room(tx)
     if store.count(tx) >= receiver_rules.MOST:
         raise Problem(
@@ -42,26 +46,35 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
 
 @reading(answer="object", returns=Receiver)
 def get_webhook_receiver(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
-    """Get a test receiver with its secret and what it has received, the newest first."""
+    """Get a test receiver.
+
+    The answer has its secret and the requests that it has received, the newest first.
+    """
     return {**or_not_found(store.one(tx, id), "test receiver"), "off_because": off_because(company)}
 
 
 @reading(answer="object", returns=ReceivedDetail)
 def get_webhook_received(tx: Transaction, id: int, received: int) -> dict[str, Any]:
-    """Get one of the requests that a test receiver has received."""
+    """Get a request that a test receiver has received."""
     return or_not_found(store.one_received(tx, id, received), "received request")
 
 
 @writing(answer="object", returns=Receiver)
 def change_webhook_receiver(tx: Transaction, id: int, body: ReceiverAnswer, company: Company) -> dict[str, Any]:
-    """Change what a test receiver answers from now on."""
+    """Change the answers of a test receiver.
+
+    The change applies to all further deliveries.
+    """
     store.change(tx, id, body.answers)
     return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]
 
 
 @writing(answer="object", returns=Receiver)
 def rotate_webhook_receiver_secret(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
-    """Give a test receiver a new secret. For 24 hours its deliveries are signed with both."""
+    """Replace the secret of a test receiver.
+
+    For 24 hours the deliveries are signed with the new and the old secret.
+    """
     before = get_webhook_receiver.action(tx, id, company)["secret"]
     if before is None:
         raise Problem("VALIDATION_FAILED", "The present secret cannot be read here. Make a new test receiver.")

@@ -1,4 +1,4 @@
-"""Receives a delivery within this process: keeps it in the company's file, and answers as it is told to."""
+"""Receives a delivery inside this process: stores it in the company's file, and answers as configured."""
 
 import asyncio
 import time
@@ -20,7 +20,9 @@ async def receive_delivery(
     headers: Mapping[str, str],
     body: bytes,
 ) -> Answer:
-    """Raises what writing raises: that is a trouble of the house, not of a receiver."""
+    """Store a delivery and return the answer of the test receiver. Errors of the write are raised, because they
+    are errors of the installation and not of a receiver.
+    """
     started = time.monotonic()
     keep = partial(
         store.keep,
@@ -30,7 +32,7 @@ async def receive_delivery(
         body=body,
         at=clock.now(),
     )
-    answers = await database.write(keep, is_quiet=True)  # it makes nothing due
+    answers = await database.write(keep, is_quiet=True)  # the write makes no delivery due
     if answers is None:
         return Answer(None, {}, b"", False, time.monotonic() - started, receiver_rules.ENDED)
     reply = receiver_rules.REPLIES[answers]

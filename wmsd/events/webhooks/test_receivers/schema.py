@@ -1,4 +1,4 @@
-"""The fields of receivers of the house's own, and of what they have received."""
+"""The fields of test receivers, and of the requests that they have received."""
 
 from typing import Annotated
 
@@ -30,7 +30,9 @@ class ReceiverAnswer(Input):
 
 
 class Received(Model):
-    """Something that was received. `age` is in seconds: from its `webhook-timestamp` until it came."""
+    """A request that a test receiver has received. `age` is the number of seconds from its `webhook-timestamp` to
+    its arrival.
+    """
 
     id: Id
     delivery_id: Id
@@ -50,7 +52,7 @@ class Received(Model):
 
 
 class Receiver(Model):
-    """A receiver, with what it has received: the newest first."""
+    """A test receiver with the requests that it has received, the newest first."""
 
     id: Id
     name: str
@@ -68,7 +70,7 @@ class Receiver(Model):
 
 
 class ReceivedDetail(Received):
-    """With all that is kept of it. The body is cut after 64 kB."""
+    """A received request with all its stored data. The body is cut after 64 kB."""
 
     secret: Annotated[str | None, Field(description="The present one, if it has signed this; otherwise null.")]
     headers: dict[str, str]

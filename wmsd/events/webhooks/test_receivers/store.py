@@ -1,4 +1,4 @@
-"""The SQL of test receivers, and what ends them when their time is over."""
+"""The SQL of test receivers, including their deletion when their time is over."""
 
 import json
 from datetime import datetime
@@ -134,7 +134,9 @@ FORGET: Final = """
 def keep(
     tx: Transaction, subscription_id: int, delivery_id: int, headers: dict[str, str], body: bytes, at: datetime
 ) -> Answers | None:
-    """Keeps what has come, and forgets the oldest. Answers how it is answered; None: nobody receives it."""
+    """Store a received request and delete the oldest ones. Return the configured answer, or None if the test
+    receiver has ended.
+    """
     row = tx.row(RECEIVING, (subscription_id, tx.timestamp))
     if row is None:
         return None
@@ -162,7 +164,7 @@ def keep(
 
 
 def end_old(tx: Transaction) -> int:
-    """Removes the receivers whose time is over, with their webhooks. Answers how many."""
+    """Delete the test receivers whose time is over, with their webhooks. Return how many were deleted."""
     over = [subscription_id for (subscription_id,) in tx.rows(OVER, (tx.timestamp,))]
     for subscription_id in over:
         subscriptions.delete(tx, subscription_id)
