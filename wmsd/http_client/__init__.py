@@ -1,1 +1,1 @@
-"""The guarded HTTP client: whatever leaves the installation goes through it."""
+"""The guarded HTTP client, through which all outgoing requests of the installation go."""

@@ -1,13 +1,14 @@
-"""What came back of a request."""
+"""The answer to an outgoing request."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Answer(NamedTuple):
-    """`body`: as sent, not decompressed; `is_cut` when there was more. `duration` in seconds.
+    """The result of a request. `body` is as sent, not decompressed. `is_cut` is True if the body had more bytes.
+    `duration` is in seconds.
 
-    Where `is_kept` is false nobody is to be shown what the receiver said: there are no headers and no body.
+    If `is_kept` is False, the installation does not store answers of receivers, so headers and body are empty.
     """
 
     status: int | None

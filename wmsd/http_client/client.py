@@ -1,5 +1,5 @@
-"""The client that may be pointed at any URL: one request, one deadline, and an answer of which only so much is
-read.
+"""The HTTP client for URLs that any user may set: one request, one deadline, and a limited number of bytes of the
+answer.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ LOG = logging.getLogger("wmsd.webhooks")
 DEADLINE_SECONDS: Final = 10.0
 REMEMBERED_URLS: Final = 1024
 OWN_HEADERS: Final = {"Accept": "*/*", "Accept-Encoding": "identity"}
-"""Without them aiohttp would add what it likes."""
+"""Headers that are always sent. Without them aiohttp would add its own."""
 USER_AGENT_HEADER: Final = "User-Agent"
-"""aiohttp adds its own where there is none."""
+"""aiohttp adds its own User-Agent header if the request has none."""
 FRAMING: Final = frozenset(
     {
         "host",
@@ -55,14 +55,14 @@ FRAMING: Final = frozenset(
         "keep-alive",
     }
 )
-"""Headers that would change what is sent, or to whom, for the receiver but not for us."""
+"""Headers that would change the framing or the receiver of a request for the receiver, but not for wmsd."""
 
 
 class GuardedClient:
-    """Made within a loop, and closed at the end. It follows no redirect, keeps no cookie, and asks no proxy unless
-    it is given one.
+    """A client that must be created within an event loop and closed at the end. The client follows no redirects,
+    stores no cookies, and uses a proxy only if the settings name one.
 
-    Idle connections are kept for a moment; each was judged when it was dialled.
+    Idle connections stay open for two seconds. The guard has checked each connection when it was opened.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class GuardedClient:
         wanted: int | None = None,
         proxy: str = "",
     ) -> None:
-        """`wanted`: how many bytes of a body, if not WANTED_BYTES. `proxy`: the URL of one that everything goes
-        through.
+        """Create the client. `wanted` is the number of bytes of a body to read, instead of WANTED_BYTES. `proxy`
+        is the URL of a proxy for all requests.
         """
         self._proxy = proxy or None
         self._guard = guard
@@ -95,15 +95,16 @@ class GuardedClient:
         await self._kept.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
-        """Never raises for what a receiver or its name server does.
+        """Send a POST request. Errors of the receiver or its name server are in the answer and are never raised.
 
-        Only ValueError for headers that frame, and Problem (503) when this machine lacks files, threads or memory.
-        `party`: for whom, such as a company; each has its share of the lookups.
+        Raise ValueError for headers that frame the request, and Problem (503) if this machine lacks files, threads
+        or memory. `party` is the user of the client, such as a company; each party has its share of the name
+        lookups.
         """
         return await self._ask("POST", url, headers, body, party)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
-        """As `post`."""
+        """Send a GET request. Raise the same errors as `post`."""
         return await self._ask("GET", url, headers, None, 0)
 
     async def _ask(
@@ -129,15 +130,17 @@ class GuardedClient:
         )
 
     async def _in_time(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> str | None:
-        """Fills the attempt; returns why it failed."""
+        """Run the request within the deadline and fill the attempt. Return the reason if the attempt failed,
+        otherwise None.
+        """
         token = ATTEMPT.set(attempt)
         deadline = Deadline(self._deadlines)
         try:
             with deadline:
                 await self._go(attempt, method, target, body)
-        except Exception as error:  # a hostile receiver finds the one that was not listed
+        except Exception as error:  # a hostile receiver could cause any exception
             if attempt.is_cut:
-                return None  # more came than was wanted
+                return None  # the body had more bytes than wanted, which is not an error
             if failures.is_shortage(error):
                 raise _short() from error
             if deadline.has_passed:
@@ -169,7 +172,7 @@ class GuardedClient:
         return await session.request(
             method,
             target,
-            headers=attempt.sent,  # of two that differ in case aiohttp sends the later: the delivery's own
+            headers=attempt.sent,  # of names that differ in case, aiohttp sends the last: the delivery's
             skip_auto_headers=None if USER_AGENT_HEADER in attempt.sent else (USER_AGENT_HEADER,),
             data=body,
             ssl=trust,
@@ -178,7 +181,9 @@ class GuardedClient:
         )
 
     async def _trust(self) -> ssl.SSLContext:
-        """Raises AuthoritiesError."""
+        """Return the TLS context, created at the first use. Raise AuthoritiesError if the authorities cannot be
+        read.
+        """
         if self._context is None:
             async with self._reading:
                 if self._context is None:
@@ -195,7 +200,7 @@ class GuardedClient:
             timeout=aiohttp.ClientTimeout(),
             auto_decompress=False,
             read_bufsize=2 * self._wanted,
-            # The connection has a bound of its own, so a long head is no reason to lose the status before it.
+            # `Connection` limits the bytes, so aiohttp need not reject a long head and lose its status.
             max_line_size=most_bytes(self._wanted),
             max_field_size=most_bytes(self._wanted),
             max_headers=most_bytes(self._wanted),

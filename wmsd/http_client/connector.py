@@ -1,4 +1,6 @@
-"""aiohttp's connections with a guard where the socket is made: what is judged is what is dialled."""
+"""aiohttp's connections with a guard at the creation of the socket, so that the checked address is the dialled
+address.
+"""
 
 import asyncio
 import re
@@ -23,30 +25,34 @@ with left_unread():
 
 KEEP_SECONDS: Final = 2.0
 MOST_KEPT: Final = 128
-"""A tenant may have as many hosts as it likes, and each connection is an open file."""
+"""The most idle connections. A tenant may have any number of hosts, and each connection is an open file."""
 WANTED_BYTES: Final = 2048
-"""Of the body that a receiver of webhooks answers with."""
+"""The bytes that wmsd reads of the body of a webhook receiver's answer."""
 MOST_BYTES: Final = 65_536
-"""Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
+"""The most bytes of one answer, including head and framing. A normal answer of which 2 kB are wanted has fewer
+bytes.
+"""
 NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
-"""Begins an answer that ends with its head (RFC 9110, section 15.3.5)."""
+"""The start of an answer that ends with its head (RFC 9110, section 15.3.5)."""
 END_OF_HEAD: Final = b"\r\n\r\n"
 FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
 STATUS_BYTES: Final = 13
-"""How many bytes of a status line have the status."""
+"""The number of bytes from which the status of a status line can be read."""
 JUDGED_SECONDS: Final = 2.0
-"""The time for the name of a receiver behind a proxy: often no name server here knows it, or answers."""
+"""The time to look up a receiver's name when a proxy is used. Name servers here often do not know the name, or do
+not answer.
+"""
 LATER_SECONDS: Final = 1.0
-"""By which aiohttp closes idle connections later than they are broken off here."""
+"""The seconds by which aiohttp closes idle connections later than wmsd does."""
 
 
 def most_bytes(wanted: int) -> int:
-    """Bytes of an answer in all, head and framing included, of whose body these are wanted."""
+    """Return the most bytes of an answer, including head and framing, if `wanted` bytes of its body are wanted."""
     return max(MOST_BYTES, 2 * wanted)
 
 
 class Phase(Enum):
-    """What an attempt waits for."""
+    """The step that an attempt is waiting for."""
 
     NAME = "the address of the host"
     CONNECTION = "a connection"
@@ -56,16 +62,16 @@ class Phase(Enum):
 
 
 class ProxyUnknown(OSError):
-    """Nobody knows the name of the proxy."""
+    """The name of the proxy cannot be found."""
 
 
 class NotAllowed(OSError):
-    """The guard's objection: for the log. What a name leads to is no business of who wrote the name."""
+    """The guard's objection, for the log only. The user who set the name must not learn which addresses it has."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Attempt:
-    """The headers of one request, how far it has come, and what is known of its answer."""
+    """One request: its headers, its progress, and what is known of its answer."""
 
     scheme: str
     host: str
@@ -73,7 +79,7 @@ class Attempt:
     sent: Mapping[str, str]
     party: int
     wanted: int = WANTED_BYTES
-    """Bytes of the body."""
+    """The number of bytes of the body to read."""
     phase: Phase = Phase.NAME
     is_dialled: bool = False
     wire: "Connection | None" = None
@@ -84,19 +90,19 @@ class Attempt:
 
     @property
     def most(self) -> int:
-        """Bytes of the answer in all, head and framing included."""
+        """The most bytes of the answer, including head and framing."""
         return most_bytes(self.wanted)
 
     @property
     def is_cut(self) -> bool:
-        """Whether there is more of the body than was wanted: one byte is read to see it."""
+        """True if the body has more bytes than wanted. The client reads one extra byte to detect this."""
         if self.status is None or self.is_whole:
             return False
         return len(self.body) > self.wanted or (self.wire is not None and self.wire.is_flooded)
 
     @property
     def may_be_stale(self) -> bool:
-        """Whether it failed because the connection that it was given had been closed by the receiver before."""
+        """True if the request failed because the receiver had already closed the reused connection."""
         return self.wire is not None and not self.is_dialled and not self.wire.received
 
 
@@ -104,9 +110,9 @@ ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
 
 
 class Connection(asyncio.Protocol):
-    """Stands between asyncio and aiohttp's protocol, which it hands everything on to.
+    """A protocol between asyncio and aiohttp's protocol that passes everything on.
 
-    So a receiver cannot flood a connection: neither with heads without an end, nor while nothing is asked.
+    A receiver therefore cannot flood a connection, neither with an endless head nor while no request is running.
     """
 
     def __init__(
@@ -120,10 +126,10 @@ class Connection(asyncio.Protocol):
         self._inner = inner
         self._idle = idle
         self._attempt = attempt
-        """The last that began."""
+        """The attempt that began last on this connection."""
         self.received = 0
         self._beginning = b""
-        """Of the answer."""
+        """The first bytes of the answer."""
 
     def begin(self, attempt: Attempt) -> None:
         self.received = 0
@@ -132,7 +138,9 @@ class Connection(asyncio.Protocol):
         self._idle.end(self)
 
     def end(self, attempt: Attempt) -> None:
-        """Another may have begun already: aiohttp hands a connection on before who has read from it goes on."""
+        """End the attempt on this connection. Do nothing if another attempt has already begun: aiohttp reuses a
+        connection before the task that read from it continues.
+        """
         if self._attempt is not attempt:
             return
         if self._transport.is_closing() or len(self._idle) >= MOST_KEPT:
@@ -152,7 +160,9 @@ class Connection(asyncio.Protocol):
             self.break_off()
             return
         head, end, rubbish = data.partition(END_OF_HEAD)
-        if rubbish and len(head) < room and NO_BODY.match(data):  # what follows is no part of an answer
+        if (
+            rubbish and len(head) < room and NO_BODY.match(data)
+        ):  # bytes after the head of a 204 answer are not part of the answer
             self._inner.data_received(head + end)
             self.break_off()
             return
@@ -162,7 +172,7 @@ class Connection(asyncio.Protocol):
             self.break_off()
 
     def _note_status(self) -> None:
-        """The status line decides, also where its head does not end."""
+        """Note the status in the attempt. The status line counts even if the head does not end."""
         found = FINAL_STATUS.match(self._beginning)
         if self._attempt.status is None and found:
             self._attempt.status = int(found[1])
@@ -181,12 +191,14 @@ class Connection(asyncio.Protocol):
         self._inner.resume_writing()
 
     def break_off(self) -> None:
-        """At once: TLS's farewell would wait half a minute for a receiver that says none. Who reads is told."""
+        """Close the connection immediately; aiohttp tells the reader. A TLS shutdown would wait half a minute for
+        a receiver that does not answer.
+        """
         self._transport.abort()
 
 
 class Handshake(ssl.SSLObject):
-    """Notes in the attempt that its TLS has begun."""
+    """Notes in the attempt that its TLS handshake has begun."""
 
     def do_handshake(self) -> None:
         attempt = ATTEMPT.get(None)
@@ -196,11 +208,13 @@ class Handshake(ssl.SSLObject):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Has no limit: the sender counts. `ATTEMPT` is who dials."""
+    """A connector without a connection limit, because the sender limits the attempts. `ATTEMPT` is the attempt
+    that opens a connection.
+    """
 
     def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool, has_proxy: bool = False) -> None:
-        """`keeps`: whether connections are used again. `has_proxy`: only the proxy is dialled, which may be
-        anywhere.
+        """Create the connector. `keeps` is True if connections are used again. `has_proxy` is True if only the
+        proxy is dialled, whose address the guard does not check.
         """
         guarded = _GuardedResolver(guard, resolver)
         super().__init__(
@@ -214,9 +228,9 @@ class Connector(aiohttp.TCPConnector):
         self._guarded = guarded
         self._has_proxy = has_proxy
         self._idle = Countdowns(KEEP_SECONDS, Connection.break_off)
-        """Connections that wait for a next request. aiohttp keeps as many as there are hosts, and takes leave of
-        each: under TLS it would wait half a minute for a receiver that says nothing. So they are broken off here,
-        just before aiohttp would close them.
+        """Connections that wait for a next request. aiohttp keeps as many connections as there are hosts. aiohttp
+        also shuts each connection down, which under TLS can wait half a minute for the receiver. wmsd therefore
+        closes idle connections just before aiohttp would.
         """
 
     async def connect(
@@ -238,21 +252,21 @@ class Connector(aiohttp.TCPConnector):
         return connection
 
     async def _judge_for_proxy(self, attempt: Attempt) -> None:
-        """The proxy looks the name up itself. So it is looked up here only to be judged, where that is known here.
-        Raises what `_GuardedResolver` raises.
+        """Look up the host's name for the guard's check. The proxy looks up the name itself, so a name that is
+        unknown here is accepted for https. Raise what `_GuardedResolver.resolve` raises.
         """
         if literal(attempt.host) is not None:
-            return  # judged with the URL
+            return  # the address was checked with the URL
         try:
             async with asyncio.timeout(JUDGED_SECONDS):
                 await self._guarded.resolve(attempt.host, attempt.port)
         except (TimeoutError, socket.gaierror):
             if attempt.scheme != "https":
-                raise  # it is only for networks that are listed, and nobody knows its network
+                raise  # http is only for listed networks, and the network of this name is unknown
         attempt.phase = Phase.CONNECTION
 
     def _wire(self, transport: asyncio.Transport | None, attempt: Attempt) -> Connection | None:
-        """The connection, on which the attempt begins; None where it is lost already."""
+        """Return the connection on which the attempt begins, or None if the connection is already lost."""
         if transport is None:
             return None
         wire = transport.get_protocol()
@@ -263,7 +277,9 @@ class Connector(aiohttp.TCPConnector):
         return wire
 
     def _new_socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """Raises NotAllowed. Every way to a connection comes through here, also an address written in the URL."""
+        """Return a new socket. Raise NotAllowed if the guard objects. Every connection passes here, including
+        those to an address in the URL.
+        """
         family, kind, protocol, _, address = info
         attempt = ATTEMPT.get()
         attempt.is_dialled = True
@@ -275,12 +291,14 @@ class Connector(aiohttp.TCPConnector):
 
 
 def _has_spoken(connection: "aiohttp.connector.Connection") -> bool:
-    """Whether a kept connection has said what nobody asked for."""
+    """Return True if an idle connection has received data that no request asked for."""
     return connection.protocol is None or connection.protocol.should_close
 
 
 class _GuardedResolver(AbstractResolver):
-    """A name that has one forbidden address is forbidden: a mixture is how a wall is tried."""
+    """A resolver that rejects a name if any of its addresses is forbidden, because a mixture of addresses is a way
+    to attack the guard.
+    """
 
     def __init__(self, guard: Guard, resolver: DnsResolver) -> None:
         self._guard = guard
@@ -289,7 +307,7 @@ class _GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Raises NotAllowed, OSError or UnicodeError."""
+        """Return the addresses of the host. Raise NotAllowed, OSError or UnicodeError."""
         attempt = ATTEMPT.get()
         addresses = await self._resolver.addresses(host, attempt.party)
         for address in addresses:
@@ -303,7 +321,7 @@ class _GuardedResolver(AbstractResolver):
 
 
 class _ProxyResolver(AbstractResolver):
-    """Looks up the proxy, which the settings name."""
+    """Looks up the name of the proxy, which the settings contain."""
 
     def __init__(self, resolver: DnsResolver) -> None:
         self._resolver = resolver
@@ -311,7 +329,7 @@ class _ProxyResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Raises ProxyUnknown, and LookupFailed."""
+        """Return the addresses of the proxy. Raise ProxyUnknown or LookupFailed."""
         try:
             addresses = await self._resolver.addresses(host)
         except socket.gaierror as error:

@@ -1,7 +1,7 @@
-"""Countdowns that are all equally long, with one timer for all: the first to begin is the first to be over.
-Attempts and idle connections end by them.
+"""Countdowns of equal length that share one timer: the first countdown to begin is the first to end. Attempts and
+idle connections use countdowns.
 
-`asyncio.timeout` sets a timer for each, which takes half as long as signing a delivery.
+`asyncio.timeout` sets a timer for each deadline, which takes half as long as signing a delivery.
 """
 
 import asyncio
@@ -13,13 +13,15 @@ Item = TypeVar("Item")
 
 
 class Countdowns(Generic[Item]):
-    """Calls `is_over` with an item when so many seconds have passed since it began, unless it ended before."""
+    """Calls `is_over` with an item when `seconds` have passed since its countdown began, unless the countdown was
+    ended before.
+    """
 
     def __init__(self, seconds: float, is_over: Callable[[Item], None]) -> None:
         self.seconds = seconds
         self._is_over = is_over
         self._until: dict[Item, float] = {}
-        """By the loop's clock."""
+        """The end times by item, on the clock of the event loop."""
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -33,13 +35,13 @@ class Countdowns(Generic[Item]):
         until = loop.time() + self.seconds
         if self._timer is None:
             self._timer = loop.call_at(until, self._look, loop)
-        self._until[item] = until  # last: if the timer could not be set, it has not begun
+        self._until[item] = until  # set last, so that the countdown has not begun if the timer could not be set
 
     def end(self, item: Item) -> None:
         self._until.pop(item, None)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Ends the countdowns that are over, and sets the timer for the next, if there is one."""
+        """Call `is_over` for each finished countdown, and set the timer for the next one."""
         self._timer = None
         while self._until:
             first, until = next(iter(self._until.items()))
@@ -51,9 +53,10 @@ class Countdowns(Generic[Item]):
 
 
 class Deadline:
-    """Like `asyncio.timeout`: once it has passed, it raises TimeoutError, unless others cancel the task too.
+    """A deadline like `asyncio.timeout`: it raises TimeoutError when the time has passed, unless the task was
+    cancelled by another caller too.
 
-    Its countdown is among those that `running` has, which call `pass_by`.
+    The countdowns in `running` call `pass_by`.
     """
 
     __slots__ = ("_cancelling", "_running", "_task", "has_passed")
@@ -71,7 +74,7 @@ class Deadline:
         return self
 
     def pass_by(self) -> None:
-        """Cancels whatever the task waits for."""
+        """Cancel the operation that the task waits for."""
         self.has_passed = True
         self._task.cancel()
 

@@ -1,6 +1,7 @@
-"""Names are looked up beside the loop, so that a name server that hangs holds up nobody else.
+"""Name lookups on separate threads, so that a name server that does not answer delays no other work.
 
-Each lookup has a thread of its own that the process does not wait for at its end, as it would for an executor's.
+Each lookup has a thread of its own, because the process does not wait for such threads at its end. It would wait
+for the threads of an executor.
 """
 
 import asyncio
@@ -15,25 +16,28 @@ Result = TypeVar("Result")
 MOST: Final = 64
 MOST_OF_PARTY: Final = 16
 MOST_OF_ZONE: Final = 8
-"""Lookups under way at once: of all names, of one party's, and of its names that end in the same two labels.
+"""The most lookups that run at the same time: in all, of one party, and of one party's names that end in the same
+two labels.
 
-No other party's names in that zone wait for them, for it may be as wide as co.uk.
+The names of other parties in that zone do not wait, because a zone may be as wide as co.uk.
 """
 
 Lookup = Callable[[str], list[str]]
 
 
 class LookupFailed(OSError):
-    """This machine could not look a name up: that says nothing of the name."""
+    """This machine could not look up a name. The error says nothing about the name."""
 
 
 def system_lookup(host: str) -> list[str]:
-    """Raises gaierror, UnicodeError, and LookupFailed when this machine lacks something."""
+    """Return the addresses of the host. Raise gaierror, UnicodeError, or LookupFailed if this machine lacks a
+    resource.
+    """
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
     except socket.gaierror:
         raise
-    except OSError as error:  # the number need not be the cause's: libnss-mdns, for one, overwrites it
+    except OSError as error:  # the error number may be wrong, because libnss-mdns, for example, overwrites it
         raise LookupFailed(*error.args) from error
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -42,13 +46,14 @@ class DnsResolver:
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
         self._under_way: dict[str, tuple[int, asyncio.Future[list[str]]]] = {}
-        """By host: the party that began it, and what comes of it."""
+        """The running lookups by host: the party that started the lookup, and its result."""
         self._freed = asyncio.Event()
 
     async def addresses(self, host: str, party: int = 0) -> list[str]:
-        """Asked for once, however many wait for it; nothing is kept. Raises OSError or UnicodeError.
+        """Return the addresses of the host. Concurrent callers share one lookup; no result is cached. Raise
+        OSError or UnicodeError.
 
-        `party`: whoever wants it, such as a company.
+        `party` is the user of the lookup, such as a company.
         """
         while host not in self._under_way and self._is_full(party, zone(host)):
             await self._freed.wait()
@@ -72,7 +77,7 @@ class DnsResolver:
     def _end(self, host: str) -> None:
         _, future = self._under_way.pop(host)
         if not future.cancelled():
-            future.exception()  # seen, even if everybody who waited has gone
+            future.exception()  # retrieved, so that asyncio does not log the error if no caller waits any more
         self._freed.set()
         self._freed = asyncio.Event()
 
@@ -82,7 +87,7 @@ def zone(host: str) -> str:
 
 
 def on_thread(function: Callable[[], Result]) -> "asyncio.Future[Result]":
-    """The function's result, from a thread that may outlive the loop."""
+    """Return the function's result, computed on a thread that may outlive the event loop."""
     future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
     Thread(target=settle_future, args=(future, function), name="wmsd-lookup", daemon=True).start()
     return future

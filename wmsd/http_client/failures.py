@@ -1,4 +1,4 @@
-"""Says why an attempt failed, in a sentence for people, without the libraries' own words."""
+"""Explains why an attempt failed, in a sentence for people, without the libraries' own messages."""
 
 import errno
 import socket
@@ -21,7 +21,7 @@ NOWHERE: Final = (
     "this installation sends nothing. Its administrator finds which in the log of the service, and what it allows "
     "in {section}.allow_networks and {section}.allow_ports."
 )
-"""One sentence for both. Otherwise anybody who may write a URL could find out the names in this network."""
+"""One sentence for both cases. Otherwise every user who may set a URL could find out the names in this network."""
 BY_ERRNO: Final = {
     errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
     errno.EHOSTUNREACH: "{host} cannot be reached: there is no way to it.",
@@ -36,7 +36,7 @@ BY_PHASE: Final = {
     Phase.ANSWER: "{host} closed the connection without an answer.",
     Phase.BODY: "{host} broke off in the middle of its answer.",
 }
-"""Of an error whose number says nothing: by what the attempt waited for."""
+"""The sentence for an error without a helpful number, by the step that the attempt was waiting for."""
 SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 BY_VERIFY_CODE: Final = {
     9: "The certificate of {host} is not valid yet.",
@@ -49,7 +49,7 @@ BY_VERIFY_CODE: Final = {
         "{section}.ca_file can hold a private one.",
     ),
 }
-"""By OpenSSL's X509_V_ERR_… codes."""
+"""The sentences by OpenSSL's X509_V_ERR_… codes."""
 NO_PROXY: Final = "The proxy in {section}.proxy cannot be reached."
 PROXY_REFUSES: Final = (
     "The proxy in {section}.proxy makes no connection to {host}: it answered with status {status}."
@@ -66,7 +66,7 @@ def out_of_time(attempt: Attempt, seconds: float) -> str:
 
 
 def is_shortage(error: Exception) -> bool:
-    """Whether this machine lacked files, threads or memory, so that the receiver is not to blame."""
+    """Return True if this machine lacked files, threads or memory, so that the failure is not the receiver's."""
     return any(
         isinstance(cause, MemoryError | LookupFailed)
         or (isinstance(cause, OSError) and cause.errno in SHORTAGES)
@@ -76,8 +76,8 @@ def is_shortage(error: Exception) -> bool:
 
 
 def sentence(error: Exception, attempt: Attempt, complaints: RepeatedFailures, section: str) -> str:
-    """The sentence for the person in charge of the receiver. `complaints` logs the details for the admin; what may
-    be dialled stands in that `section` of the settings.
+    """Return the sentence for the person in charge of the receiver. `complaints` logs the details for the admin.
+    `section` is the section of the settings that says which addresses are allowed.
     """
     found = _known(error, attempt)
     if found is None:
@@ -123,7 +123,7 @@ def _literally(text: str) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and its causes, without aiohttp's own errors, which only look like those of ssl."""
+    """Yield the error and its causes, without aiohttp's own errors, which only look like those of ssl."""
     seen: BaseException | None = error
     while seen is not None:
         if not isinstance(seen, aiohttp.ClientError):

@@ -1,7 +1,7 @@
-"""Decides which addresses may be dialled. Every URL here may be hostile.
+"""Decides which addresses wmsd may connect to. Every URL here may be hostile.
 
-`ipaddress.is_global` does not suffice: it takes multicast addresses and translated private ones for global, and
-does not know the metadata addresses of clouds.
+`ipaddress.is_global` is not sufficient: it treats multicast addresses and translated private addresses as global,
+and does not know the metadata addresses of clouds.
 """
 
 import socket
@@ -17,7 +17,7 @@ Address = IPv4Address | IPv6Address
 
 
 class Rule(Enum):
-    """What an entry in webhooks.allow_networks can admit."""
+    """How an entry in webhooks.allow_networks can allow an address."""
 
     BY_NETWORK = "by network"
     ONE_BY_ONE = "one by one"
@@ -37,7 +37,7 @@ METADATA: Final = Range(
     "a metadata address of a cloud",
     (
         "169.254.169.254/32",
-        "168.63.129.16/32",  # Azure: among public addresses
+        "168.63.129.16/32",  # Azure: within public addresses
         "100.100.100.200/32",  # Alibaba
         "192.0.0.192/32",  # Oracle
         "fd00:ec2::/32",  # AWS: instances, clocks, names, containers
@@ -82,7 +82,7 @@ RANGES: Final = (
         ("192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "2001::/23", "100::/64", "5f00::/16"),
     ),
 )
-"""The first range with the address counts."""
+"""All special ranges. The first range that contains an address applies."""
 
 PUBLIC_V6: Final = IPv6Network("2000::/3")
 NAT64: Final = IPv6Network("64:ff9b::/96")
@@ -91,11 +91,11 @@ TUNNELLED: Final = Range(Rule.NEVER, "a tunnel's address, which hides another", 
 
 
 class Guard:
-    """The rule of one installation. `own_ports` are the ports that this service listens on.
+    """The rules of one installation. `own_ports` are the ports that this service listens on.
 
     `allow_networks` are checked CIDR networks, as in the settings. An entry for a single address, such as
-    127.0.0.1/32, also admits addresses that no larger network admits. `allow_ports`, as for `ports.parsed`, are
-    the ports of such addresses.
+    127.0.0.1/32, also allows addresses that no larger network allows. `allow_ports`, in the form of
+    `ports.parsed`, are the ports of such addresses.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Guard:
         allow_ports: Sequence[int | str] = ports.WEB,
         section: str = "webhooks",
     ) -> None:
-        """`section` of the settings they are from, for sentences."""
+        """Create the guard. `section` is the section of the settings that messages name."""
         self.allow_http = allow_http
         self.section = section
         self._listed = [ip_network(network) for network in allow_networks]
@@ -114,7 +114,7 @@ class Guard:
         self._allow_ports = ports.parsed(allow_ports)
 
     def objection(self, address: str, scheme: str, port: int = 443) -> str | None:
-        """A sentence why this may not be dialled; None if it may."""
+        """Return a sentence why wmsd may not connect to this address, or None if it may."""
         try:
             ip = ip_address(address)
         except ValueError:
@@ -129,7 +129,7 @@ class Guard:
         )
 
     def objection_to_address(self, address: str, port: int) -> str | None:
-        """As `objection`, for another protocol at a port that the settings name."""
+        """Return an objection as `objection` does, for another protocol at a port that the settings name."""
         try:
             ip = ip_address(address)
         except ValueError:
@@ -137,11 +137,11 @@ class Guard:
         return self._about_address(ip, port) or self._about_self(ip, port)
 
     def lists(self, address: str) -> bool:
-        """Whether `allow_networks` has the address."""
+        """Return True if `allow_networks` contains the address."""
         return self._is_listed(ip_address(address))
 
     def objection_to_port(self, port: int) -> str | None:
-        """As `objection`, for any address."""
+        """Return an objection to the port that holds for every address, or None."""
         if port in ports.NEVER:
             return f"Port {port} belongs to another protocol: no receiver may use it."
         return None
@@ -187,19 +187,21 @@ class Guard:
 
 @cache
 def _networks() -> list[tuple[IPv4Network | IPv6Network, Range]]:
-    """Made at the first use, so that a start does not wait for it."""
+    """Return all networks with their ranges. The list is created at the first use, so that a server start does not
+    wait for it.
+    """
     return [(ip_network(network), found) for found in RANGES for network in found.networks]
 
 
 def kind(ip: Address) -> Range | None:
-    """The range of the address; None for a public one."""
+    """Return the range of the address, or None for a public address."""
     for network, found in _networks():
         if ip in network:
             return found
     if isinstance(ip, IPv4Address):
         return None
     if ip in NAT64:
-        # A host without IPv4 reaches public IPv4 addresses in this way, and no others.
+        # A host without IPv4 reaches only public IPv4 addresses in this way.
         return None if kind(last_four(ip)) is None else TUNNELLED
     if ip not in PUBLIC_V6:
         return UNASSIGNED
@@ -211,12 +213,12 @@ def last_four(ip: IPv6Address) -> IPv4Address:
 
 
 def _is_isatap(ip: IPv6Address) -> bool:
-    """Whether it is an IPv4 address in the last four bytes, marked by the bytes before."""
+    """Return True for an ISATAP address: the last four bytes are an IPv4 address, and the bytes before mark it."""
     return int(ip) >> 32 & 0xFDFF_FFFF == 0x0000_5EFE
 
 
 def is_here(ip: Address) -> bool:
-    """Whether an interface of this machine has the address now."""
+    """Return True if an interface of this machine has the address now."""
     if ip.is_loopback:
         return True
     if isinstance(ip, IPv6Address) and ip in NAT64:

@@ -1,4 +1,6 @@
-"""The guarded client, imported and opened when something is first sent: a start does not need it."""
+"""The guarded client, imported and opened when wmsd first sends something, because a server start does not need
+the client.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LazyClient:
-    """`close` closes it, whether it was used or not."""
+    """A guarded client that opens at its first use. `close` works whether or not the client was used."""
 
     def __init__(
         self,
@@ -21,8 +23,8 @@ class LazyClient:
         wanted: int | None = None,
         proxy: str = "",
     ) -> None:
-        """Without `keep_answers` nobody is given what receivers answer, only their status. The rest is
-        the client's.
+        """Create the client. If `keep_answers` is False, callers get only the status of a receiver's answer.
+        `GuardedClient` explains the other parameters.
         """
         self._guard = guard
         self._wanted = wanted
@@ -32,12 +34,12 @@ class LazyClient:
         self._client: GuardedClient | None = None
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
-        """As the client's."""
+        """Send a POST request. See `GuardedClient.post`."""
         answer = await self._opened().post(url, headers, body, party)
         return answer if self._keep_answers else answer._replace(headers={}, body=b"", is_kept=False)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
-        """As the client's."""
+        """Send a GET request. See `GuardedClient.get`."""
         return await self._opened().get(url, headers)
 
     def _opened(self) -> "GuardedClient":

@@ -1,4 +1,6 @@
-"""Which ports may be dialled: some never. At addresses that only the settings admit, just a few may be."""
+"""The ports that wmsd may connect to. Some are never allowed. At addresses that only the settings allow, only a
+few ports are allowed.
+"""
 
 import re
 from collections.abc import Sequence
@@ -15,14 +17,14 @@ NEVER: Final = frozenset(
         *(6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080),
     }
 )
-"""Ports of other protocols, whose servers could take a request for their own: the bad ports of the Fetch standard,
-https://fetch.spec.whatwg.org/#port-blocking.
+"""Ports of other protocols, whose servers could take an HTTP request for a request of their protocol. The list is
+that of the bad ports in the Fetch standard, https://fetch.spec.whatwg.org/#port-blocking.
 """
 _ENTRY: Final = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?", re.ASCII)
 
 
 def parsed(entries: Sequence[int | str]) -> list[range]:
-    """Reads ports such as 8443 and ranges such as "8000-8999". Raises ValueError."""
+    """Parse ports such as 8443 and ranges such as "8000-8999". Raise ValueError if an entry is not valid."""
     return [_range(entry) for entry in entries]
 
 

@@ -1,4 +1,6 @@
-"""The trusted certificate authorities for outgoing connections: the system's, and those of webhooks.ca_file."""
+"""The trusted certificate authorities for outgoing connections: those of the system, and those of
+webhooks.ca_file.
+"""
 
 import ssl
 from contextlib import suppress
@@ -20,7 +22,9 @@ class AuthoritiesError(Exception):
 
 
 def dialling_context(ca_file: str) -> ssl.SSLContext:
-    """The TLS context. It reads files, for 20 ms or more. Raises AuthoritiesError."""
+    """Return the TLS context. Reading the files takes 20 ms or more. Raise AuthoritiesError if `ca_file` cannot be
+    read.
+    """
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -33,20 +37,26 @@ def dialling_context(ca_file: str) -> ssl.SSLContext:
 
 
 def knows_authorities(context: ssl.SSLContext) -> bool:
-    """Whether this system has any. Those in a folder are read when they are asked for."""
+    """Return True if this system has any authorities. Authorities in a folder are read only when they are
+    needed.
+    """
     return bool(context.cert_store_stats()["x509_ca"]) or _has_authorities()
 
 
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
-    """Reads the system's file if OpenSSL failed to, which it does not report. Raises OSError."""
+    """Read the system's file if OpenSSL failed to read it, because OpenSSL does not report this failure. Raise
+    OSError.
+    """
     file = ssl.get_default_verify_paths().cafile
     if file is not None and not context.cert_store_stats()["x509_ca"]:
-        with suppress(ssl.SSLError):  # the file holds none
+        with suppress(ssl.SSLError):  # the file has no certificates
             context.load_verify_locations(file)
 
 
 def _has_authorities() -> bool:
-    """Whether OpenSSL looks where this system keeps its authorities; a built executable's may look elsewhere."""
+    """Return True if OpenSSL searches where this system has its authorities. A built executable may search
+    elsewhere.
+    """
     paths = ssl.get_default_verify_paths()
     return paths.cafile is not None or (paths.capath is not None and any(Path(paths.capath).glob("*.0")))
 

@@ -1,6 +1,6 @@
-"""Checks a receiver's URL and headers when they are given.
+"""Checks a receiver's URL and headers when a user sets them.
 
-Addresses are checked again when they are dialled.
+Addresses are checked again when wmsd connects to them.
 """
 
 import re
@@ -21,8 +21,8 @@ LONGEST_NAME: Final = 100
 LONGEST_VALUE: Final = 4096
 LARGEST_HEADERS: Final = 8192
 
-# Characters that parsers drop, trim or read in two ways: controls, white space, and the backslash.
-# Compiled when first used, and kept by re: a start does not need them.
+# Characters that parsers drop, trim or interpret differently: controls, white space, and the backslash.
+# Compiled when first used and then cached by `re`, because a server start does not need them.
 _UNREADABLE: Final = r"[\x00-\x20\x7f-\xa0\\\s\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]"
 _PARTS: Final = r"(?i:(https?))://([^/?#]*)[^#]*(#?)"
 _PORT: Final = r":([^:\]]*)\Z"
@@ -42,7 +42,7 @@ OWN_PREFIXES: Final = ("content-", "proxy-", "sec-", "x-webhook-", "webhook-", "
 
 
 def url_errors(url: str, guard: Guard) -> list[str]:
-    """A sentence for each error; none when a delivery may be tried."""
+    """Return a sentence for each error in the URL, or an empty list if wmsd may try to send to the URL."""
     if len(url) > LONGEST_URL:
         return [f"The URL must have at most {LONGEST_URL} characters."]
     if re.search(_UNREADABLE, url):
@@ -59,7 +59,9 @@ def url_errors(url: str, guard: Guard) -> list[str]:
 
 
 def parse_url(url: str) -> URL:
-    """The URL as it will be sent: unchanged, unless it needs encoding. Raises ValueError."""
+    """Return the URL as it will be sent: unchanged, unless it needs encoding. Raise ValueError if the URL is not
+    valid.
+    """
     return URL(url, encoded=url.isascii())
 
 
@@ -96,7 +98,7 @@ def _host_errors(host: str, scheme: str, port: int, guard: Guard) -> Iterator[st
 
 
 def literal(host: str) -> str | None:
-    """The address that a host means without a name lookup; None when it needs one."""
+    """Return the address that a host means without a name lookup, or None if the host needs a lookup."""
     if ":" in host:
         return host
     if re.fullmatch(_LOCAL, host):
@@ -108,7 +110,7 @@ def literal(host: str) -> str | None:
 
 
 def header_errors(headers: Mapping[str, str]) -> dict[str, list[str]]:
-    """Sentences by header name; those about all headers by the empty name."""
+    """Return sentences by header name. The sentences about all headers together are under the empty name."""
     errors = {name: found for name, value in headers.items() if (found := list(_errors_of_one(name, value)))}
     if of_all := list(_errors_of_all(headers)):
         errors[""] = of_all
@@ -135,6 +137,8 @@ def _errors_of_one(name: str, value: str) -> Iterator[str]:
 
 
 def is_own(name: str) -> bool:
-    """Whether the delivery sets this header itself. Like many receivers, it takes an underscore for a hyphen."""
+    """Return True if the delivery sets this header itself. Like many receivers, wmsd treats an underscore as a
+    hyphen.
+    """
     plain = name.lower().replace("_", "-")
     return plain in OWN_HEADERS or plain.startswith(OWN_PREFIXES)
