@@ -1,4 +1,4 @@
-"""The lines of a log file and of those that it was renamed to, the oldest first, and then what is added."""
+"""Reads the lines of a log file and of its rotated files, the oldest first, and then the lines that are added."""
 
 import os
 import time
@@ -10,12 +10,12 @@ from typing import BinaryIO, Final
 
 LOOK_SECONDS: Final = 0.25
 LONGEST_LINE: Final = 1024 * 1024
-"""Bytes of a line. A longer one is shown in parts."""
+"""The most bytes of a line. A longer line is returned in parts."""
 MOST_NUMBERED: Final = 1000
 
 
 class LogFiles:
-    """`path` is the file that is written now; `path.1` is the one before, and so on."""
+    """The files of a log. `path` is the file that is written now; `path.1` is the previous file, and so on."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -23,9 +23,11 @@ class LogFiles:
     def lines(
         self, since: datetime | None = None, most_bytes: int | None = None, is_followed: bool = False
     ) -> Iterator[str | None]:
-        """Of all files: of those written after `since`, and of the last so many bytes. Raises OSError.
+        """Yield the lines of all files, limited to files written after `since` and to the last `most_bytes`. Raise
+        OSError.
 
-        If it is followed, then what is added, for ever, over rotations; None whenever there is no more for now.
+        If `is_followed` is True, continue with added lines forever, across rotations, and yield None whenever
+        there is no further line yet.
         """
         with ExitStack() as ends:
             files = self._opened(ends, since)
@@ -41,7 +43,7 @@ class LogFiles:
                     file.readline(LONGEST_LINE)
                 while line := file.readline(LONGEST_LINE):
                     if is_followed and not line.endswith(b"\n") and file is files[-1]:
-                        file.seek(-len(line), os.SEEK_CUR)  # it is being written
+                        file.seek(-len(line), os.SEEK_CUR)  # the line is still being written
                         break
                     yield _text(line)
             if is_followed:
@@ -53,7 +55,7 @@ class LogFiles:
             while True:
                 piece = file.readline(LONGEST_LINE)
                 if not piece and (following := self._after(file)) is not None:
-                    piece = file.readline(LONGEST_LINE)  # what came before it was renamed
+                    piece = file.readline(LONGEST_LINE)  # the lines that were written before the rename
                     if not piece:
                         file.close()
                         file = following
@@ -70,8 +72,8 @@ class LogFiles:
             file.close()
 
     def _after(self, file: BinaryIO) -> BinaryIO | None:
-        """The file that goes on where this one ends; None while this is the one that is written. Between two
-        looks the files may have been renamed several times.
+        """Return the file that continues where this one ends, or None if this file is still the one that is
+        written. The files may have been renamed several times since the last check.
         """
         status = os.fstat(file.fileno())
         newer: Path | None = None
@@ -81,15 +83,17 @@ class LogFiles:
                     break
                 newer = path
         else:
-            newer = self._path  # it is gone: deleted, or older than those that are kept
+            newer = self._path  # the file was deleted, or is older than the remaining files
         if newer is None:
             if status.st_size < file.tell():
-                file.seek(0)  # another program has cut it short
+                file.seek(0)  # another program has truncated the file
             return None
         return self._unless_renamed(newer)
 
     def _unless_renamed(self, path: Path) -> BinaryIO | None:
-        """A file that is renamed before it is open is looked for again at the next look."""
+        """Open the file. Return None if the file was renamed before it was open; the caller then searches again at
+        the next check.
+        """
         with suppress(FileNotFoundError):
             before = _identity(path.stat())
             file = path.open("rb")
@@ -99,8 +103,9 @@ class LogFiles:
         return None
 
     def _opened(self, ends: ExitStack, since: datetime | None) -> list[BinaryIO]:
-        """The file that is written now, and those before it that were written after `since`, the oldest first. A
-        file that is renamed meanwhile would be found twice.
+        """Return the open files that were written after `since`, the oldest first. The file that is written now is
+        always among them. A file that is renamed meanwhile would be found twice, so each file is identified by its
+        inode.
         """
         found: dict[tuple[int, int], BinaryIO] = {}
         for path in self._paths():

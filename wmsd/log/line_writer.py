@@ -1,8 +1,8 @@
-"""The log's lines of requests. They are formatted and written in groups, on a thread: one by one, they would take
-longer than the requests that they tell of.
+"""The request lines of the log. They are formatted and written in groups, on a thread, because writing them one by
+one would take longer than the requests themselves.
 
-Whatever else is logged is written at once, after the lines that wait: the log keeps its order. A crash loses the
-lines of the last moment.
+All other records are written immediately, after the waiting request lines, so the log stays in order. A crash
+loses the lines of the last 0.2 seconds.
 """
 
 import logging
@@ -15,13 +15,13 @@ from wmsd.base.plurals import count_of
 REQUESTS: Final = logging.getLogger("wmsd.request")
 EVERY_SECONDS: Final = 0.2
 AT_ONCE: Final = 500
-"""Lines in one write."""
+"""The most lines in one write."""
 MOST_WAITING: Final = 20_000
-"""Lines that wait for a slow disk. Further ones are lost, and counted."""
+"""The most lines that wait for a slow disk. Further lines are lost, and counted."""
 
 
 class RequestLine(NamedTuple):
-    """`fields` are what a record has beside its message; `reason` is added to the message."""
+    """A request line of the log. `fields` are the extra fields of the record; `reason` is added to the message."""
 
     created: float
     method: str
@@ -47,7 +47,7 @@ class RequestLine(NamedTuple):
 
 
 def log_request(line: RequestLine) -> None:
-    """Hands the line to each handler of the log."""
+    """Pass the line to each handler of the log."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, GroupedLines):
             handler.take(line)
@@ -56,7 +56,7 @@ def log_request(line: RequestLine) -> None:
 
 
 class GroupedLines(logging.Handler):
-    """A handler that takes lines of requests, and writes them later; its formatter formats them."""
+    """A handler that takes request lines and writes them later, formatted by its formatter."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -66,10 +66,10 @@ class GroupedLines(logging.Handler):
         self.take = self._batches.take
 
     def _goes_on(self, error: Exception) -> None:
-        """Without memory the lines wait for the next try."""
+        """Do nothing. If memory is short, the lines wait for the next attempt."""
 
     def write_waiting(self) -> None:
-        """Writes the lines that wait."""
+        """Write the lines that wait."""
         waiting = self._batches.waiting
         if not self._batches.has_some:
             return
@@ -90,15 +90,15 @@ class GroupedLines(logging.Handler):
         formatter: Any = self.formatter
         try:
             self._write("".join(f"{formatter.format_request(line)}\n" for line in group))
-        except Exception:  # as logging itself: a log that cannot be written disturbs nothing else
+        except Exception:  # as in logging itself: a log that cannot be written must not disturb other work
             self._has_failed()
 
     def _write(self, text: str) -> None:
-        """Writes whole lines. Raises what the disk says."""
+        """Write whole lines. Raise the error of the disk."""
         raise NotImplementedError
 
     def _has_failed(self) -> None:
-        """Called when a group could not be written."""
+        """Handle a group that could not be written. Subclasses may override this."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.write_waiting()

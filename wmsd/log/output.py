@@ -1,7 +1,7 @@
 """The log, on standard error or in a file: one line of text, or one JSON object, for each record.
 
-It contains text that others sent. So characters that begin a line, control a terminal or change the reading
-direction are written as escapes.
+The log contains text that others sent. Characters that begin a line, control a terminal or change the reading
+direction are therefore escaped.
 """
 
 import io
@@ -39,15 +39,15 @@ EXTRA: Final = (*SHOWN, "status")
 UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, line ends, marks that change the reading direction, and single surrogates."""
 ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
-"""`json.dumps` would make a new encoder for each line."""
+"""A shared JSON encoder, because `json.dumps` would create a new encoder for each line."""
 MEGABYTE: Final = 1_000_000
 REMEDY: Final = "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}."
-"""Where a folder of the settings cannot be written."""
+"""The advice if a folder of the settings cannot be written to."""
 OTHERWISE: Final = "Choose another file, or standard error with ''."
 
 
 def escape_controls(text: str) -> str:
-    """The text on one line, without control characters."""
+    """Return the text on one line, with control characters escaped."""
     return text if text.isprintable() else UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
@@ -58,7 +58,7 @@ def _to_the_second(seconds: int, is_local: bool) -> str:
 
 
 class LogFormatter(logging.Formatter):
-    """`complete` completes the commands that messages suggest."""
+    """The base of both formatters. `complete` completes the commands that messages suggest."""
 
     def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
         super().__init__()
@@ -114,13 +114,13 @@ class JsonFormatter(LogFormatter):
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    """The traceback, with its own line breaks."""
+    """Return the traceback with its line breaks."""
     assert record.exc_info
     return "\n".join(map(escape_controls, formatter.formatException(record.exc_info).split("\n")))
 
 
 class LogStream(GroupedLines, logging.StreamHandler[TextIO]):
-    """Standard error."""
+    """The log on standard error."""
 
     def _write(self, text: str) -> None:
         self.stream.write(text)
@@ -128,17 +128,17 @@ class LogStream(GroupedLines, logging.StreamHandler[TextIO]):
 
 
 class LogFile(GroupedLines, RotatingFileHandler):
-    """A log file that is rotated when it is full. A line that cannot be written is lost, and nothing else."""
+    """A log file that is rotated when it is full. If a line cannot be written, only that line is lost."""
 
     def __init__(self, path: Path, most_bytes: int, files_beside: int) -> None:
-        """Raises OSError and ValueError."""
+        """Open the file. Raise OSError or ValueError if the file cannot be opened."""
         super().__init__(path, maxBytes=most_bytes, backupCount=files_beside, encoding="utf-8", delay=True)
         self._is_torn = False
-        """Whether the file may end in the middle of a line."""
+        """True if the file may end in the middle of a line."""
         self.stream = self._opened()
 
     def _opened(self) -> io.TextIOWrapper:
-        """Opens the file for the owner and the group only, because it says who requested what."""
+        """Open the file with access for the owner and the group only, because the log says who requested what."""
         stream = open(  # noqa: SIM115  (the handler closes it)
             self.baseFilename,
             "a",
@@ -159,7 +159,9 @@ class LogFile(GroupedLines, RotatingFileHandler):
         self.stream.flush()
 
     def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
-        """Uses the present size: the library's own way formats each line twice. A file can be lines too long."""
+        """Return True if the file is full, by its present size. The library's own method formats each line twice.
+        The file can therefore grow past its limit by some lines.
+        """
         if self.stream is None:
             self.stream = self._opened()
         return self.stream.seekable() and self.stream.tell() >= self.maxBytes
@@ -172,7 +174,9 @@ class LogFile(GroupedLines, RotatingFileHandler):
         self._has_failed()
 
     def _has_failed(self) -> None:
-        """Opens the file anew for the next line. Otherwise the unwritten rest would be tried again before it."""
+        """Close the file, so that the next line opens it again. Otherwise the unwritten rest would be written
+        before the next line.
+        """
         self._is_torn = True
         stream, self.stream = self.stream, None
         if stream is not None:
@@ -181,28 +185,32 @@ class LogFile(GroupedLines, RotatingFileHandler):
 
 
 def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
-    """Sets up logging. `complete` completes the commands that messages suggest. Raises SettingsError when the file
+    """Set up logging. `complete` completes the commands that messages suggest. Raise SettingsError if the file
     cannot be written.
     """
     handler = _file(settings) if settings.file else LogStream(sys.stderr)
     formatter = JsonFormatter if settings.format == "json" else HumanFormatter
     handler.setFormatter(formatter(settings.local_time, complete))
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
-    logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line helps nobody
+    logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line would not help
     for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 @contextmanager
 def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Callable[[], None]]:
-    """Where the log is a file, the terminal is shown what a start warns of, and the log has what ends it. Yields
-    what to call when the start is over: from then on warnings are in the log alone.
+    """Show the warnings of a server start on the terminal too if the log is a file, and log the error that ends
+    the start or the server.
+
+    Yield a function to call when the start is over; from then on warnings go only to the log.
     """
-    if not settings.file:  # the log is what the terminal shows
+    if not settings.file:  # the terminal already shows the log
         yield lambda: None
         return
     terminal = logging.StreamHandler(sys.stderr)
-    terminal.addFilter(lambda record: record.levelno >= logging.WARNING)  # lines of requests pass by a level
+    terminal.addFilter(
+        lambda record: record.levelno >= logging.WARNING
+    )  # request lines ignore the level of a handler
     terminal.setFormatter(HumanFormatter(settings.local_time, complete))
     root = logging.getLogger()
     root.addHandler(terminal)
@@ -210,8 +218,11 @@ def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Cal
         yield partial(root.removeHandler, terminal)
     except Exception as error:
         what = "a start failed" if terminal in root.handlers else "the server ends"
-        root.removeHandler(terminal)  # the command prints it
-        from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError  # here: the log needs no database
+        root.removeHandler(terminal)  # the command prints the error itself
+        from wmsd.db.engine.failures import (
+            STORAGE_FAILURES,
+            StorageError,
+        )  # imported here, because the log needs no database
 
         is_known = isinstance(error, (SettingsError, StorageError, *STORAGE_FAILURES))
         SERVE.error("%s: %s", what, " ".join(str(error).split()), exc_info=None if is_known else error)
@@ -221,7 +232,7 @@ def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Cal
 
 
 def flush() -> None:
-    """Writes the lines of requests that wait."""
+    """Write the request lines that wait."""
     for handler in logging.getLogger().handlers:
         handler.flush()
 

@@ -1,4 +1,4 @@
-"""A record of the log, read back from its text. `output.py` says how one is written."""
+"""A log record, parsed from its text. `output.py` describes how a record is written."""
 
 import json
 import re
@@ -18,12 +18,12 @@ NAMES: Final = {shown: name for name, shown in SHOWN.items()}
 """The fields of a record, by their names in a line of text."""
 FIELD: Final = re.compile(rf" ({'|'.join(NAMES)})=(\S*)$")
 TRACE: Final = "  "
-"""How the further lines of a record begin."""
+"""The start of the further lines of a record."""
 MOST_TRACE: Final = 500
 
 
 class LogRecord(NamedTuple):
-    """`text` is what is shown: its lines. `at` and `level` are None where the line is none of ours."""
+    """A log record. `text` is its displayed lines. `at` and `level` are None if wmsd did not write the line."""
 
     text: str
     at: datetime | None
@@ -46,7 +46,9 @@ class LogRecord(NamedTuple):
 
 
 def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
-    """Of lines without their ends. None among them says that nothing more comes for now."""
+    """Yield the records in these lines, which have no line ends. None among the lines means that no more lines
+    come for now.
+    """
     waiting: list[str] = []
     for line in lines:
         if line is not None and line.startswith(TRACE) and waiting and len(waiting) < MOST_TRACE:
@@ -62,7 +64,9 @@ def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
 
 
 def record_of(lines: list[str]) -> LogRecord:
-    """Whatever a file holds, it begins no line of its own and moves no cursor."""
+    """Parse the lines of one record. Control characters are escaped, so the text of a log file can add no lines
+    and cannot move the cursor.
+    """
     text = "\n".join(map(escape_controls, lines))
     if lines[0].startswith("{"):
         with suppress(ValueError, AttributeError, TypeError):
@@ -88,7 +92,7 @@ def _of_json(held: dict[str, Any], text: str) -> LogRecord:
 
 
 def _with_fields(rest: str) -> tuple[str, dict[str, str]]:
-    """Fields stand at the end, each once."""
+    """Split a line into its message and its fields. The fields are at the end, each once."""
     fields: dict[str, str] = {}
     while (found := FIELD.search(rest)) and NAMES[found[1]] not in fields:
         fields[NAMES[found[1]]] = found[2]

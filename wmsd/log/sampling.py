@@ -6,14 +6,14 @@ from typing import Final
 from wmsd.base.clock import Clock
 
 TELL_EVERY: Final = 10.0
-"""Seconds between the lines that count the requests left out."""
+"""Seconds between the log lines that count the requests left out."""
 REFUSED: Final = (5.0, 50)
-"""Lines per second, and at once, for requests that were refused or have no caller."""
+"""The log lines per second and in a burst, for requests that were refused or have no caller."""
 FAILED: Final = (20.0, 20)
-"""The same for requests that the service failed to answer: they are rarer, and tell more."""
+"""The same for requests that the service failed to answer. They are rarer and more informative."""
 
 TRACES: Final = (1.0, 10)
-"""The same for errors inside the HTTP server: who can cause one can cause many."""
+"""The same for errors inside the HTTP server, because a client that can cause one error can cause many."""
 
 
 class TokenBucket:
@@ -33,7 +33,7 @@ class TokenBucket:
 
 
 class LogSampling:
-    """Counts the requests that it leaves out, by status."""
+    """Counts the requests that are not logged, by status."""
 
     def __init__(self, clock: Clock) -> None:
         now = clock.monotonic()
@@ -44,7 +44,9 @@ class LogSampling:
         self._since = now
 
     def admits(self, status: int, is_admitted: bool) -> bool:
-        """Whether to log the request. One of an admitted caller is always logged, unless the limit refused it."""
+        """Return True if the request is to be logged. A request of an admitted caller is always logged, unless the
+        rate limit refused it.
+        """
         if is_admitted and status != 429:
             return True
         now = self._clock.monotonic()
@@ -57,7 +59,7 @@ class LogSampling:
         return False
 
     def left_out(self) -> str | None:
-        """A sentence about the requests left out since the last call; None when there were none."""
+        """Return a sentence about the requests left out since the last call, or None if there were none."""
         if not self._left_out:
             return None
         seconds = max(1, round(self._clock.monotonic() - self._since))
