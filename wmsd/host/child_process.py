@@ -1,8 +1,9 @@
-"""Starts this program again for work beside the server, so that the server comes first: such a process gives way
-to it on the processor, and is the first that the kernel ends when memory runs out.
+"""Starts this program again for work in addition to the server, so that the server has priority. Such a process
+gets less of the processor, and is the first that the kernel ends when memory runs out.
 
-Work whose size anybody can choose has limits of its own as well. They are set from here, right after the start: no
-option of the command can be forgotten, and nothing runs between fork and exec, which is unsafe beside threads.
+Work whose size any user can choose also has separate limits. They are set from this process right after the start.
+No option of the command can therefore be forgotten, and nothing runs between fork and exec, which would be unsafe
+with threads.
 """
 
 import asyncio
@@ -20,26 +21,30 @@ from wmsd.host import own_program
 
 LOG = logging.getLogger("wmsd.serve")
 NICE: Final = 5
-"""A third of the server's share when both want the processor. With less, an import would hold the lock of its
-company's file too long on a busy machine.
+"""The process gets a third of the server's share when both want the processor. With a smaller share, an import
+would hold the lock of its company's file too long on a busy machine.
 """
 FIRST_TO_END: Final = 1000
-"""Of the kernel's scale (proc_pid_oom_score_adj(5)): before any other process."""
+"""The highest value of the kernel's scale (proc_pid_oom_score_adj(5)): the process is ended before any other
+process.
+"""
 GRACE_SECONDS: Final = 5
-"""Of the processor, between the signal that ends the process and the one that nothing withstands."""
+"""The seconds of the processor between the signal that asks the process to end and the signal that kills it."""
 LOOK_SECONDS: Final = 1.0
 AT_ITS_LIMIT: Final = 0.97
-"""The part of its memory with which a process counts as out of it. With what is left it would get small pieces
-only, and may go on so for minutes.
+"""The part of its memory limit from which on a process counts as out of memory. With the rest, the process would
+get only small pieces of memory, and could continue so for minutes.
 """
 OUT_OF_MEMORY: Final = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
-"""How a process ends for want of memory where Python cannot say so: it was killed, or a library has given up."""
+"""The signals with which a process ends for lack of memory if Python cannot report it: the process was killed, or
+a library has aborted.
+"""
 SAYS_SO: Final = ("MemoryError", "memory allocation of", "Cannot allocate memory", "out of memory")
 
 
 class Limits(NamedTuple):
-    """`data_bytes`: memory that it may write (RLIMIT_DATA). Files that SQLite has mapped do not count, as they
-    would for RLIMIT_AS. `cpu_seconds`: of the processor, in all threads.
+    """The limits of a process. `data_bytes` is the memory that it may write (RLIMIT_DATA). Files that SQLite has
+    mapped do not count, as they would for RLIMIT_AS. `cpu_seconds` are seconds of the processor, in all threads.
     """
 
     data_bytes: int
@@ -47,7 +52,9 @@ class Limits(NamedTuple):
 
 
 async def start(command: Sequence[str], limits: Limits | None = None, **pipes: Any) -> asyncio.subprocess.Process:
-    """`pipes`: what `create_subprocess_exec` takes of them. Raises OSError."""
+    """Start a process. `pipes` are passed to `create_subprocess_exec`. Raise OSError if the process cannot be
+    started.
+    """
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, env=own_program.environment(), **pipes
     )
@@ -55,15 +62,15 @@ async def start(command: Sequence[str], limits: Limits | None = None, **pipes: A
         for pid in _with_children(process.pid):
             _bound(pid, limits)
     except ProcessLookupError:
-        pass  # it has ended already
+        pass  # the process has already ended
     except OSError as error:
         LOG.warning("the limits of process %d cannot be set: %s", process.pid, error)
     return process
 
 
 def _with_children(pid: int) -> Iterator[int]:
-    """A packed program begins as one process, and goes on in a child, which has the limits of its parent unless it
-    began before they were set.
+    """Yield the process and its children. A packed program starts as one process and continues in a child. The
+    child inherits the limits of its parent, unless it started before they were set.
     """
     yield pid
     with suppress(OSError):
@@ -72,7 +79,7 @@ def _with_children(pid: int) -> Iterator[int]:
 
 def _bound(pid: int, limits: Limits | None) -> None:
     os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
-    with suppress(FileNotFoundError):  # a kernel that does not choose
+    with suppress(FileNotFoundError):  # a kernel without this setting
         Path(f"/proc/{pid}/oom_score_adj").write_text(str(FIRST_TO_END), encoding="ascii")
     if limits is not None:
         resource.prlimit(pid, resource.RLIMIT_DATA, (limits.data_bytes, limits.data_bytes))
@@ -82,8 +89,9 @@ def _bound(pid: int, limits: Limits | None) -> None:
 async def ended(
     process: asyncio.subprocess.Process, limits: Limits, longest: float, charge: Callable[[float], None]
 ) -> int:
-    """How it ends. It is killed when it has no memory left to go on with. `charge` is told, every second, the
-    seconds of the processor that it has used since. Raises TimeoutError.
+    """Wait for the end of the process and return its exit code. Kill the process when it has used up its memory.
+    Raise TimeoutError after `longest` seconds. `charge` is called every second with the processor seconds used
+    since the last call.
     """
     until, looks, charged = asyncio.get_running_loop().time() + longest, 0, 0.0
     while True:
@@ -104,7 +112,7 @@ async def ended(
 
 
 def _data_bytes(pid: int) -> int:
-    """What RLIMIT_DATA counts; 0 of a process that has ended."""
+    """Return the bytes that RLIMIT_DATA counts, or 0 if the process has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -114,7 +122,7 @@ def _data_bytes(pid: int) -> int:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Of the processor, in all threads (proc(5)); 0 of a process that has ended."""
+    """Return the processor seconds of all threads (proc(5)), or 0 if the process has ended."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -124,7 +132,7 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def ran_out_of_memory(code: int, said: Sequence[str]) -> bool:
-    """Whether a process that ended so, with these lines on standard error, had too little of it."""
+    """Return True if a process with this exit code and these lines on standard error had too little memory."""
     return -code in OUT_OF_MEMORY or any(words in line for line in said for words in SAYS_SO)
 
 

@@ -1,4 +1,4 @@
-"""What others have written and wmsd carries along, each with its version and its licence."""
+"""The third-party components of wmsd, each with its version and its licence."""
 
 import importlib.metadata
 import json
@@ -16,14 +16,14 @@ from typing import Final
 from wmsd.base.dataclass import dataclass
 
 PACKED: Final = files("wmsd") / "third_party.json"
-"""wmsd.spec makes it: an executable has no metadata of packages."""
+"""A file that wmsd.spec creates, because an executable has no metadata of packages."""
 REQUIREMENTS: Final = Path(__file__).parents[2] / "requirements.txt"
 DEMO: Final = files("wmsd.installation") / "demo_data" / "ATTRIBUTION.md"
 REQUIREMENT: Final = re.compile(r"^([a-z0-9._-]+)==", re.MULTILINE)
 LICENCE_WORD: Final = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
 UNNAMED: Final = "see its text"
 LONGEST_NAME: Final = 60
-"""Some packages have the whole text where its name should be."""
+"""The longest name of a licence. Some packages have the whole text of the licence instead of its name."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,21 @@ class Component:
     name: str
     version: str
     licence: str
-    """Its name, by SPDX where the component says so."""
+    """The name of the licence, in the form of SPDX if the component states it so."""
     text: str
 
 
 def components() -> list[Component]:
-    """By name. Raises FileNotFoundError in an installation that is neither a checkout nor an executable."""
+    """Return the components, sorted by name. Raise FileNotFoundError if the installation is neither a checkout nor
+    an executable.
+    """
     if PACKED.is_file():
         return [Component(**each) for each in json.loads(PACKED.read_text(encoding="utf-8"))]
     return sorted_by_name([*of_packages(locked()), *of_the_rest()])
 
 
 def packed(found: Iterable[Component]) -> bytes:
-    """The contents of `PACKED`."""
+    """Return the contents of `PACKED`."""
     return json.dumps([asdict(each) for each in sorted_by_name(found)], ensure_ascii=False).encode()
 
 
@@ -52,12 +54,12 @@ def sorted_by_name(found: Iterable[Component]) -> list[Component]:
 
 
 def locked() -> list[str]:
-    """The names of the packages that wmsd needs. Raises FileNotFoundError."""
+    """Return the names of the packages that wmsd needs. Raise FileNotFoundError if the lock file is missing."""
     return REQUIREMENT.findall(REQUIREMENTS.read_text(encoding="utf-8"))
 
 
 def of_packages(names: Iterable[str]) -> Iterator[Component]:
-    """Those that are installed. The lock names some for other systems, too."""
+    """Yield the components of the installed packages. The lock file also names packages for other systems."""
     for name in names:
         with suppress(importlib.metadata.PackageNotFoundError):
             distribution = importlib.metadata.distribution(name)
@@ -67,7 +69,7 @@ def of_packages(names: Iterable[str]) -> Iterator[Component]:
 
 
 def of_the_rest() -> Iterator[Component]:
-    """Python, and the data of the demo company."""
+    """Yield Python, and the data of the demo company."""
     text = (Path(sysconfig.get_path("stdlib")) / "LICENSE.txt").read_text(encoding="utf-8")
     yield Component("Python", platform.python_version(), "PSF-2.0", text)
     yield Component("Online Retail (data of the demo)", "2015", "CC-BY-4.0", DEMO.read_text(encoding="utf-8"))
@@ -78,7 +80,7 @@ def _is_licence(parts: Sequence[str]) -> bool:
 
 
 def _licence(distribution: Distribution, text: str) -> str:
-    """Of what a package says of its licence, the most exact."""
+    """Return the most exact name that a package states for its licence."""
     metadata = distribution.metadata
     said = [value for field in ("License-Expression", "License") for value in metadata.get_all(field) or ()]
     classifiers = metadata.get_all("Classifier") or ()

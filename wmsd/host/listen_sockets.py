@@ -1,37 +1,39 @@
-"""The sockets on which the service listens. A start makes them, and so does who only tries whether it could."""
+"""The sockets on which the service listens, for a server start and for a test of the address."""
 
 import socket
 from contextlib import ExitStack
 from typing import Final
 
 BACKLOG: Final = 4096
-"""The connections that the system holds until they are accepted, unless it has a lower bound (net.core.somaxconn).
-The client of one more tries again after a second.
+"""The connections that the system holds until they are accepted, unless the system has a lower limit
+(net.core.somaxconn). The client of a further connection tries again after a second.
 """
 
 
-EVERY_IPV4: Final = "0.0.0.0"  # noqa: S104  (what people ask for)
+EVERY_IPV4: Final = "0.0.0.0"  # noqa: S104  (the value that users set)
 EVERY_IPV6: Final = "::"
 
 
 def place_of(listen: str) -> tuple[str, int]:
-    """Host and port of a setting, HOST:PORT. `::` is written so, however the setting writes it."""
+    """Return the host and the port of a setting in the form HOST:PORT. Every spelling of the IPv6 address `::` is
+    returned as `::`.
+    """
     host, _, port = listen.rpartition(":")
     host = host.strip("[]")
     return EVERY_IPV6 if ":" in host and not host.strip(":0") else host, int(port)
 
 
 def try_listening(listen: str) -> None:
-    """Raises OSError or UnicodeError as `listeners` would."""
+    """Check that the service can listen on this address. Raise OSError or UnicodeError as `listeners` does."""
     for each in listeners(*place_of(listen)):
         each.close()
 
 
 def listeners(host: str, port: int) -> list[socket.socket]:
-    """A listener for each address of the host. Raises OSError or UnicodeError when one of them cannot be used.
+    """Return a listener for each address of the host. Raise OSError or UnicodeError if an address cannot be used.
 
-    `::` stands for every address of the machine, also those of IPv4. They have a listener of their own: one for
-    both would show callers with addresses of IPv6 that no setting, such as server.trusted_proxies, names.
+    `::` means every address of the machine, including IPv4. IPv4 has a separate listener: a shared listener would
+    show IPv4 callers with IPv6 addresses, which no setting, such as server.trusted_proxies, contains.
     """
     made: list[socket.socket] = []
     with ExitStack() as closing:

@@ -1,11 +1,11 @@
-"""Reaps processes whose own parent has ended, where they are left to this one.
+"""Reaps processes whose parent has ended, if the system has made this process their parent.
 
-In a container without an init, the program is process 1, and gets what a command of the settings leaves behind,
-such as a program that `backup.after` has started with `&`. Once it ends, it stays in the table of processes until
-its parent has asked how.
+In a container without an init, the program is process 1, and becomes the parent of processes that a command of the
+settings leaves behind. An example is a program that `backup.after` has started with `&`. An ended process stays in
+the table of processes until its parent has read its exit status.
 
-Whoever starts a process here waits for it, and asks at once. So one that has ended by the first look, and is still
-there at the next, was left.
+Code that starts a process in wmsd waits for it and reads its status immediately. A process that had ended at one
+check and is still there at the next one is therefore an orphan.
 """
 
 import asyncio
@@ -20,16 +20,18 @@ from wmsd.host import own_program
 
 LOOK_SECONDS: Final = 10.0
 PR_SET_CHILD_SUBREAPER: Final = 36
-"""prctl(2)."""
+"""The option of prctl(2)."""
 ENDED: Final = "Z"
 
 
 async def reap_orphans() -> None:
-    """Does so for ever, where orphans come to this process; elsewhere the system's process 1 does it."""
+    """Reap orphans forever if they are left to this process. Otherwise process 1 of the system reaps them, and
+    this function returns.
+    """
     if os.getpid() != 1:
         if own_program.packing_form() != "file" or os.getppid() != 1:
             return
-        adopt_orphans()  # process 1 is what has unpacked this program, and waits for it alone
+        adopt_orphans()  # process 1 is the process that has unpacked this program, and waits only for the program
     orphans = Orphans()
     while True:
         await asyncio.sleep(LOOK_SECONDS)
@@ -37,7 +39,7 @@ async def reap_orphans() -> None:
 
 
 def adopt_orphans() -> None:
-    """Has the system leave orphans among the descendants of this process to it."""
+    """Make the system leave orphans among the descendants of this process to it."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -46,7 +48,7 @@ def adopt_orphans() -> None:
 class Orphans:
     def __init__(self) -> None:
         self._seen: set[tuple[int, str]] = set()
-        """What had ended by the last look: the process, and when it was started."""
+        """The processes that had ended at the last check, each with its id and its start time."""
 
     def look(self) -> None:
         ended = set(_ended())
@@ -57,7 +59,7 @@ class Orphans:
 
 
 def _ended() -> Iterator[tuple[int, str]]:
-    """The children of the first thread that have ended: the system leaves orphans to that one."""
+    """Yield the ended children of the first thread, to which the system leaves orphans."""
     own = os.getpid()
     with suppress(OSError):
         for each in Path(f"/proc/{own}/task/{own}/children").read_text(encoding="ascii").split():

@@ -1,4 +1,4 @@
-"""How this program starts itself again, for work in a process of its own."""
+"""How this program starts itself again, for work in a separate process."""
 
 import os
 import sys
@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Final, Literal
 
 UNPACKED: Final = "_PYI_"
-"""How the variables begin that the one file has set when it unpacked itself."""
+"""The start of the names of the variables that the one-file program has set when it unpacked itself."""
 OWN: Final = ("WMSD_", "PYINSTALLER_", UNPACKED)
 LIBRARIES: Final = "LD_LIBRARY_PATH"
 Packing = Literal["sources", "file", "folder"]
 
 
 def unpacked() -> Path | None:
-    """Where the libraries of a packed program are; None when it runs from its sources."""
+    """Return the folder with the libraries of a packed program, or None if the program runs from its sources."""
     folder = getattr(sys, "_MEIPASS", None)
     return None if folder is None else Path(folder)
 
 
 def packing_form() -> Packing:
-    """How this program is packed: not at all, as one file that unpacks itself, or as a folder."""
+    """Return how this program is packed: not at all, as one file that unpacks itself, or as a folder."""
     folder = unpacked()
     if folder is None:
         return "sources"
@@ -28,7 +28,7 @@ def packing_form() -> Packing:
 
 
 def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
-    """Starts a command of this program, in the same data folder and with the same settings."""
+    """Return the command line of a command of this program, with the same data folder and the same settings."""
     program = [sys.executable]
     if not is_packed():
         program += ["-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
@@ -37,17 +37,19 @@ def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
 
 
 def is_packed() -> bool:
-    """Whether it is an executable, and not sources that a Python runs."""
+    """Return True if this program is an executable and does not run from its sources."""
     return packing_form() != "sources"
 
 
 def environment() -> Mapping[str, str]:
-    """A packed program unpacks itself anew in it."""
+    """Return an environment in which a packed program unpacks itself again."""
     return {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
 
 
 def environment_of_others(given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """That of another program: without the service's settings, and without the libraries of the one file."""
+    """Return the environment for another program: without the service's settings, and without the libraries of the
+    one-file program.
+    """
     found = {name: value for name, value in given.items() if not name.startswith(OWN)}
     original = found.pop(f"{LIBRARIES}_ORIG", None)
     if original is not None:

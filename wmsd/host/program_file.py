@@ -1,4 +1,4 @@
-"""The executable that is in use, the one that is to come in its place, and the one that was there before."""
+"""The executable that is in use, the new one that is to replace it, and the previous one."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ LARGEST_BYTES: Final = 1024 * 1024 * 1024
 
 
 class ProgramFile:
-    """Its methods raise StorageError."""
+    """The executable and its new and previous versions. All methods raise StorageError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,8 +24,8 @@ class ProgramFile:
         self.previous = path.with_name(f"{path.name}.previous")
 
     def take(self, source: Path) -> str:
-        """Copies the new program beside this one: what is checked from then on is what will run. Returns its
-        SHA-256.
+        """Copy the new program next to this one, and return the SHA-256 of the copy. The copy is checked and later
+        run, so the source may change.
         """
         digest = hashlib.sha256()
         try:
@@ -49,7 +49,7 @@ class ProgramFile:
         return digest.hexdigest()
 
     def put_new(self) -> None:
-        """Puts the new program in place. There is a whole one at every moment."""
+        """Put the new program in place. A complete program is there at every moment."""
         try:
             status = self.path.stat()
             os.chown(self.new, status.st_uid, status.st_gid)
@@ -64,7 +64,7 @@ class ProgramFile:
             ) from None
 
     def put_back(self) -> None:
-        """Puts the previous program in place again, unless that was done before."""
+        """Put the previous program in place again, unless this was done before."""
         try:
             if self.previous.exists():
                 self.previous.replace(self.path)
@@ -77,12 +77,14 @@ class ProgramFile:
 
 
 def own_program() -> ProgramFile | None:
-    """The one-file executable that runs now; None when it is none."""
+    """Return the one-file executable that is running now, or None if the program is not a one-file executable."""
     return ProgramFile(Path(sys.executable).resolve()) if packing_form() == "file" else None
 
 
 def check_runs(pid: int, program: ProgramFile) -> None:
-    """Raises StorageError when the process runs another program: only the one that asks is replaced."""
+    """Raise StorageError if the process runs another program, because only the program that calls this is
+    replaced.
+    """
     try:
         target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
     except OSError as error:

@@ -13,12 +13,16 @@ from wmsd.base.machine.shortages import is_shortage
 LOG = logging.getLogger("wmsd.serve")
 LOOK_SECONDS: Final = 0.5
 MISSED_LOOKS: Final = 10
-"""Looks in a row until the loop counts as stuck. A suspended process misses none, as it would miss seconds."""
+"""The number of failed checks in a row after which the loop counts as stuck. A suspended process makes no checks,
+so its pause does not count.
+"""
 STUCK: Final = "nothing has been answered for %d s: wmsd starts again. What was acknowledged is on disk."
 
 
 class Watchdog:
-    """`start_again` is called on a thread, and may never return. `alive` is called on it while all is well."""
+    """Watches the event loop from a thread. Both functions are called on that thread: `alive` while the loop
+    works, and `start_again`, which may never return, when the loop is stuck.
+    """
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, start_again: Callable[[], None], alive: Callable[[], None]
@@ -28,7 +32,7 @@ class Watchdog:
         self._alive = alive
         self._has_moved = True
         self._running = threading.Lock()
-        """Held until the end. Unlike an event, it needs no memory to wait."""
+        """Locked until the watchdog stops. Unlike an event, a lock needs no memory to wait."""
         self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
 
     def start(self) -> None:
@@ -54,21 +58,23 @@ class Watchdog:
                 self._has_moved = False
                 self._loop.call_soon_threadsafe(self._move)
                 if missed >= MISSED_LOOKS and not is_told:
-                    is_told = True  # one look more: the loop may have waited for the log itself
+                    is_told = True  # one more check follows, because the loop may have waited for the log itself
                     LOG.critical(STUCK, LOOK_SECONDS * MISSED_LOOKS)
             except Exception as error:
                 if self._loop.is_closed():
                     return
                 if not is_shortage(error):
                     raise
-                missed = 0  # the loop could not be asked
+                missed = 0  # the loop could not be checked
 
     def _move(self) -> None:
         self._has_moved = True
 
 
 def _waits_for_disk() -> bool:
-    """Whether the loop's thread waits for the disk: a restart would not help (`proc_pid_stat`(5): state D)."""
+    """Return True if the loop's thread waits for the disk. A restart would not help then (`proc_pid_stat`(5):
+    state D).
+    """
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/stat").read_text(encoding="utf-8")
     except OSError:

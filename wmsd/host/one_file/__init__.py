@@ -1,12 +1,15 @@
-"""The temporary folder that the one-file program unpacks itself into at each start.
+"""The temporary folder into which the one-file program unpacks itself at each start.
 
-A process of PyInstaller's unpacks it, starts a child, which is the program, and removes the folder when the child
-has ended. While the program runs, it holds a lock on its folder. Where nobody holds it, the processes were killed.
+A first process, which comes from PyInstaller, unpacks the program and starts it as a child process. The first
+process removes the folder when the child has ended. While the program runs, it holds a lock on its folder. A
+folder without a lock means that the processes were killed.
 """
 
 from typing import Final
 
 UNPACKED: Final = "UNPACKED_BY_WMSD"
-"""A file that is unpacked first, for PyInstaller sorts by name. Other programs that it has made have none."""
+"""A file that is unpacked first, because PyInstaller sorts the files by name. Programs other than wmsd do not have
+this file.
+"""
 STARTED: Final = "started"
-"""A file that the program makes once it has the lock."""
+"""A file that the program creates when it has the lock."""

@@ -1,4 +1,6 @@
-"""Imports what lies in the temporary folder, so that a server lives on when somebody cleans or unmounts it."""
+"""Imports everything in the temporary folder, so that a running server survives if a person cleans or unmounts the
+folder.
+"""
 
 import importlib
 import logging
@@ -11,11 +13,13 @@ from typing import Final
 
 LOG = logging.getLogger("wmsd.serve")
 PAUSE_SECONDS: Final = 0.001
-"""After each module, in which requests are answered: a library is loaded without a break."""
+"""The pause after each module, in which requests are answered, because loading a library blocks other work."""
 LIBRARIES: Final = "lib-dynload"
-"""Of Python itself: the modules in it have no package."""
+"""The folder of Python's own modules, which are in no package."""
 BASE: Final = "base_library.zip"
-"""What Python starts with, as PyInstaller names it. All other modules are read from the executable."""
+"""The modules with which Python starts, as PyInstaller names their file. All other modules are read from the
+executable.
+"""
 
 
 def import_all(folder: Path) -> None:
@@ -28,7 +32,7 @@ def import_all(folder: Path) -> None:
 
 
 def modules(folder: Path) -> Iterator[str]:
-    """The names of the modules that Python reads from the folder."""
+    """Yield the names of the modules that Python reads from the folder."""
     with zipfile.ZipFile(folder / BASE) as base:
         for path in map(Path, base.namelist()):
             yield _name(path.parent if path.stem == "__init__" else path.with_suffix(""))

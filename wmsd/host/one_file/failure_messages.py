@@ -1,6 +1,7 @@
-"""Why a program that the server has started beside it could not unpack itself, in a sentence.
+"""Explains in a sentence why a program that the server has started could not unpack itself.
 
-PyInstaller's first step says it, and the system's loader, before there is any Python: in words for programmers.
+The messages come from PyInstaller's first step and the system's loader, before Python runs, and are for
+programmers.
 """
 
 import tempfile
@@ -33,15 +34,15 @@ KINDS: Final = (
         "name another one: " + ADVICE,
     ),
 )
-"""What they say, and the sentence; the first that is found counts."""
+"""Parts of the messages, and the sentence for each. The first part that is found applies."""
 
 
 def sentence_of(said: Sequence[str]) -> str | None:
-    """`said`: the lines on standard error. None where the program has come further than that."""
+    """Return the sentence for these lines on standard error, or None if the program could unpack itself."""
     text = "\n".join(said)
     if "[PYI-" not in text and "error while loading shared libraries" not in text:
         return None
     found = next((sentence for words, sentence in KINDS if words in text), None)
-    own = own_program.unpacked()  # Python names another folder when the one that it is in is full
+    own = own_program.unpacked()  # Python returns another temporary folder if this one is full
     folder = Path(tempfile.gettempdir()) if own is None else own.parent
     return None if found is None else found.format(folder=folder)

@@ -15,21 +15,21 @@ from wmsd.host.one_file import STARTED, UNPACKED
 
 PREFIX: Final = "_MEI"
 MOST_LOOKED_AT: Final = 100_000
-"""Entries of the temporary folder, which anybody may fill."""
+"""The most entries of the temporary folder that are checked, because any user may fill this folder."""
 LONGEST_UNPACKING_SECONDS: Final = 600.0
-"""A younger folder that no program has started in may be one that is just being unpacked."""
+"""A younger folder in which no program has started may still be being unpacked."""
 
 
 def remove_left(temporary: Path) -> int:
-    """Removes the folders there that wmsd has unpacked itself into as this user, and that nobody uses any more.
-    Returns how many.
+    """Remove the folders there that wmsd has unpacked as this user and that no process uses any more. Return how
+    many were removed.
     """
     with os.scandir(temporary) as entries:
         first = islice(entries, MOST_LOOKED_AT)
         unpacked = [Path(entry.path) for entry in first if entry.name.startswith(PREFIX)]
     removed = 0
     for folder in unpacked:
-        with suppress(OSError):  # somebody else uses it, or was quicker
+        with suppress(OSError):  # another process uses the folder, or has already removed it
             if _is_left(folder):
                 shutil.rmtree(folder)
                 removed += 1
@@ -37,11 +37,13 @@ def remove_left(temporary: Path) -> int:
 
 
 def _is_left(folder: Path) -> bool:
-    """Raises BlockingIOError when a program runs from it, and OSError."""
+    """Return True if the folder can be removed. Raise BlockingIOError if a program uses the folder, and OSError if
+    the folder cannot be read.
+    """
     with open_descriptor(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW) as descriptor:
         found = os.fstat(descriptor)
         is_of_others = found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != stat.S_IRWXU
-        names = os.listdir(descriptor)  # noqa: PTH208  (of this very folder)
+        names = os.listdir(descriptor)  # noqa: PTH208  (the descriptor names exactly this folder)
         if is_of_others or UNPACKED not in names:
             return False
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
-"""What the one-file program does first: it holds its folder, and its life is tied to that of the process that
-removes it. A server then settles the rest once it serves.
+"""The first steps of the one-file program. The program locks its folder, and ends with the process that removes
+the folder. A server does the other steps after it has started to serve.
 
-Every command imports this at its start.
+Every command imports this module at its start.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from wmsd.host.one_file.eager_imports import import_all
 from wmsd.host.one_file.leftovers import remove_left
 
 PR_SET_PDEATHSIG: Final = 1
-"""prctl(2)."""
+"""The option of prctl(2)."""
 LOG = logging.getLogger("wmsd.serve")
 
 
 def hold(folder: str) -> int | None:
-    """Locks the folder until the process ends. Returns the descriptor; None where the system refuses the lock.
+    """Lock the folder until the process ends. Return the descriptor, or None if the system refuses the lock.
 
-    The lock also tells systemd-tmpfiles that the files are no litter, however old they get.
+    The lock also tells systemd-tmpfiles not to delete the files, however old they are.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -43,9 +43,10 @@ def hold(folder: str) -> int | None:
 
 
 def end_with_parent() -> None:
-    """Has the system send SIGTERM to this process when its parent ends, also one that is killed.
+    """Make the system send SIGTERM to this process when its parent ends, even if the parent is killed.
 
-    Nobody tells of a parent that had ended before, so it is looked at: it was started by the same words.
+    The system sends no signal if the parent has already ended. The process therefore also ends if its parent has
+    another command line, because the first process of the one-file program has the same command line.
     """
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is None:
@@ -57,7 +58,7 @@ def end_with_parent() -> None:
 
 
 def _command_line(process: str) -> bytes | None:
-    """None where the system does not show it."""
+    """Return the command line of the process, or None if the system does not show it."""
     try:
         return Path("/proc", process, "cmdline").read_bytes()
     except OSError:
@@ -65,7 +66,7 @@ def _command_line(process: str) -> bytes | None:
 
 
 async def settle_temporary_folder() -> None:
-    """Makes the server independent of its folder, and removes those of programs that were killed.
+    """Make the server independent of its folder, and remove the folders of programs that were killed.
 
     Only the one-file program has such a folder.
     """

@@ -1,1 +1,1 @@
-"""The program as a service of systemd: its unit, its places, its journal."""
+"""The program as a service of systemd: its unit, its paths, its journal."""

@@ -1,4 +1,6 @@
-"""What the machine has already, and whether a service can be made of it. All raise ServiceError."""
+"""Checks what the machine already has, and whether a service can be installed. All functions that check raise
+ServiceError.
+"""
 
 import os
 import pwd
@@ -47,7 +49,7 @@ def check_program(program: Path) -> None:
 
 
 def check_user(name: str) -> pwd.struct_passwd | None:
-    """The account, or None when it is still to be made."""
+    """Return the account, or None if the account does not exist yet."""
     if not USER_NAME.fullmatch(name):
         raise ServiceError(f"{name!r} is no name for a user: use small letters, digits, - and _.")
     account = commands.user_named(name)
@@ -64,7 +66,9 @@ def check_user(name: str) -> pwd.struct_passwd | None:
 
 
 def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> None:
-    """The folder is not there yet, or belongs to the user of the service, or is empty and root's."""
+    """Check that the folder does not exist, or belongs to the user of the service, or is empty and belongs to
+    root.
+    """
     if not folder.is_absolute() or ".." in folder.parts or not is_plain(folder):
         raise ServiceError(
             f"{folder} cannot be a folder of the service: name it from / on, with letters, digits and _ . - only."
@@ -73,7 +77,7 @@ def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> 
     for hidden in HIDDEN:
         if real.is_relative_to(hidden):
             raise ServiceError(f"{folder} cannot be a folder of the service, which does not see {hidden}.")
-    if len(real.parts) < 3:  # /srv itself, for example
+    if len(real.parts) < 3:  # for example /srv itself
         raise ServiceError(f"{folder} belongs to the system. Name a folder in it.")
     if not os.path.lexists(folder):
         return

@@ -1,4 +1,4 @@
-"""What the machine says of itself, and the programs of the system that change it."""
+"""The state of the machine, and the system's programs that change it."""
 
 import os
 import pwd
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 BOOTED: Final = Path("/run/systemd/system")
-"""There while systemd is the init of the machine: sd_booted(3)."""
+"""This folder exists while systemd is the init of the machine: sd_booted(3)."""
 SECONDS: Final = 300.0
-"""For a start that brings files up to date first."""
+"""The longest time of a command. A server start may first bring files up to date."""
 LONGEST_REASON: Final = 500
 SYSTEM_PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -19,7 +19,7 @@ SERVE: Final = "wmsd serve"
 
 
 class ServiceError(Exception):
-    """The service cannot be installed, removed or asked for. The text is for people."""
+    """The service cannot be installed, removed or queried. The text is for users."""
 
 
 def systemd_runs() -> bool:
@@ -27,12 +27,12 @@ def systemd_runs() -> bool:
 
 
 def has_systemctl() -> bool:
-    """Whether systemd is installed, be it that it runs or not."""
+    """Return True if systemd is installed, whether or not it is running."""
     return shutil.which("systemctl", path=SYSTEM_PATH) is not None
 
 
 def check_systemctl() -> None:
-    """Raises ServiceError."""
+    """Raise ServiceError if systemd is not installed."""
     if not has_systemctl():
         raise ServiceError(
             "There is no systemd on this machine, so there can be no service, and nothing was changed. Start the "
@@ -42,7 +42,9 @@ def check_systemctl() -> None:
 
 
 def check_systemd(offline: bool) -> None:
-    """Whether a service can be started here; `offline`: or made for a later boot. Raises ServiceError."""
+    """Check that a service can be started here or, with `offline`, prepared for a later boot. Raise ServiceError
+    if not.
+    """
     check_systemctl()
     if systemd_runs():
         if offline:
@@ -56,7 +58,7 @@ def check_systemd(offline: bool) -> None:
 
 
 def check_root() -> None:
-    """Raises ServiceError."""
+    """Raise ServiceError if the user is not root."""
     if os.geteuid() != 0:
         raise ServiceError("Only root can change the services of this machine: start it again with sudo.")
 
@@ -69,7 +71,7 @@ def user_named(name: str) -> pwd.struct_passwd | None:
 
 
 def run(*command: str) -> None:
-    """Raises ServiceError with what the program says."""
+    """Run a program of the system. Raise ServiceError with the output of the program if it fails."""
     done = run_command(*command)
     if done.returncode:
         said = " ".join((done.stderr or done.stdout).split())[:LONGEST_REASON].rstrip(".")
@@ -77,7 +79,9 @@ def run(*command: str) -> None:
 
 
 def run_command(*command: str) -> subprocess.CompletedProcess[str]:
-    """Raises ServiceError when there is no such program, or it does not end."""
+    """Run a program of the system and return its result. Raise ServiceError if the program does not exist or does
+    not end.
+    """
     environment = {"PATH": SYSTEM_PATH, "LC_ALL": "C.UTF-8"}
     try:
         return subprocess.run(  # noqa: S603  (the system's own programs)

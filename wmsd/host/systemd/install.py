@@ -1,4 +1,4 @@
-"""What `wmsd service install` does: first it looks at everything and changes nothing, then it takes the steps."""
+"""The steps of `wmsd service install`: it first checks everything without a change, and then takes the steps."""
 
 import filecmp
 import os
@@ -24,7 +24,7 @@ NO_LOGIN: Final = "/usr/sbin/nologin"
 @dataclass(frozen=True, slots=True)
 class Step:
     says: str
-    """What has been done, when it is done."""
+    """The sentence that is printed when the step is done."""
     act: Callable[[], None]
 
 
@@ -37,7 +37,7 @@ class Plan:
 
 
 def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
-    """Raises ServiceError and SettingsError, with nothing changed."""
+    """Return the steps of the installation. Raise ServiceError or SettingsError; nothing has been changed then."""
     commands.check_systemd(offline)
     check_unit()
     check_program(program)
@@ -77,7 +77,7 @@ def _for_program(program: Path) -> Iterator[Step]:
 
 
 def _put(path: Path, content: bytes, mode: int, group: int | None = None) -> None:
-    """Puts a file of root's in its place, whole or not at all."""
+    """Put a file that belongs to root in its place. The file is written completely or not at all."""
     path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
@@ -108,12 +108,16 @@ def _for_config(user: str, account: pwd.struct_passwd | None, before: str | None
 
 
 def _write_config(user: str, text: str) -> None:
-    """Only the service and root read it: secrets of providers may come into it."""
+    """Write the settings file. Only the service and root can read the file, because it may contain secrets of
+    providers.
+    """
     _put(CONFIG, text.encode(), 0o640, _account(user).pw_gid)
 
 
 def _for_folders(user: str, outside: tuple[Path, ...]) -> Iterator[Step]:
-    """The server itself makes what is in its state folder, which is its own."""
+    """Yield the steps for the folders. The server itself creates what is in its state folder, because that folder
+    belongs to the server.
+    """
     for folder in (STATE, *outside):
         if not folder.exists():
             yield Step(f"The folder {folder} was made, for {user} alone.", partial(_make_folder, user, folder))
@@ -148,13 +152,17 @@ def _account(user: str) -> pwd.struct_passwd:
 
 
 def enable() -> str:
-    """Has the service start at the next boot. Returns a sentence. Raises ServiceError."""
+    """Make the service start at the next boot, and return a sentence for the user. Raise ServiceError if systemctl
+    fails.
+    """
     commands.run("systemctl", "enable", NAME)
     return "Nothing was started. At the next boot with systemd the service starts."
 
 
 def activate(has_changed: bool) -> str:
-    """Has systemd start the service now and at each boot. Returns a sentence. Raises ServiceError."""
+    """Start the service now and at each boot, and return a sentence for the user. Raise ServiceError if systemctl
+    fails.
+    """
     commands.run("systemctl", "daemon-reload")
     commands.run("systemctl", "enable", NAME)
     try:

@@ -1,4 +1,4 @@
-"""The journal of systemd, where the log of the service goes when it has no file."""
+"""The journal of systemd, which has the log of the service if the log has no file."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ ENDS_SECONDS: Final = 5.0
 
 
 def is_there() -> bool:
-    """Whether this machine has wmsd as a service of systemd, whose journal can be asked."""
+    """Return True if this machine has wmsd as a service of systemd, with a journal that can be read."""
     has_unit = any(path.exists() for path in (UNIT_FILE, *UNITS_OF_PACKAGES))
     return has_unit and commands.systemd_runs() and shutil.which(PROGRAM) is not None
 
@@ -29,9 +29,9 @@ def command(since: datetime | None, most_lines: int | None, is_following: bool) 
 
 
 def lines(asked: list[str]) -> Iterator[str]:
-    """What the command prints. Raises OSError."""
+    """Yield the lines that the command prints. Raise OSError if the command cannot be started."""
     env = own_program.environment_of_others()
-    with subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env) as process:  # noqa: S603  (ours)
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env) as process:  # noqa: S603  (the command is wmsd's own)
         assert process.stdout is not None
         try:
             for line in process.stdout:

@@ -1,4 +1,4 @@
-"""Tells the service manager, such as systemd, how the server is: sd_notify(3)."""
+"""Reports the state of the server to the service manager, such as systemd: sd_notify(3)."""
 
 import logging
 import math
@@ -14,19 +14,21 @@ from wmsd.base.repeated_failures import RepeatedFailures
 
 LOG = logging.getLogger("wmsd.serve")
 SEND_SECONDS: Final = 0.2
-"""How long a message may wait for room. The socket of a manager that reads has some."""
+"""The seconds that a message may wait for room in the socket. A manager that reads its socket always leaves
+room.
+"""
 EXTEND_SECONDS: Final = 60.0
-"""What a start that has work to do asks for each time; it asks again after a third of it."""
+"""The additional time that a long server start requests. The start requests more after a third of that time."""
 MICROSECONDS: Final = 1_000_000
 OWED: Final = ("READY", "MAINPID", "STATUS")
-"""What must arrive in the end, and still holds later."""
+"""The fields that must arrive at some time, and are still true later."""
 LONGEST_STATUS: Final = 200
 NOT_TOLD = "the service manager cannot be told how the server is"
 
 
 class ServiceManager:
-    """Does nothing where none has started this process. Its methods may be called on any thread, and raise
-    nothing.
+    """The service manager, if one has started this process; otherwise the methods do nothing. The methods may be
+    called on any thread, and never raise.
     """
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
@@ -34,13 +36,13 @@ class ServiceManager:
         self._told = RepeatedFailures(LOG, (OSError,), level=logging.WARNING)
         self._lock = threading.Lock()
         self._owed: dict[str, str] = {}
-        """It goes with the next sign of life."""
+        """The fields that could not be sent. They are sent with the next sign of life."""
         self.watchdog_seconds = _watchdog_seconds(environment) if self._address else None
         self._alive_at = -math.inf
 
     def ready(self, status: str) -> None:
-        """The process that serves is the one to supervise: the first one of the one-file program only waits
-        for it.
+        """Report that the server is ready. The manager must supervise the process that serves, because the first
+        process of the one-file program only waits.
         """
         self._tell(READY="1", MAINPID=str(os.getpid()), STATUS=_one_line(status))
         self._alive_at = -math.inf
@@ -49,7 +51,9 @@ class ServiceManager:
         self._tell(STOPPING="1", STATUS=_one_line(status))
 
     def starting_again(self, status: str) -> None:
-        """The program is executed anew in this process: the manager is not to see the service end."""
+        """Report a reload while the program is executed again in this process, so that the manager does not see
+        the service end.
+        """
         self._tell(RELOADING="1", MONOTONIC_USEC=_now(), STATUS=_one_line(status))
 
     @contextmanager
@@ -61,7 +65,9 @@ class ServiceManager:
             self._tell(READY="1")
 
     def alive(self) -> None:
-        """Call it whenever it is known that the event loop moves, as often as you like."""
+        """Send a sign of life if one is due. Call this whenever the event loop is known to work, as often as you
+        like.
+        """
         if self.watchdog_seconds is None and not self._owed:
             return
         now = time.monotonic()
@@ -71,9 +77,11 @@ class ServiceManager:
 
     @contextmanager
     def working(self, status: str) -> Iterator[None]:
-        """While work before the start takes its time, the manager waits for it, and does not count it as stuck.
+        """Extend the start timeout while work before the start is running, so that the manager does not count the
+        service as stuck.
 
-        There is no end to that: whoever is killed while files are brought up to date begins again.
+        The time is not limited, because a server that is killed while it brings files up to date would have to
+        start again.
         """
         if self._address is None:
             yield
@@ -115,13 +123,17 @@ class ServiceManager:
 
 
 def environment_of_next(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment for executing the program anew in this process, which the manager goes on to watch."""
+    """Return the environment for executing the program again in this process, which the manager continues to
+    watch.
+    """
     own = {"WATCHDOG_PID": str(os.getpid())} if _watchdog_seconds(environment) is not None else {}
     return {**environment, **own}
 
 
 def _address(environment: Mapping[str, str]) -> str | None:
-    """A path, or an abstract name, which begins with a NUL byte for the system and with @ in the environment."""
+    """Return the address of the manager's socket: a path, or an abstract name. An abstract name starts with @ in
+    the environment, and with a NUL byte for the system.
+    """
     address = environment.get("NOTIFY_SOCKET", "")
     if address.startswith("@"):
         return "\0" + address[1:]
@@ -129,9 +141,9 @@ def _address(environment: Mapping[str, str]) -> str | None:
 
 
 def _watchdog_seconds(environment: Mapping[str, str]) -> float | None:
-    """How long the manager waits for a sign of life.
+    """Return how long the manager waits for a sign of life, or None if the manager does not wait for one.
 
-    It names the process that it has started. The one-file program serves in a child of that.
+    The manager names the process that it has started. The one-file program serves in a child of that process.
     """
     if environment.get("WATCHDOG_PID", str(os.getpid())) not in (str(os.getpid()), str(os.getppid())):
         return None

@@ -1,4 +1,6 @@
-"""Where the parts of the service are on a machine. The Debian package has the same, but for program and unit."""
+"""The paths of the service's parts on a machine. The Debian package has the same paths, except for the program and
+the unit.
+"""
 
 from pathlib import Path
 from typing import Final
@@ -11,7 +13,7 @@ PROGRAM: Final = Path("/usr/local/bin", NAME)
 PROGRAM_OF_PACKAGE: Final = Path("/usr/bin", NAME)
 CONFIG: Final = Path("/etc/wmsd/config.toml")
 BEGUN_BY_HAND: Final = f"runuser -u {{user}} -- {NAME} serve --config {CONFIG}"
-"""Where no systemd runs."""
+"""The command for machines where systemd is not running."""
 STATE: Final = Path("/var/lib", NAME)
-HIDDEN: Final = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys")))  # noqa: S108  (named, not used)
-"""What the service does not see (ProtectHome, PrivateTmp, PrivateDevices), or what holds no files."""
+HIDDEN: Final = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys")))  # noqa: S108  (compared, not used)
+"""Folders that the service cannot see (ProtectHome, PrivateTmp, PrivateDevices), or that cannot have files."""

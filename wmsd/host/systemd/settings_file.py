@@ -1,4 +1,4 @@
-"""Sets values in the text of a configuration file, and leaves everything else of it as people wrote it."""
+"""Sets values in the text of a configuration file, and leaves the rest of the text as people wrote it."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ from wmsd.settings.toml_errors import NoToml, read_toml
 from wmsd.settings.toml_writer import as_written
 
 FOLDERS: Final = {("server", "data"): "data", ("backup", "folder"): "backups"}
-"""Settings that name a folder which the server makes, and what the folders of a service are called."""
+"""The settings that name a folder which the server creates, with the names of these folders for a service."""
 OF_PACKAGE: Final = f"""\
 # Settings of {NAME}. The guide lists all of them, at /docs/settings; `wmsd config init FILE` writes them down.
 # After a change: wmsd config check --config {CONFIG}, then systemctl restart {NAME}
@@ -27,7 +27,9 @@ Values = Mapping[tuple[str, str], str]
 
 
 def read_config() -> str | None:
-    """The text of the file; None when there is none. Raises ServiceError and OSError."""
+    """Return the text of the configuration file, or None if the file does not exist. Raise ServiceError or OSError
+    if the file cannot be read.
+    """
     try:
         return CONFIG.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -37,12 +39,14 @@ def read_config() -> str | None:
 
 
 def settings_from(file: Path, text: str) -> Settings:
-    """The settings as the service finds them: of the file alone. Raises SettingsError."""
+    """Return the settings as the service reads them: from the file alone. Raise SettingsError if they are not
+    valid.
+    """
     return settings_of([Layer("file", str(file), _parsed(file, text), text)])
 
 
 def with_folders(file: Path, text: str, values: Values) -> str:
-    """The text with these values, and with absolute folders. Raises SettingsError and ServiceError."""
+    """Return the text with these values, and with absolute folders. Raise SettingsError or ServiceError."""
     changed = with_values(file, text, values)
     settings_from(file, changed)
     written = _parsed(file, changed)
@@ -57,7 +61,9 @@ def with_folders(file: Path, text: str, values: Values) -> str:
 
 
 def with_values(file: Path, text: str, values: Values) -> str:
-    """Raises ServiceError when the text is written in a way that cannot be changed line by line."""
+    """Return the text with these values. Raise ServiceError if the form of the text cannot be changed line by
+    line.
+    """
     expected = _parsed(file, text)
     for (section, key), value in values.items():
         if expected.get(section, {}).get(key) != value:
@@ -74,13 +80,17 @@ def with_values(file: Path, text: str, values: Values) -> str:
 
 
 def of_package() -> str:
-    """The configuration file that the Debian package brings: short, so that a new version seldom changes it."""
+    """Return the configuration file of the Debian package. The file is short, so that a new version seldom changes
+    it.
+    """
     lines = [f"[{section}]\n{key} = {as_written(str(STATE / name))}\n" for (section, key), name in FOLDERS.items()]
     return OF_PACKAGE + "\n".join(lines)
 
 
 def _with_line(text: str, section: str, key: str, line: str) -> str:
-    """In place of the line that sets it, or of the one that shows its default; else first in its section."""
+    """Return the text with `line` in place of the line that sets the key, or of the comment with its default.
+    Otherwise `line` is the first line of its section.
+    """
     lines = text.splitlines()
     heading = re.compile(rf"\s*\[\s*{section}\s*\]\s*(#.*)?")
     start = next((number for number, each in enumerate(lines) if heading.fullmatch(each)), None)

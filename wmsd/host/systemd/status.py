@@ -1,4 +1,4 @@
-"""How the service is, as systemd says."""
+"""The state of the service, as systemd reports it."""
 
 from pathlib import Path
 from typing import Final
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def service_verdict() -> Verdict:
-    """Raises ServiceError."""
+    """Return the state of the service. Raise ServiceError if systemctl cannot be run."""
     unit_file = next((path for path in (UNIT_FILE, *UNITS_OF_PACKAGES) if path.exists()), None)
     if unit_file is None:
         missing = NOT_INSTALLED if commands.has_systemctl() else NOT_EVEN_SYSTEMCTL.format(command=commands.SERVE)

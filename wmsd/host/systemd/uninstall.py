@@ -1,4 +1,4 @@
-"""What `wmsd service uninstall` does. Data, settings, program and user stay."""
+"""The steps of `wmsd service uninstall`. Data, settings, program and user stay."""
 
 from wmsd.base.dataclass import dataclass
 from wmsd.data_folder.file_swap import sync
@@ -13,11 +13,13 @@ from wmsd.host.systemd.unit import user_of
 class Removed:
     was_running: bool
     user: str
-    """Who it ran as."""
+    """The user that the service ran as."""
 
 
 def remove() -> Removed | None:
-    """Stops the service and removes its unit. Returns None where there was none. Raises ServiceError."""
+    """Stop the service and remove its unit. Return None if there was no service. Raise ServiceError if the unit is
+    not wmsd's or systemctl fails.
+    """
     commands.check_systemctl()
     for path in UNITS_OF_PACKAGES:
         if path.exists():
@@ -36,5 +38,7 @@ def remove() -> Removed | None:
     sync(UNIT_FILE.parent)
     if has_systemd:
         commands.run("systemctl", "daemon-reload")
-        commands.run_command("systemctl", "reset-failed", NAME)  # fails where nothing had failed
+        commands.run_command(
+            "systemctl", "reset-failed", NAME
+        )  # exits with an error if the service had not failed
     return removed

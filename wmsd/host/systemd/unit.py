@@ -15,7 +15,7 @@ TEMPLATE: Final = files("wmsd.host.systemd") / "wmsd.service"
 BY_COMMAND: Final = "Written by `wmsd service install`, which writes it anew."
 BY_PACKAGE: Final = "Of the Debian package wmsd."
 PLAIN: Final = re.compile(r"/[\w./@+,=~-]*", re.ASCII)
-"""Paths that a unit holds as they are. Others would have to be quoted in several ways."""
+"""Paths that need no quoting in a unit. Other paths would need several kinds of quoting."""
 FIRST_FREE_PORT: Final = 1024
 LOW_PORT: Final = ("CapabilityBoundingSet=CAP_NET_BIND_SERVICE", "AmbientCapabilities=CAP_NET_BIND_SERVICE")
 NO_CAPABILITY: Final = ("CapabilityBoundingSet=", "AmbientCapabilities=")
@@ -28,9 +28,9 @@ class Unit:
     user: str
     data: Path = STATE / "data"
     writable: tuple[Path, ...] = ()
-    """Folders outside of the state folder that the service writes to."""
+    """The folders outside the state folder that the service writes to."""
     has_low_port: bool = False
-    """Whether it listens on a port that is kept for the system."""
+    """True if the service listens on a port that is reserved for the system."""
 
     def text(self) -> str:
         return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
@@ -52,7 +52,7 @@ def unit_of_package() -> Unit:
 
 
 def user_of(unit_file: Path) -> str:
-    """Who the service of this unit runs as."""
+    """Return the user that the service of this unit runs as."""
     found = re.search(r"^User=(.+)$", unit_file.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
     return found[1] if found else NAME
 
@@ -62,7 +62,7 @@ def is_plain(path: Path) -> bool:
 
 
 def folders(settings: Settings) -> list[Path]:
-    """What the server writes to, by its settings."""
+    """Return the folders that the server writes to, by its settings."""
     log = [Path(settings.log.file).parent] if settings.log.file else []
     return [Path(settings.server.data), Path(settings.backup.folder), *log]
 

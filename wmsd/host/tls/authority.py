@@ -1,7 +1,7 @@
-"""An authority of the installation's own, and the certificates that it signs for this machine (RFC 5280).
+"""An authority of the installation, and the certificates that it signs for this machine (RFC 5280).
 
-The authority may vouch for private addresses and local names only (name constraints, section 4.2.1.10): whoever
-steals its key can pretend to be a machine of the LAN, and no site of the internet.
+The authority may certify only private addresses and local names (name constraints, section 4.2.1.10). A thief of
+its key can pretend to be a machine of the LAN, but not a site on the internet.
 """
 
 import ipaddress
@@ -18,11 +18,11 @@ from wmsd.host.tls.machine_names import MachineNames, is_in_networks
 
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 CERTIFICATE_LIFETIME: Final = timedelta(days=397)
-"""Browsers accept 825 days at most of an authority that people have installed."""
+"""Browsers accept at most 825 days from an authority that people have installed."""
 AUTHORITY_NOT_BEFORE: Final = datetime(2026, 1, 1, tzinfo=UTC)
-"""So that a clock that is set back does not make it invalid: people have installed it."""
+"""A fixed date, so that an installed authority stays valid if the clock is set back."""
 ALLOWANCE: Final = timedelta(days=1)
-"""For clocks of browsers that are behind."""
+"""The allowance for browsers whose clocks are behind."""
 LOCAL_NAMES: Final = ("localhost", "local", "lan", "home.arpa", "internal", "intranet")
 LOCAL_NETWORKS: Final = tuple(
     ipaddress.ip_network(each)
@@ -71,7 +71,7 @@ def new_authority(machine: MachineNames, now: datetime) -> Signed:
 
 
 def new_certificate(authority: Signed, machine: MachineNames, now: datetime) -> Signed:
-    """For those of the machine's names and addresses that the authority may vouch for."""
+    """Return a new certificate for the machine's names and addresses that the authority may certify."""
     key = ec.generate_private_key(ec.SECP256R1())
     names = alternative_names(authority.certificate, machine)
     certificate = (
@@ -91,7 +91,7 @@ def new_certificate(authority: Signed, machine: MachineNames, now: datetime) -> 
 
 
 def alternative_names(authority: x509.Certificate, machine: MachineNames) -> list[x509.GeneralName]:
-    """What a certificate of this authority may be for, of the machine's names and addresses."""
+    """Return the machine's names and addresses that a certificate of this authority may contain."""
     constraints = authority.extensions.get_extension_for_class(x509.NameConstraints).value
     permitted = constraints.permitted_subtrees or []
     domains = [each.value for each in permitted if isinstance(each, x509.DNSName)]
@@ -106,7 +106,7 @@ def alternative_names(authority: x509.Certificate, machine: MachineNames) -> lis
 
 
 def certificate_fingerprint(certificate: x509.Certificate) -> str:
-    """SHA-256, as systems show it."""
+    """Return the SHA-256 fingerprint, in the form that operating systems display."""
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
 
 

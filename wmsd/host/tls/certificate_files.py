@@ -1,4 +1,4 @@
-"""Whether the files of the certificate can be served."""
+"""Checks whether the server can use the files of the certificate."""
 
 import ssl
 from pathlib import Path
@@ -32,15 +32,15 @@ FAULTS: Final = (
     *(UNREADABLE, OTHER_KEY, KEY_WITH_PASSWORD, NO_KEY, NO_KEY_NAMED, EXCHANGED, DER, ARCHIVE),
     *(NO_CERTIFICATE, CUT_SHORT, NO_PEM),
 )
-"""What can be wrong with the files of the certificate."""
+"""The possible problems of the certificate's files."""
 SEQUENCE: Final = 0x30
 LEAST_DER: Final = 16
 VERSION_OF_ARCHIVES: Final = b"\x02\x01\x03"
-"""RFC 7292. Keys begin with a number too, a smaller one."""
+"""The version of PKCS #12 archives (RFC 7292). Keys also begin with a number, but a smaller one."""
 
 
 def check_files(server: Server) -> None:
-    """Raises SettingsError that says what is wrong with the files of the certificate."""
+    """Raise SettingsError with the problem if the files of the certificate cannot be used."""
     if server.certificate_files is None:
         return
     certificate, key = server.certificate_files
@@ -58,7 +58,7 @@ def check_files(server: Server) -> None:
 
 
 def has_key(path: Path) -> bool:
-    """Raises OSError."""
+    """Return True if the file has a private key. Raise OSError if the file cannot be read."""
     check_regular(path)
     return b"PRIVATE KEY" in path.read_bytes()
 
@@ -68,10 +68,12 @@ def _has_certificate(path: Path) -> bool:
 
 
 def form_of(content: bytes) -> str:
-    """The program of openssl that reads what is in DER: a certificate, a key or an archive; empty for others."""
+    """Return the openssl program that reads this DER content: a certificate, a key or an archive. Return "" for
+    other content.
+    """
     if len(content) < LEAST_DER or content[0] != SEQUENCE:
         return ""
-    inner = content[2 + (content[1] & 0x7F if content[1] & 0x80 else 0) :]  # its length has so many bytes
+    inner = content[2 + (content[1] & 0x7F if content[1] & 0x80 else 0) :]  # skips the bytes of the length
     if inner[:1] == bytes([SEQUENCE]):
         return "x509"
     return "pkcs12" if inner[:3] == VERSION_OF_ARCHIVES else "pkey" if inner[:1] == VERSION_OF_ARCHIVES[:1] else ""

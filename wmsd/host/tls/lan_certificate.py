@@ -1,7 +1,8 @@
 """The authority and the certificate of an installation, in `data/tls/`.
 
-The certificate is made anew when it lacks, ends soon, or is not for the names and addresses that the machine has
-now; the authority only when it is over, because people have installed it. Backups hold neither.
+The certificate is created again when it is missing, ends soon, or does not match the machine's current names and
+addresses. The authority is created again only when it ends soon, because people have installed it. Backups contain
+neither.
 """
 
 import logging
@@ -25,12 +26,14 @@ FOLDER: Final = "tls"
 AUTHORITY: Final = "authority.pem"
 AUTHORITY_KEY: Final = "authority.key"
 SERVED: Final = "served.pem"
-"""The certificate that is served, and its key."""
+"""The certificate that the server uses, and its key."""
 RENEWED_BEFORE: Final = timedelta(days=30)
 
 
 def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
-    """A file with a certificate for this machine that is good for weeks, and its key. Raises StorageError."""
+    """Return a file with a certificate for this machine and its key. The certificate is valid for at least 30
+    days. Raise StorageError if the certificate cannot be created.
+    """
     folder = data / FOLDER
     try:
         if not folder.is_dir():
@@ -49,7 +52,7 @@ def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
 
 
 def authority_of(data: Path) -> x509.Certificate | None:
-    """What people install, if there is one."""
+    """Return the certificate of the authority, which people install, or None if there is none."""
     return _certificate(data / FOLDER / AUTHORITY)
 
 
@@ -74,7 +77,7 @@ def _why_renew(served: Signed | None, authority: Signed, machine: MachineNames, 
         return "the old one begins later"
     try:
         certificate.verify_directly_issued_by(authority.certificate)
-    except Exception:  # which one depends on what is wrong with it
+    except Exception:  # the type of the exception depends on the error
         return "the old one is of another authority"
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     if set(names) != set(alternative_names(authority.certificate, machine)):
@@ -83,8 +86,8 @@ def _why_renew(served: Signed | None, authority: Signed, machine: MachineNames, 
 
 
 def _read(path: Path, key: Path | None = None) -> Signed | None:
-    """A certificate and its key, which may be in the same file. None when a file lacks, is cut off, or they do not
-    belong together: they are made anew then.
+    """Return a certificate and its key, which may be in the same file. Return None if a file is missing or cut
+    off, or if the two do not match. The caller then creates them again.
     """
     certificate = _certificate(path)
     with suppress(FileNotFoundError, ValueError, TypeError):
@@ -102,11 +105,11 @@ def _certificate(path: Path) -> x509.Certificate | None:
 
 
 def names_of(certificate: x509.Certificate) -> Iterator[str]:
-    """The names and addresses that it is for."""
+    """Yield the names and addresses in the certificate."""
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     yield from (str(each.value) for each in names)
 
 
 def served_of(data: Path) -> x509.Certificate | None:
-    """The certificate that is served, if there is one."""
+    """Return the certificate that the server uses, or None if there is none."""
     return _certificate(data / FOLDER / SERVED)

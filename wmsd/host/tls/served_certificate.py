@@ -1,4 +1,4 @@
-"""The certificate that is served: checked before the start, read again on SIGHUP, renewed in time."""
+"""The certificate that the server uses: checked before the start, read again on SIGHUP, and renewed in time."""
 
 import asyncio
 import logging
@@ -20,10 +20,14 @@ NOT_RENEWED: Final = "the certificate cannot be renewed; the one before is serve
 
 
 class ServedTls:
-    """The context lives as long as the server. Open connections keep the certificate that they began with."""
+    """The TLS context, which lives as long as the server. Open connections keep the certificate with which they
+    began.
+    """
 
     def __init__(self, server: Server, data: Path, clock: Clock) -> None:
-        """Raises SettingsError for files that are wrong, and StorageError when no certificate can be made."""
+        """Load the certificate. Raise SettingsError if the files are not valid, and StorageError if no certificate
+        can be created.
+        """
         self._server = server
         self._data = data
         self._clock = clock
@@ -39,7 +43,7 @@ class ServedTls:
         self._tell()
 
     def reload(self) -> None:
-        """Goes on with the certificate that there is when the new one is wrong."""
+        """Read the certificate again. If the new certificate is not valid, keep the current one."""
         try:
             check_files(self._server)
             self._told_at = None
@@ -49,7 +53,7 @@ class ServedTls:
             LOG.error(NOT_READ, error)
 
     async def keep(self) -> None:
-        """Renews the certificate in time, and looks whether its file has changed. Ends when it is cancelled."""
+        """Renew the certificate in time, and read its file again, until this task is cancelled."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
@@ -60,7 +64,7 @@ class ServedTls:
 
     def _of_lan(self) -> tuple[Path, Path]:
         from wmsd.host.tls.lan_certificate import (
-            certificate_for,  # imported when it is wanted: a start without it is faster
+            certificate_for,  # imported only when needed, so that a start without TLS is faster
         )
         from wmsd.host.tls.machine_names import machine_names
 
@@ -68,14 +72,14 @@ class ServedTls:
         return served, served
 
     def _tell(self) -> None:
-        """What is wrong with it, once a day."""
+        """Log the problems of the certificate, once a day."""
         now = self._clock.now()
         if self._told_at is not None and now < self._told_at + TOLD_EVERY:
             return
         self._told_at = now
         try:
             told = list(certificate_findings(self._server, self._data, now))
-        except Exception as error:  # such as of an authority that is torn, which is not served
+        except Exception as error:  # for example a damaged authority file, which the server does not need
             LOG.warning("the certificate is served, but could not be examined: %s", error)
             return
         for found in told:

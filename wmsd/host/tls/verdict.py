@@ -1,5 +1,5 @@
-"""Whether the certificate is good: the one place that decides it, for the check of the settings, the start, the
-doctor and the alerts.
+"""Decides whether the certificate is valid, for the check of the settings, the server start, the doctor and the
+alerts.
 """
 
 import ipaddress
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 DAY: Final = "%Y-%m-%d"
 WARNED_BEFORE: Final = timedelta(days=14)
 RENEWAL_ALLOWANCE: Final = timedelta(days=3)
-"""So late may a renewal be, of a server that was off over a weekend."""
+"""How late a renewal may be, for example because a server was off over a weekend."""
 AUTHORITY_WARNED_BEFORE: Final = timedelta(days=120)
 ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S104  (compared, not bound)
-"""Addresses that say nothing about the name by which people come."""
+"""Addresses that do not show the name that people use for this machine."""
 ISSUER_UNKNOWN: Final = (2, 20, 21)
-"""Codes of X509_verify_cert_error_string(3): the chain goes on, and its next certificate is nowhere."""
+"""Codes of X509_verify_cert_error_string(3): the next certificate of the chain cannot be found."""
 FLIGHTS: Final = 4
-"""A handshake is over, or refused, after so many turns of each side."""
+"""A handshake is finished or refused after this many turns of each side."""
 
 READ_AGAIN: Final = (
     "Put a new one there, and have the server read it: systemctl reload wmsd, or kill -HUP with the number of its "
@@ -100,7 +100,9 @@ KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMEL
 
 
 def certificate_findings(server: Server, data: Path, now: datetime) -> Found:
-    """All that is wrong. It reads the authorities that this machine knows, for 20 ms or more."""
+    """Yield all problems of the certificate. Reading the authorities that this machine trusts takes 20 ms or
+    more.
+    """
     found = list(judged_by_time(server, data, now))
     yield from found
     if server.certificate_files is not None and not any(each.kind is UNUSABLE for each in found):
@@ -109,7 +111,7 @@ def certificate_findings(server: Server, data: Path, now: datetime) -> Found:
 
 
 def judged_by_time(server: Server, data: Path, now: datetime) -> Found:
-    """What time or a renewal can bring about."""
+    """Yield the problems that time or a renewal can cause."""
     if server.tls == "lan":
         yield from _of_lan(data, now)
     if server.certificate_files is None:
@@ -134,7 +136,7 @@ def judged_by_time(server: Server, data: Path, now: datetime) -> Found:
 
 
 def _of_lan(data: Path, now: datetime) -> Found:
-    from wmsd.host.tls import lan_certificate  # imported here, as below
+    from wmsd.host.tls import lan_certificate  # imported here, because most installations do not need it
 
     folder, served, authority = (
         data / lan_certificate.FOLDER,
@@ -151,8 +153,10 @@ def _of_lan(data: Path, now: datetime) -> Found:
 
 
 def _chain(path: Path) -> "list[Certificate]":
-    """Empty where OpenSSL, which serves it, reads more than cryptography does: then nothing is said of it."""
-    from cryptography import x509  # imported here: most have no files
+    """Return the certificates in the file. Return an empty list if cryptography cannot read the file; OpenSSL,
+    which serves it, may accept more.
+    """
+    from cryptography import x509  # imported here, because most installations have no certificate files
 
     try:
         return x509.load_pem_x509_certificates(path.read_bytes())
@@ -172,8 +176,8 @@ def _issuers(path: Path, key: Path, data: Path) -> Found:
 
 
 def _is_issuer_unknown(path: Path, key: Path, data: Path) -> bool:
-    """Whether a client lacks an issuer that trusts what this machine trusts, and the authority of the house. It
-    shakes hands with it in memory.
+    """Return True if a client would lack an issuer of the certificate. The client trusts what this machine trusts,
+    and the authority of the installation. The check is a TLS handshake in memory.
     """
     from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
 
@@ -205,13 +209,15 @@ def _names(path: Path, listen: str) -> Found:
     chain, host = _chain(path), listen.rpartition(":")[0].strip("[]")
     if not chain:
         return
-    from cryptography.x509 import ExtensionNotFound  # imported here: most have no files
+    from cryptography.x509 import (
+        ExtensionNotFound,
+    )  # imported here, because most installations have no certificate files
 
     try:
         names = list(names_of(chain[0]))
     except ExtensionNotFound:
         names = []
-    except ValueError:  # another extension cannot be read
+    except ValueError:  # another extension of the certificate cannot be read
         return
     if not names:
         yield NAMELESS.of(path)
