@@ -1,1 +1,1 @@
-"""The last requests of each company: what was sent, what came back, and why it was refused."""
+"""The last requests of each company: the request, the answer, and the reason for a refusal."""

@@ -1,6 +1,6 @@
-"""The use cases: looking at the last requests of a company, and at one of them.
+"""The operations of the request history: listing the last requests of a company, and getting one of them.
 
-Admins see all requests of their companies. Others see those of their own tokens.
+Admins see all requests of their companies. Other users see the requests of their own tokens.
 """
 
 import json
@@ -21,7 +21,7 @@ from wmsd.request_history.refusal_remedies import Question, refusal_remedy
 from wmsd.request_history.schema import LONGEST_ID, RequestDetail, RequestQuery, RequestShown
 
 MOST_LOOKED_AT: Final = 5_000
-"""Requests that are looked at for one page: then it ends, and the next one goes on."""
+"""The most requests that are checked for one page. Then the page ends, and the next page continues."""
 
 
 @operation(tag="Requests", answer="cursor", returns=RequestShown)
@@ -30,7 +30,7 @@ async def list_requests(
 ) -> CursorPage:
     """List the last requests of the company, the newest first.
 
-    Requests that name no company, or none that their token may use, belong to no company and are not listed.
+    A request is not listed if it names no company, or a company that its token may not use.
     """
     sees_all = _sees_all(caller)
     fits = _fits(query, None if sees_all else caller.actor.user_id)
@@ -41,7 +41,10 @@ async def list_requests(
 async def get_request(
     history: RequestHistory, request_id: str, company: Company, caller: Caller
 ) -> dict[str, object]:
-    """Get one of the last requests of the company, why it was refused, and what to do."""
+    """Get one of the last requests.
+
+    The answer also has the reason why the request was refused, and what to do about it.
+    """
     sees_all = _sees_all(caller)
     found = await history.look(partial(_find, history, company.id, request_id[:LONGEST_ID]))
     if found is None or not (sees_all or found.shown["user_id"] == caller.actor.user_id):
@@ -63,12 +66,16 @@ async def get_request(
 
 
 def _sees_all(caller: Caller) -> bool:
-    """By the role of the session: that of its user may wait."""
+    """Return True if the role of the session may see all requests. The role of the session may be lower than that
+    of its user.
+    """
     return caller.role is not None and has_role(caller.role, "company-admin")
 
 
 def _fits(query: RequestQuery, user_id: int | None) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether a request is asked for. `user_id`: only those of this user."""
+    """Return a function that tells if a request matches the query. `user_id` restricts the requests to those of
+    this user.
+    """
     wanted = {"operation": query.operation, "token_id": query.token, "code": query.code, "user_id": user_id}
     equal = {name: value for name, value in wanted.items() if value is not None}
 

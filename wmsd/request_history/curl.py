@@ -1,4 +1,4 @@
-"""A request as a line for the shell."""
+"""Shows a request as a command line of the shell."""
 
 import shlex
 from collections.abc import Mapping
@@ -7,12 +7,14 @@ from typing import Any, Final
 from wmsd.dispatch.call import MOST_KEPT
 
 SENT: Final = ("X-Company-Id", "X-Three-Pl-Id", "Content-Type", "Accept", "Idempotency-Key", "If-Match")
-"""The headers that decide on the answer."""
+"""The headers that affect the answer."""
 FROM_A_FILE: Final = "@body.json"
 
 
 def line(request: Mapping[str, Any], origin: str) -> str:
-    """With $TOKEN in place of the token. A body that is not kept whole is to be put into a file."""
+    """Return the request as a curl command with $TOKEN in place of the token. A body that is not stored completely
+    must be put into a file.
+    """
     parts = ["curl"]
     if request["method"] == "HEAD":
         parts.append("--head")
@@ -29,12 +31,12 @@ def line(request: Mapping[str, Any], origin: str) -> str:
 
 
 def was_not_read(request: Mapping[str, Any]) -> bool:
-    """Whether it had a body that nobody has read, as when it was refused by its head."""
+    """Return True if the server did not read the body, for example because the head of the request was refused."""
     headers = request["headers"]
     announced = headers.get("Content-Length", "0").strip("0") or "Transfer-Encoding" in headers
     return not request["body_bytes"] and bool(announced)
 
 
 def is_whole(request: Mapping[str, Any]) -> bool:
-    """Whether all of the body is kept, apart from secrets."""
+    """Return True if the complete body is stored, except for secrets."""
     return request["body"] is not None and request["body_bytes"] <= MOST_KEPT

@@ -1,7 +1,8 @@
-"""The files of kept requests: a folder for each company, and in it segments, which are only ever appended to.
+"""The files of stored requests: a folder for each company with segments, which are only ever appended to.
 
-A segment is named by the place of its first line. When all together are too large, the oldest segment of the
-company that has the most goes: so nobody's requests are pushed out by somebody who asks more often.
+The name of a segment is the position of its first line. When all segments together are too large, the oldest
+segment of the company with the most bytes is deleted. A company with many requests therefore never displaces those
+of another company.
 """
 
 import os
@@ -12,13 +13,13 @@ from typing import Final
 from wmsd.request_history import lines as entries
 
 IN_ALL: Final = 50
-"""So many full segments fit."""
+"""The number of full segments that fit into the limit."""
 LEAST_BYTES: Final = 64 * 1024
 DAY: Final = 86_400 * 1_000_000
-"""A segment takes lines for a day, in microseconds, so that what is old can be deleted with its segment."""
+"""A segment takes lines for a day, in microseconds, so that old lines can be deleted with their segment."""
 SUFFIX: Final = ".jsonl"
 LONGEST_LINE: Final = 256 * 1024
-"""Bytes. Every line is shorter."""
+"""A number of bytes that is greater than every line."""
 
 
 class Segments:
@@ -27,11 +28,13 @@ class Segments:
         self._most_bytes = most_bytes
         self._full = max(LEAST_BYTES, most_bytes // IN_ALL)
         self._sizes: dict[int, dict[int, int]] | None = None
-        """Of each company's segments, by their first places, the oldest first."""
+        """The sizes of each company's segments, by their first positions, the oldest first."""
         self._bytes = 0
 
     def append(self, company_id: int, first: int, lines: bytes) -> None:
-        """`first` is the place of the first of the lines. Raises OSError."""
+        """Append lines. `first` is the position of the first line. Raise OSError if the lines cannot be
+        written.
+        """
         own = self._known().setdefault(company_id, {})
         segment = next(reversed(own), None)
         if segment is None or own[segment] >= self._full or first - segment > DAY:
@@ -39,7 +42,7 @@ class Segments:
         path = self._path(company_id, segment)
         try:
             size = self._write(path, lines)
-        except FileNotFoundError:  # its folder is new, or somebody has removed it
+        except FileNotFoundError:  # the folder does not exist yet, or a person has removed it
             path.parent.parent.mkdir(mode=0o700, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)
             size = self._write(path, lines)
@@ -48,7 +51,7 @@ class Segments:
         self._keep_within_bounds()
 
     def last(self, company_id: int) -> int:
-        """The place of the company's last line; 0 without one."""
+        """Return the position of the company's last line, or 0 if there is no line."""
         for segment in reversed(self.of(company_id)):
             for line in reversed(self.read(company_id, segment, LONGEST_LINE).split(b"\n")):
                 if (entry := entries.read(line)) is not None:
@@ -57,11 +60,13 @@ class Segments:
         return 0
 
     def of(self, company_id: int) -> list[int]:
-        """The company's segments, the oldest first."""
+        """Return the company's segments, the oldest first."""
         return list(self._known().get(company_id, ()))
 
     def read(self, company_id: int, segment: int, last_bytes: int | None = None) -> bytes:
-        """The lines of a segment, or its last bytes; none when it is gone. Raises OSError."""
+        """Return the lines of a segment, or its last bytes. Return no bytes if the segment was deleted. Raise
+        OSError if the segment cannot be read.
+        """
         try:
             with self._path(company_id, segment).open("rb") as file:
                 if last_bytes is not None:
@@ -71,7 +76,7 @@ class Segments:
             return b""
 
     def forget(self, before: float) -> None:
-        """Deletes the segments that were written before that moment, in seconds since 1970. Raises OSError."""
+        """Delete the segments that were last written before `before`, in seconds since 1970. Raise OSError."""
         known = [(company_id, segment) for company_id, own in self._known().items() for segment in own]
         for company_id, segment in known:
             try:
@@ -82,7 +87,7 @@ class Segments:
                 self._remove(company_id, segment)
 
     def _known(self) -> dict[int, dict[int, int]]:
-        """Found in the folder at the first use. Raises OSError."""
+        """Return the sizes of the segments, which are read from the folder at the first use. Raise OSError."""
         if self._sizes is None:
             found: dict[int, dict[int, int]] = {}
             for path in sorted(self._folder.glob(f"*/*{SUFFIX}")):
@@ -93,8 +98,8 @@ class Segments:
         return self._sizes
 
     def _write(self, path: Path, lines: bytes) -> int:
-        """Appends lines. Returns the size of the file. What a crash or a full disk has cut off stays a line by
-        itself.
+        """Append lines and return the size of the file. A line that a crash or a full disk has cut off stays a
+        separate line.
         """
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o600), "ab", 0) as file:
@@ -103,7 +108,7 @@ class Segments:
                 lines = b"\n" + lines
             written = file.write(lines)
             if written < len(lines):
-                file.write(lines[written:])  # says what is wrong
+                file.write(lines[written:])  # the second write raises the error of the disk
         return size + len(lines)
 
     def _keep_within_bounds(self) -> None:
@@ -119,7 +124,7 @@ class Segments:
         self._bytes -= own.pop(segment)
         if not own:
             del self._known()[company_id]
-            with suppress(OSError):  # somebody keeps other files there
+            with suppress(OSError):  # a person has put other files there
                 path.parent.rmdir()
 
     def _path(self, company_id: int, segment: int) -> Path:

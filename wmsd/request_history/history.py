@@ -1,7 +1,7 @@
-"""Keeps the last requests of each company, in memory and in files.
+"""Stores the last requests of each company, in memory and in files.
 
-The event loop only hands a request over. A thread masks, formats and writes what waits, in groups: a crash loses
-the requests of the last moment. Whatever fails here costs nobody the answer.
+The event loop only passes a request on. A thread masks, formats and writes the waiting requests in groups, so a
+crash loses the requests of the last 0.25 seconds. No error here affects the answer to a request.
 """
 
 import asyncio
@@ -34,16 +34,18 @@ Result = TypeVar("Result")
 LOG: Final = logging.getLogger("wmsd.requests")
 EVERY_SECONDS: Final = 0.25
 MOST_WAITING: Final = 1000
-"""Requests that wait for a slow disk. Further ones are not kept."""
+"""The most requests that wait for a slow disk. Further requests are not stored."""
 ONE_REFUSAL_A: Final = timedelta(seconds=1)
-"""Of those that a company's limit refuses only one in this time is kept: others would push out all else."""
+"""Of the requests that a company's rate limit refuses, only one in this time is stored. Otherwise they would
+displace all others.
+"""
 READS_A_SECOND: Final = 5
-"""Of the reads of a company that succeed. A company at its usual limit has one; keeping all of many would cost
-a tenth of the rate.
+"""The successful reads of a company that are stored per second. A company at its usual limit has one read per
+second. To store all of many reads would cost a tenth of the request rate.
 """
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 END: Final = 2**62
-"""A place after all others."""
+"""A position after all others."""
 NOT_IN_FILES: Final = "requests are kept in memory only"
 NOT_READ: Final = "files of kept requests cannot be read"
 NOT_KEPT: Final = "a request is not kept"
@@ -55,7 +57,7 @@ class RequestHistory:
     def __init__(
         self, folder: Path, settings: Requests, clock: Clock, platform: Database, abilities: Collection[str]
     ) -> None:
-        """`folder`: a place in the data folder. `abilities`: those in force."""
+        """Create the history. `folder` is a folder within the data folder. `abilities` are those in force."""
         self.platform = platform
         self.clock = clock
         self.is_on = settings.keep
@@ -63,29 +65,31 @@ class RequestHistory:
         self._days = settings.days
         self._abilities = abilities
         self._told = RepeatedFailures(LOG, (StorageError, RuntimeError), monotonic=clock.monotonic)
-        has_failed = partial(self._told.failed, NOT_KEPT)  # the next requests are kept again
+        has_failed = partial(self._told.failed, NOT_KEPT)  # the next requests are stored again
         self._batches = Batches[Taken](
             "wmsd-requests", self.write_waiting, has_failed, EVERY_SECONDS, MOST_WAITING
         )
         self.take = self._batches.take
         self._lock = threading.Lock()
-        """Held by whoever writes, or asks what there is."""
+        """Locked by a thread that writes, or that reads the list of requests."""
         self._looking = asyncio.Lock()
-        """One looks at a time: it takes the processor."""
+        """Allows one search at a time, because a search uses the processor."""
         self._recent = Recent()
         self._segments = Segments(folder, settings.megabytes * MEGABYTE)
         self._last: dict[int, int] = {}
-        """The place of each company's last request."""
+        """The position of each company's last request."""
         self._limited_at: dict[int, datetime] = {}
         self._left_out: Counter[int] = Counter()
         self._reads: dict[int, int] = {}
-        """How many reads of each company were kept in this second of the monotonic clock."""
+        """The number of stored reads of each company in the current second of the monotonic clock."""
         self._second = 0
 
     # --- on the event loop ---------------------------------------------------------------------------------------
 
     def wants(self, company_id: int, method: str, status: int) -> bool:
-        """Whether a request is kept: each that is refused or writes, and some of the others."""
+        """Return True if the request is to be stored: every request that is refused or writes, and some of the
+        others.
+        """
         if status >= 400 or method not in SAFE_METHODS:
             return True
         second = int(self.clock.monotonic())
@@ -100,7 +104,7 @@ class RequestHistory:
     # --- on a thread ---------------------------------------------------------------------------------------------
 
     def write_waiting(self) -> None:
-        """Keeps the requests that wait."""
+        """Store the requests that wait."""
         with self._lock:
             groups: dict[int, list[bytes]] = {}
             first: dict[int, int] = {}
@@ -118,7 +122,7 @@ class RequestHistory:
                 self._told.failed(TOO_MANY, RuntimeError(f"{lost} were left out"))
 
     def _line(self, taken: Taken) -> bytes | None:
-        """None for one that is not kept."""
+        """Return the line of a request, or None if the request is not stored."""
         company_id = taken.company.id
         if taken.status == 429:
             since = taken.at - self._limited_at.get(company_id, datetime.min.replace(tzinfo=taken.at.tzinfo))
@@ -134,7 +138,9 @@ class RequestHistory:
             return None
 
     def _next(self, company_id: int, at: datetime) -> int:
-        """The place of a request: microseconds since 1970, but always past those before, whatever the clock."""
+        """Return the position of a request: microseconds since 1970, but always greater than the positions before,
+        whatever the clock says.
+        """
         last = self._last.get(company_id)
         if last is None:
             try:
@@ -145,20 +151,22 @@ class RequestHistory:
         return place
 
     def _write(self, groups: dict[int, list[bytes]], first: dict[int, int]) -> None:
-        """On a disk without room, requests are lost before anything else is."""
+        """Write the lines to the files. If the disk has no room, requests are lost before any other data."""
         with self._told.trying(NOT_IN_FILES, OSError, StorageError):
             check_room(self._folder.parent, 0)
             for company_id, lines in groups.items():
                 self._segments.append(company_id, first[company_id], b"".join(lines))
 
     def forget_old(self) -> None:
-        """Deletes what is older than the settings say; everything when nothing is to be kept. Raises OSError."""
+        """Delete the requests that are older than the settings allow, or all requests if none are to be stored.
+        Raise OSError.
+        """
         until = (self.clock.now() - timedelta(days=self._days)).timestamp() if self.is_on else math.inf
         with self._lock:
             self._segments.forget(until)
 
     def close(self) -> None:
-        """Keeps the last ones."""
+        """Store the requests that still wait."""
         self._batches.close(EVERY_SECONDS * 20)
         if self._batches.waiting:
             self.write_waiting()
@@ -166,8 +174,8 @@ class RequestHistory:
     # --- reading -------------------------------------------------------------------------------------------------
 
     async def look(self, find: Callable[[], Result]) -> Result:
-        """What is found, on a thread, one after the other: also when whoever asked hangs up. Raises Problem when
-        nothing is kept.
+        """Run `find` on a thread and return its result. Searches run one after the other, even if callers
+        disconnect. Raise Problem if requests are not stored.
         """
         if not self.is_on:
             raise Problem("FORBIDDEN", OFF)
@@ -179,8 +187,8 @@ class RequestHistory:
         return await asyncio.shield(asyncio.ensure_future(in_turn()))
 
     def newest_first(self, company_id: int, before: int, containing: bytes = b"") -> Iterator[Entry | None]:
-        """The company's requests before that place; None for each that was looked at in vain. `containing`: only
-        those whose line has these bytes.
+        """Yield the company's requests before the position `before`, the newest first. Yield None for each line
+        that does not match. `containing` restricts the requests to lines with these bytes.
         """
         self.write_waiting()
         with self._lock:

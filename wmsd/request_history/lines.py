@@ -1,4 +1,4 @@
-"""What is kept of a request, as a line of text: what lists show, a tab, the rest, and a tab.
+"""A stored request as a line of text: the fields for lists, a tab, the other fields, and a tab.
 
 A line that does not end with a tab was cut off.
 """
@@ -29,9 +29,9 @@ ASKED_FOR: Final = (
     "Transfer-Encoding",
 )
 KNOWN: Final = ("X-Company-Id", "X-Three-Pl-Id", "Idempotency-Key", "If-Match", "If-None-Match")
-"""Those that the call has already."""
+"""The headers that the call already has as fields."""
 REQUEST_HEADERS: Final = (*ASKED_FOR, *KNOWN)
-"""Those that hold no secrets. No other is ever kept."""
+"""Headers without secrets. No other header is ever stored."""
 ANSWER_HEADERS: Final = ("ETag", "Idempotent-Replayed", "Location", "Retry-After", "X-RateLimit-Limit")
 LONGEST_HEADER: Final = 300
 LONGEST_PATH: Final = 2000
@@ -39,33 +39,33 @@ MOST_OF_GOOD_ANSWER: Final = 2 * 1024
 GRAPHQL: Final = "run_graphql"
 NOT_RUN: Final = '{"errors":'
 CODE: Final = re.compile(r'"code":"(\w+)"')
-"""In a refusal that is too long to be kept whole."""
+"""The code in a refusal that is too long to be stored completely."""
 
 
 class Taken(NamedTuple):
-    """A request that was answered, as the event loop hands it over: nothing is formatted yet."""
+    """An answered request as the event loop passes it on. Nothing is formatted yet."""
 
     at: datetime
     seconds: float
     method: str
     path: str
     headers: Sequence[str | None]
-    """Those of REQUEST_HEADERS."""
+    """The values of REQUEST_HEADERS."""
     request_id: str
     address: str
     operation: Operation
     caller: Caller
     company: Company
     sent: bytes
-    """The beginning of its body."""
+    """The first bytes of the request's body."""
     body_bytes: int
     parts: Sequence[Part]
     status: int
     answer: bytes
-    """Its beginning."""
+    """The first bytes of the answer."""
     answer_bytes: int
     answer_headers: Sequence[str | None]
-    """Those of ANSWER_HEADERS."""
+    """The values of ANSWER_HEADERS."""
 
     @property
     def is_graphql(self) -> bool:
@@ -73,7 +73,7 @@ class Taken(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A kept request: what lists show, and the text of the rest."""
+    """A stored request: the fields for lists, and the text of the other fields."""
 
     shown: dict[str, Any]
     rest: str
@@ -84,7 +84,9 @@ class Entry(NamedTuple):
 
 
 def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: int) -> bytes:
-    """`sequence`: its place among the company's. `abilities`: those in force."""
+    """Return the line of a request. `sequence` is its position among the company's requests. `abilities` are those
+    in force.
+    """
     actor = taken.caller.actor
     answer, parts = taken.answer.decode("utf-8", "ignore"), taken.parts
     if taken.is_graphql:
@@ -126,7 +128,7 @@ def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: in
 
 
 def read(line: bytes) -> Entry | None:
-    """None for a line that a crash or a full disk has cut off."""
+    """Parse a line. Return None if a crash or a full disk has cut the line off."""
     parts = line.rstrip(b"\n").split(b"\t")
     if len(parts) != 3 or parts[2]:
         return None
@@ -141,12 +143,12 @@ def _headers(names: Iterable[str], values: Iterable[str | None]) -> dict[str, st
 
 
 def answer_to_keep(status: int, answer: bytes) -> bytes:
-    """What is kept of an answer: more of a refusal than of others."""
+    """Return the part of an answer that is stored. The part is longer for a refusal."""
     return answer[: MOST_KEPT if status >= 400 else MOST_OF_GOOD_ANSWER]
 
 
 def refusal_of(taken: Taken, answer: str, parts: Sequence[Part], abilities: Container[str]) -> Refusal | None:
-    """Why the request, or a part of it, was refused. None when it was not."""
+    """Return why the request, or a part of it, was refused. Return None if nothing was refused."""
     if taken.status < 400:
         return _of_parts(taken, answer, parts)
     problem = _problem(answer)
@@ -167,7 +169,9 @@ def refusal_of(taken: Taken, answer: str, parts: Sequence[Part], abilities: Cont
 
 def _of_parts(taken: Taken, answer: str, parts: Sequence[Part]) -> Refusal | None:
     refused = [part for part in parts if part.status >= 400]
-    if not refused and answer.startswith(NOT_RUN):  # a document, for clients that read only plain JSON
+    if not refused and answer.startswith(
+        NOT_RUN
+    ):  # a GraphQL document that was not run; the status is 200 for clients that read only plain JSON
         problem = _problem(answer)
         refused = [Part("The document", 400, problem["code"], problem["message"])]
     if not refused:
@@ -179,7 +183,7 @@ def _of_parts(taken: Taken, answer: str, parts: Sequence[Part]) -> Refusal | Non
 
 
 def _problem(answer: str) -> dict[str, Any]:
-    """The refusal in the form of the API, of GraphQL, or of problem details."""
+    """Return the refusal in an answer, which has the form of the API, of GraphQL, or of problem details."""
     try:
         body = json.loads(answer)
     except ValueError:
@@ -192,7 +196,7 @@ def _problem(answer: str) -> dict[str, Any]:
 
 
 def _lack(taken: Taken, abilities: Container[str]) -> Lack | None:
-    """The ability that the caller lacks, or the module that is off."""
+    """Return the ability that the caller lacks, or the module that is off, or None."""
     declared = taken.operation.ability
     needed = needed_ability(declared, abilities)
     if declared is not None and needed is not None and taken.caller.abilities.isdisjoint({declared, needed}):

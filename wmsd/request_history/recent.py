@@ -1,4 +1,6 @@
-"""The last requests of each company in memory, within bounds: no company can take another's share."""
+"""The last requests of each company in memory. The memory is bounded, and no company can use the share of
+another.
+"""
 
 from collections import OrderedDict, deque
 from dataclasses import field
@@ -7,10 +9,12 @@ from typing import Final
 from wmsd.base.dataclass import dataclass
 
 MOST: Final = 500
-"""Requests of a company."""
+"""The most requests of a company."""
 MOST_BYTES_OF_A_COMPANY: Final = 1_000_000
 MOST_BYTES: Final = 16_000_000
-"""Of all companies. Beyond that, the company that asked the longest ago is dropped: its files have them."""
+"""The most bytes of all companies. Beyond this, the company whose last request is the oldest is dropped, because
+its files have its requests.
+"""
 
 
 @dataclass(slots=True)
@@ -36,7 +40,7 @@ class Recent:
             self._bytes -= dropped.bytes
 
     def of(self, company_id: int) -> list[bytes]:
-        """The newest first."""
+        """Return the lines of a company, the newest first."""
         own = self._companies.get(company_id)
         return [] if own is None else list(reversed(own.lines))
 

@@ -1,4 +1,4 @@
-"""Why a request was refused, in a sentence. What can be done about it is in `refusal_remedies.py`."""
+"""The reason of a refusal in a sentence. `refusal_remedies.py` says what to do about it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, field
@@ -7,17 +7,17 @@ from typing import Any, Final, Literal
 from wmsd.base.dataclass import dataclass
 
 MOST_FIELDS: Final = 3
-"""So many wrong fields stand in a sentence."""
+"""The most fields with errors that a sentence names."""
 LONGEST: Final = 500
 
 
 Lack = tuple[Literal["ability", "module"], str]
-"""What was missing for a permission: its kind, and its name."""
+"""The missing permission: its kind, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the answer said, and what the service knew beside it."""
+    """The content of a refusal, and what the server knew in addition."""
 
     status: int
     code: str
@@ -29,13 +29,13 @@ class Refusal:
     noun: str = ""
     """The tag of the operation."""
     summary: str = ""
-    """Of the operation."""
+    """The summary of the operation."""
     lack: Lack | None = None
     is_part: bool = False
-    """Whether a part of a batch or of a document was refused, and not all of it."""
+    """True if only a part of a batch or of a document was refused."""
 
     def kept(self) -> dict[str, Any]:
-        """What remedies need, without what the answer says."""
+        """Return the fields that advice needs, without the field errors of the answer."""
         return {**asdict(self), "errors": {}}
 
 
@@ -45,7 +45,7 @@ def why(refusal: Refusal) -> str:
 
 
 def _as_answered(refusal: Refusal) -> str:
-    """The message, and the first of the fields that are wrong."""
+    """Return the message and the first fields with errors."""
     wrong = [f"{path or 'the body'} {sentences[0]}" for path, sentences in refusal.errors.items() if sentences]
     if not wrong:
         return refusal.message
@@ -104,4 +104,4 @@ WHY: Final[Mapping[str, Callable[[Refusal], str]]] = {
     "PRECONDITION_FAILED": _precondition,
     "IDEMPOTENCY_KEY_REUSED": _key,
 }
-"""For the other codes the answer says it."""
+"""The functions for some codes. For the other codes, the answer itself has the reason."""

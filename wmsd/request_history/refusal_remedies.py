@@ -1,4 +1,4 @@
-"""What to do about a refusal, as things stand now."""
+"""Advice about a refusal, from the current state of the installation."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -24,7 +24,9 @@ BAD_DOCUMENT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a remedy may depend on. `sees_all`: whoever asks may know of other people's tokens."""
+    """Everything that the advice may depend on. `sees_all` is True if the caller may know about other people's
+    tokens.
+    """
 
     tx: Transaction
     refusal: Refusal
@@ -32,12 +34,12 @@ class Question:
     token_id: int | None
     sees_all: bool
     was_read: bool
-    """Whether its body was what a body should be, or it had none."""
+    """True if the body was in the required form, or if the request had no body."""
     now: datetime
 
 
 def refusal_remedy(question: Question) -> str:
-    """The transaction is one of `platform.db`."""
+    """Return the advice. The transaction is one of `platform.db`."""
     refusal = question.refusal
     found = BY_STATUS.get((refusal.code, refusal.status)) or BY_CODE.get(refusal.code) or UNKNOWN
     return found if isinstance(found, str) else found(question)
@@ -77,7 +79,9 @@ def _ability(question: Question, ability: str) -> str:
 
 
 def _others(question: Question, ability: str) -> str:
-    """The tokens that have the ability for this company, for who may know of them."""
+    """Return a sentence about the tokens with this ability for this company, or "" if the caller may not know
+    about them.
+    """
     if not question.sees_all:
         return ""
     now = timestamps.to_text(question.now)
@@ -95,13 +99,15 @@ def _others(question: Question, ability: str) -> str:
 
 
 def _who(question: Question) -> str:
-    """Who may do everything in the company."""
+    """Return a sentence that says who may do everything in the company."""
     admins = [user.email for user in _own_users(question) if user.role == "company-admin"]
     return f" Ask {_some(admins) if admins else 'a site admin'}."
 
 
 def _own_users(question: Question) -> list[User]:
-    """The users of the company. Site admins are none: nobody else is to know of their tokens."""
+    """Return the users of the company, without site admins, because other users must not know about the tokens of
+    site admins.
+    """
     company_id = question.company.id
     return [
         user
@@ -126,7 +132,9 @@ def _limited(question: Question) -> str:
 
 
 def _malformed(question: Question) -> str:
-    """GraphQL has one status for a body that cannot be read and for a document that does not fit the schema."""
+    """Return the advice for status 400. GraphQL has this status for a body that cannot be read, and for a document
+    that does not fit the schema.
+    """
     return BAD_DOCUMENT if question.refusal.noun == "GraphQL" and question.was_read else BAD_BODY
 
 

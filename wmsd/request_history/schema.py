@@ -1,4 +1,4 @@
-"""What is kept of a request, and how one asks for it."""
+"""The fields of a stored request, and of the queries for requests."""
 
 from typing import Annotated, Final, Literal
 
@@ -14,7 +14,9 @@ LONGEST_ID: Final = 64
 
 
 class RequestShown(Model):
-    """A request in a list. `code` and `why` say what was wrong, also with a part of a batch or document."""
+    """A request in a list. `code` and `why` give the reason of a refusal, also if only a part of a batch or a
+    document was refused.
+    """
 
     id: str
     at: Timestamp
@@ -53,7 +55,9 @@ class RequestDetail(RequestShown):
 
 
 class RequestQuery(CursorQuery):
-    """`status` is that of the answer; refused is any from 400 on, and what failed in a batch or a document."""
+    """The filters of the list. `status` is the status of the answer. `refused` means every status from 400 on, and
+    every batch or document with a refused part.
+    """
 
     status: StatusClass | None = None
     operation: Annotated[str, Field(max_length=100)] | None = None
