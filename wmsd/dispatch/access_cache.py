@@ -65,8 +65,8 @@ class AccessCache:
         session_uses: SessionUses,
         demands_second_factor: bool = False,
     ) -> None:
-        """Create the cache. `lifetimes` are those of sessions. `demands_second_factor` is True if admins must have
-        a second factor.
+        """Create the cache. `lifetimes` are the lifetimes of sessions. `demands_second_factor` is True if admins
+        must have a second factor.
         """
         self._demands_second_factor = demands_second_factor
         self._platform = platform
@@ -78,8 +78,8 @@ class AccessCache:
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Called with the ids of all companies each time wmsd reads the companies."""
         self._uses = defaultdict[str, dict[int, tuple[datetime, str]]](dict)
-        """The time and the client address of the last use of each token, by table and token id. The tables are
-        those of people's, sites' and platform tokens.
+        """The time and the client address of the last use of each token, by table and token id. There is a table
+        each for users' tokens, sites' tokens and platform tokens.
         """
         self._addresses = TokenAddresses()
         self._session_uses, self._seen = session_uses, session_uses.seen
@@ -127,8 +127,8 @@ class AccessCache:
         return len(self._kept.callers) + len(self._kept.companies or ())
 
     async def caller(self, token: str | None, address: str) -> Caller:
-        """Return the caller who owns this token, and note the client address. Raise Problem (401) if the token is
-        not valid.
+        """Return the caller who owns this token, and note that the token was used from this address. Raise Problem
+        (401) if the token is not valid.
         """
         if not token:
             raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
@@ -181,8 +181,8 @@ class AccessCache:
 
     async def session_user(self, secret: str) -> int | None:
         """Return the id of the user to whom this session belongs, or belonged until the session expired. Return
-        None if the session is unknown, was ended by a person, or had expired before the server started, or if the
-        user is disabled.
+        None if the session is unknown, was ended by a person, or had expired before the server started. Also
+        return None if the user is disabled.
         """
         hash_ = secret_hash(secret)
         former = self._session_uses.former_user(hash_)
@@ -216,8 +216,8 @@ class AccessCache:
         return len(ended)
 
     async def site_caller(self, token: str | None, address: str = "") -> Caller:
-        """Return the site that the bearer token belongs to, and note the client address. Raise Problem (401) if
-        the token is not valid.
+        """Return the site that the bearer token belongs to, and note that the token was used from this address.
+        Raise Problem (401) if the token is not valid.
         """
         if not token:
             raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
@@ -230,14 +230,12 @@ class AccessCache:
         return sites.caller_of_site(site)
 
     async def kernel(self, token: str | None, address: str = "") -> Caller:
-        """Return the caller with the platform token, and note the client address. Raise Problem (401) if the token
-        is not valid.
+        """Return the caller with the platform token, and note that the token was used from this address. Raise
+        Problem (401) if the token is not valid.
         """
         if not token:
             raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
-        from wmsd.tenants.accounts import (
-            kernel_tokens,
-        )  # imported here, because a server start does not need the module
+        from wmsd.tenants.accounts import kernel_tokens  # imported here, because a start does not need the module
 
         known = await self._table("kernel tokens", kernel_tokens.accepted)
         now = self._clock.now()

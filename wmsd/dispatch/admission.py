@@ -201,9 +201,7 @@ class Admission:
             caller = await self._access.session_caller(secret, address, asks_by_itself=True)
         except Problem as problem:
             if problem.status == 401:
-                with suppress(
-                    Problem
-                ):  # the limit was reached in the meantime: the visit counts by the address alone
+                with suppress(Problem):  # the limit was reached meanwhile: the visit counts by address only
                     self._limiter.take(refused, self._limits.refused_per_minute, now)
             return False
         except sqlite3.Error:

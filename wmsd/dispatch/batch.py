@@ -126,9 +126,10 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Re
     """Send several requests in one.
 
     Runs 1 to 50 requests of version 2, in the given order. Each request is authorised, limited and answered as if
-    it was sent alone, and counts as one request. A request that fails does not stop the next ones. If the batch
-    has an Idempotency-Key, each writing request without a key gets one, made from the key of the batch and the
-    position of the request. A batch that is repeated with the same key therefore changes nothing twice.
+    it was sent alone, and counts as one request. A request that fails does not stop the next requests. If the
+    batch has an Idempotency-Key, each writing request without a key gets one. That key is made from the key of the
+    batch and the position of the request. A batch that is repeated with the same key therefore changes nothing
+    twice.
     """
     if call.idempotency_key is not None:
         idempotency.read(call.idempotency_key)

@@ -52,8 +52,8 @@ def path_inputs(call: Call) -> dict[str, Any]:
 
 
 def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a body without the read-only fields. A caller may send back those from an earlier
-    answer.
+    """Return the fields of a body without the read-only fields. A caller may send read-only fields, because they
+    are in the answer that the caller has received.
     """
     return {name: value for name, value in document.items() if name not in operation.read_only}
 

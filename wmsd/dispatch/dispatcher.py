@@ -116,9 +116,8 @@ class Dispatcher:
         try:
             return await self.end(await self.begin(call))
         finally:
-            call.load_body = (
-                None  # breaks the reference cycle of request and call; only the garbage collector could free it
-            )
+            # breaks the reference cycle of request and call; only the garbage collector could free it
+            call.load_body = None
             if call.held_bytes:
                 self.bodies.budget.release(call.company or "", call.held_bytes)
 
@@ -130,9 +129,7 @@ class Dispatcher:
         try:
             caller, company = call.caller, call.tenant = await self.admission.admit(call)
             self._refusals.note_admitted()
-            call.company = (
-                None if company is None else str(company.id)
-            )  # the admitted company, which may differ from the header
+            call.company = None if company is None else str(company.id)  # the admitted company, not the header's
             pending_call.headers = self.admission.take(call, caller, company)
             if call.is_of_page and call.operation.writes and caller is not None:
                 caller, company = await self._in_turn(call, caller, company)

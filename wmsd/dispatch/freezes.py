@@ -16,7 +16,7 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.contract.context import Company
 
 LONG: Final = timedelta(hours=24)
-"""A freeze that lasts longer was perhaps forgotten, so it makes the health degraded."""
+"""The age from which on a freeze makes the health degraded, because the freeze was perhaps forgotten."""
 RETRY_SECONDS: Final = 60
 FROZEN: Final = (
     "{} is being moved and has taken no changes since {}. Nothing was changed; reading works as before. Try again "

@@ -45,7 +45,7 @@ def place_of(call: Call, company_id: int) -> Place | None:
 
 
 class KeptLists:
-    """The pages of lists that were requested at least twice, the most recent ones.
+    """The most recently used pages of lists that were requested at least twice.
 
     An outdated page stays until a newer one replaces it or there is no room. A page is not cached at its first
     request: clients that read page after page would otherwise take a tenth longer.

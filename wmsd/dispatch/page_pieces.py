@@ -32,9 +32,7 @@ ReadSome = Callable[[Sequence[int]], Awaitable[Some]]
 def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
     """Return the answer with the records of these ids, built from the same answer without records."""
     assert reply.body.startswith(BEGINNING)
-    headers = (
-        {"Link": reply.headers["Link"]} if "Link" in reply.headers else {}
-    )  # the ETag is that of the answer without records
+    headers = {"Link": reply.headers["Link"]} if "Link" in reply.headers else {}  # no ETag: it is for no records
     return Reply(reply.status, b"", headers, partial(_pieces, reply.body[len(BEGINNING) :], ids, read))
 
 

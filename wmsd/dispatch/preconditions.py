@@ -75,7 +75,7 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
     """Check the If-Match header. Raise Problem: 412 if no ETag in If-Match is that of the record, 404 if the
     record does not exist.
 
-    The path identifies the record and, for an operation of a site, so does the site.
+    The record is found by the parameters of the path and, for an operation of a site, also by the site.
     """
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:

@@ -47,9 +47,7 @@ class Refusals:
     def reply(self, call: Call, error: Exception) -> Reply:
         """Return the answer to a call that failed with this error."""
         if isinstance(error, Problem):
-            error.__traceback__ = (
-                None  # breaks a reference cycle: the frames hold the future, which holds the error
-            )
+            error.__traceback__ = None  # breaks a cycle: the frames hold the future, which holds the error
             if error.for_readers is not None and _may_read(call):
                 error.details = {**(error.details or {}), **error.for_readers}
             return refusal(error)

@@ -20,7 +20,7 @@ from wmsd.host import own_program
 
 LOOK_SECONDS: Final = 10.0
 PR_SET_CHILD_SUBREAPER: Final = 36
-"""The option of prctl(2)."""
+"""An option of prctl(2)."""
 ENDED: Final = "Z"
 
 

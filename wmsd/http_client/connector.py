@@ -160,9 +160,7 @@ class Connection(asyncio.Protocol):
             self.break_off()
             return
         head, end, rubbish = data.partition(END_OF_HEAD)
-        if (
-            rubbish and len(head) < room and NO_BODY.match(data)
-        ):  # bytes after the head of a 204 answer are not part of the answer
+        if rubbish and len(head) < room and NO_BODY.match(data):  # no part of the 204 answer
             self._inner.data_received(head + end)
             self.break_off()
             return
@@ -296,8 +294,8 @@ def _has_spoken(connection: "aiohttp.connector.Connection") -> bool:
 
 
 class _GuardedResolver(AbstractResolver):
-    """A resolver that rejects a name if any of its addresses is forbidden, because a mixture of addresses is a way
-    to attack the guard.
+    """A resolver that rejects a name if any of its addresses is forbidden, because attackers mix allowed and
+    forbidden addresses.
     """
 
     def __init__(self, guard: Guard, resolver: DnsResolver) -> None:

@@ -1,7 +1,7 @@
 """Name lookups on separate threads, so that a name server that does not answer delays no other work.
 
-Each lookup has a thread of its own, because the process does not wait for such threads at its end. It would wait
-for the threads of an executor.
+Each lookup has a separate thread, because the process does not wait for such threads at its end. The process would
+wait for the threads of an executor.
 """
 
 import asyncio

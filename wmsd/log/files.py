@@ -104,8 +104,8 @@ class LogFiles:
 
     def _opened(self, ends: ExitStack, since: datetime | None) -> list[BinaryIO]:
         """Return the open files that were written after `since`, the oldest first. The file that is written now is
-        always among them. A file that is renamed meanwhile would be found twice, so each file is identified by its
-        inode.
+        always among them. Each file is identified by its inode, because a file that is renamed during the search
+        would be found twice.
         """
         found: dict[tuple[int, int], BinaryIO] = {}
         for path in self._paths():

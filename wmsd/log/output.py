@@ -114,7 +114,6 @@ class JsonFormatter(LogFormatter):
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    """Return the traceback with its line breaks."""
     assert record.exc_info
     return "\n".join(map(escape_controls, formatter.formatException(record.exc_info).split("\n")))
 
@@ -199,18 +198,16 @@ def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
 
 @contextmanager
 def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Callable[[], None]]:
-    """Show the warnings of a server start on the terminal too if the log is a file, and log the error that ends
-    the start or the server.
+    """Show the warnings of a server start on the terminal too, if the log is a file. Log the error that ends the
+    start or the server.
 
-    Yield a function to call when the start is over; from then on warnings go only to the log.
+    Yield a function to call when the start is done; from then on warnings go only to the log.
     """
     if not settings.file:  # the terminal already shows the log
         yield lambda: None
         return
     terminal = logging.StreamHandler(sys.stderr)
-    terminal.addFilter(
-        lambda record: record.levelno >= logging.WARNING
-    )  # request lines ignore the level of a handler
+    terminal.addFilter(lambda record: record.levelno >= logging.WARNING)  # request lines ignore levels
     terminal.setFormatter(HumanFormatter(settings.local_time, complete))
     root = logging.getLogger()
     root.addHandler(terminal)
@@ -219,10 +216,7 @@ def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Cal
     except Exception as error:
         what = "a start failed" if terminal in root.handlers else "the server ends"
         root.removeHandler(terminal)  # the command prints the error itself
-        from wmsd.db.engine.failures import (
-            STORAGE_FAILURES,
-            StorageError,
-        )  # imported here, because the log needs no database
+        from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError  # here: the log needs no database
 
         is_known = isinstance(error, (SettingsError, StorageError, *STORAGE_FAILURES))
         SERVE.error("%s: %s", what, " ".join(str(error).split()), exc_info=None if is_known else error)

@@ -57,7 +57,9 @@ class RequestHistory:
     def __init__(
         self, folder: Path, settings: Requests, clock: Clock, platform: Database, abilities: Collection[str]
     ) -> None:
-        """Create the history. `folder` is a folder within the data folder. `abilities` are those in force."""
+        """Create the history. `folder` is a folder within the data folder. `abilities` are the abilities in
+        force.
+        """
         self.platform = platform
         self.clock = clock
         self.is_on = settings.keep

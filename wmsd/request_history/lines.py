@@ -84,8 +84,8 @@ class Entry(NamedTuple):
 
 
 def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: int) -> bytes:
-    """Return the line of a request. `sequence` is its position among the company's requests. `abilities` are those
-    in force.
+    """Return the line of a request. `sequence` is its position among the company's requests. `abilities` are the
+    abilities in force.
     """
     actor = taken.caller.actor
     answer, parts = taken.answer.decode("utf-8", "ignore"), taken.parts
@@ -169,9 +169,7 @@ def refusal_of(taken: Taken, answer: str, parts: Sequence[Part], abilities: Cont
 
 def _of_parts(taken: Taken, answer: str, parts: Sequence[Part]) -> Refusal | None:
     refused = [part for part in parts if part.status >= 400]
-    if not refused and answer.startswith(
-        NOT_RUN
-    ):  # a GraphQL document that was not run; the status is 200 for clients that read only plain JSON
+    if not refused and answer.startswith(NOT_RUN):  # a document that was not run, with status 200
         problem = _problem(answer)
         refused = [Part("The document", 400, problem["code"], problem["message"])]
     if not refused:

@@ -1,8 +1,8 @@
 """The pace of the writes that people send from pages: forms, scans, actions.
 
-No normal user is refused. A write that comes too soon waits for its turn, first among the writes of its person and
-then among the writes of the company, in the order of arrival. A person who sends requests endlessly therefore
-slows down only their own writes. A waiting write holds no transaction and no lock.
+No normal user is refused. A write that comes too soon waits for its turn in the order of arrival. It waits first
+among the writes of its person, and then among the writes of the company. A person who sends requests endlessly
+therefore slows down only their own writes. A waiting write holds no transaction and no lock.
 
 The pace is a token bucket. A waiting write has taken a token in advance, so the number of tokens may be negative.
 """

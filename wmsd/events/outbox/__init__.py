@@ -1,1 +1,1 @@
-"""The outbox: writes events in the transaction of the change that they report (decisions, section 6)."""
+"""The outbox, which writes events in the transaction of their change (decisions, section 6)."""

@@ -34,7 +34,7 @@ KINDS: Final = (
         "name another one: " + ADVICE,
     ),
 )
-"""Parts of the messages, and the sentence for each. The first part that is found applies."""
+"""Parts of the messages, and the sentence for each part. The first match applies."""
 
 
 def sentence_of(said: Sequence[str]) -> str | None:

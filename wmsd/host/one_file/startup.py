@@ -20,7 +20,7 @@ from wmsd.host.one_file.eager_imports import import_all
 from wmsd.host.one_file.leftovers import remove_left
 
 PR_SET_PDEATHSIG: Final = 1
-"""The option of prctl(2)."""
+"""An option of prctl(2)."""
 LOG = logging.getLogger("wmsd.serve")
 
 

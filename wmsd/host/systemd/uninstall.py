@@ -38,7 +38,5 @@ def remove() -> Removed | None:
     sync(UNIT_FILE.parent)
     if has_systemd:
         commands.run("systemctl", "daemon-reload")
-        commands.run_command(
-            "systemctl", "reset-failed", NAME
-        )  # exits with an error if the service had not failed
+        commands.run_command("systemctl", "reset-failed", NAME)  # fails if the service had not failed
     return removed

@@ -1,7 +1,7 @@
 """An authority of the installation, and the certificates that it signs for this machine (RFC 5280).
 
-The authority may certify only private addresses and local names (name constraints, section 4.2.1.10). A thief of
-its key can pretend to be a machine of the LAN, but not a site on the internet.
+The authority may certify only private addresses and local names (name constraints, section 4.2.1.10). A person who
+steals its key can pretend to be a machine of the LAN, but not a site on the internet.
 """
 
 import ipaddress

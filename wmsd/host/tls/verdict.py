@@ -209,9 +209,7 @@ def _names(path: Path, listen: str) -> Found:
     chain, host = _chain(path), listen.rpartition(":")[0].strip("[]")
     if not chain:
         return
-    from cryptography.x509 import (
-        ExtensionNotFound,
-    )  # imported here, because most installations have no certificate files
+    from cryptography.x509 import ExtensionNotFound  # imported here: most installations have no files
 
     try:
         names = list(names_of(chain[0]))

@@ -1,5 +1,6 @@
-"""The SQL of the results of attempts. A few statements write any number of results, because each statement costs a
-switch of threads while a fast receiver takes one delivery after the other.
+"""The SQL of the results of attempts. A few statements write any number of results.
+
+Each further statement would cost a switch of threads while a fast receiver takes one delivery after the other.
 """
 
 import json
@@ -173,9 +174,7 @@ def _note_health(tx: Transaction, result: Result, shown: str) -> None:
     failing = failing_milliseconds(counted, counted_until, result.at)
     tx.execute(FAILED, (shown, result.at, failing, result.at, result.subscription_id))
     if result.status == GONE:
-        if not tx.value(
-            CHANGED_SINCE, (result.subscription_id, result.at)
-        ):  # a changed subscription may have a new URL
+        if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # a change may have set a new URL
             switch_off(tx, result.subscription_id, "The receiver answered 410 Gone.")
     else:
         _switch_off_when_long(tx, result.subscription_id, failing)
@@ -191,8 +190,8 @@ COUNTED: Final = """
 
 
 def count_failing(tx: Transaction) -> bool:
-    """Add the elapsed time to each failing subscription, and switch off those that have failed for too long, even
-    if nothing was sent in the meantime. Return True if any was switched off.
+    """Add the elapsed time to each failing subscription, and switch off the subscriptions that have failed for too
+    long. Return True if any was switched off. Subscriptions without attempts in the meantime are counted too.
     """
     is_any_off = False
     for subscription_id, counted, until in tx.rows(STILL_FAILING):

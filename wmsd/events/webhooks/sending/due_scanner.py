@@ -81,7 +81,7 @@ class DueScanner:
         """A heap of scan times and their companies. An entry that differs from `_next_due` is void."""
         self._signatures: dict[int, tuple[int, ...]] = {}
         self._unknown: set[int] = set()
-        """The companies that may have no subscriptions, because no scan has checked them yet."""
+        """The companies for which no scan has checked yet whether they have subscriptions."""
         self._subscribed: set[int] = set()
         self._latest = clock.now()
         self._to_clamp: set[int] = set()
@@ -157,9 +157,7 @@ class DueScanner:
                 await asyncio.sleep(AGAIN_SECONDS)
                 continue
             for company_id in list(self._wanted):
-                del self._wanted[
-                    company_id
-                ]  # removed before the scan, so that a commit during the scan causes another scan
+                del self._wanted[company_id]  # before the scan: a commit during it causes another scan
                 scan = await self._try_to_scan(company_id)
                 if scan is not None:
                     yield scan
@@ -198,9 +196,7 @@ class DueScanner:
             self._note_due(company_id, None)
             return Scan(company_id, [], set())
         if company.sends_nothing:
-            self._to_clamp.add(
-                company_id
-            )  # each tick checks whether sending is allowed again; then `clamp` shortens the waits
+            self._to_clamp.add(company_id)  # each tick checks again; when sending resumes, waits are clamped
             self._note_due(company_id, None)
             return Scan(company_id, [], set())
         database = await self._files.get(company_id)

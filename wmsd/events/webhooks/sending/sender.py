@@ -3,8 +3,8 @@ moment.
 
 The path of a delivery: after a commit, or when a delivery becomes due, the company's file is scanned (`_scan`). A
 subscription with due deliveries gets tasks, as many as its limit of attempts allows (`_wake`, `_send`). Each task
-takes the next delivery when the limits and the throttle allow it (`_next`), makes an attempt (`_deliver`), and
-passes the result to the task that records the results of the company (`_record`). A delivery whose result was not
+takes the next delivery when the limits and the throttle allow it (`_next`), and makes an attempt (`_deliver`). The
+result goes to the task that records the results of the company (`_record`). A delivery whose result was not
 recorded is due again. Every event is therefore sent at least once.
 """
 
@@ -232,7 +232,6 @@ class Sender:
             queue.waiting = None
 
     async def _load(self, queue: SubscriptionQueue) -> None:
-        """Load the next page of due deliveries."""
         with self._trying(queue.company_id, CANNOT_LOAD, queue):
             async with asyncio.timeout(LONGEST_SECONDS):
                 database = await self._files.get(queue.company_id)
@@ -245,9 +244,7 @@ class Sender:
             company = (await self._companies()).get(queue.company_id)
             if company is None or company.sends_nothing or off_because(company) is not None:
                 queue.give_back(due)
-                self._scanner.want(
-                    queue.company_id
-                )  # the scan skips the delivery, or waits for the end of the freeze
+                self._scanner.want(queue.company_id)  # the scan skips or delays the delivery
                 return
             file = partial(self._files.get, company.id)
             result = await attempt(self._client, self._clock, file, company, queue.receiver, due)

@@ -134,7 +134,7 @@ FORGET: Final = """
 def keep(
     tx: Transaction, subscription_id: int, delivery_id: int, headers: dict[str, str], body: bytes, at: datetime
 ) -> Answers | None:
-    """Store a received request and delete the oldest ones. Return the configured answer, or None if the test
+    """Store a received request and delete the oldest requests. Return the configured answer, or None if the test
     receiver has ended.
     """
     row = tx.row(RECEIVING, (subscription_id, tx.timestamp))
