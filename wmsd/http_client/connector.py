@@ -37,7 +37,7 @@ NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
 END_OF_HEAD: Final = b"\r\n\r\n"
 FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
 STATUS_BYTES: Final = 13
-"""The number of bytes from which the status of a status line can be read."""
+"""The number of bytes of a status line up to the end of the status."""
 JUDGED_SECONDS: Final = 2.0
 """The time to look up a receiver's name when a proxy is used. Name servers here often do not know the name, or do
 not answer.

@@ -111,8 +111,8 @@ def _entity(event: str) -> str:
 
 
 def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
-    """Count the events at the end of the unit of work, and queue their deliveries at the commit. Each is done once
-    for all events.
+    """Count the events at the end of the unit of work, and queue their deliveries at the commit. Both steps run
+    once for all events.
     """
     queue_at_commit(tx, last - sum(events.values()) + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])

@@ -75,7 +75,7 @@ def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
 
 
 def check_room(tx: Transaction) -> None:
-    """Raise Problem if the company has the highest number of subscriptions already."""
+    """Raise Problem if the company already has the highest allowed number of subscriptions."""
     if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
         raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
 
