@@ -1,1 +1,1 @@
-"""Makes every part of an installation and hands it down: the composition root."""
+"""The composition root: creates every part of an installation and connects the parts."""

@@ -1,4 +1,4 @@
-"""Long work beside the server: a command of this program, as a process that takes no time from requests."""
+"""Commands of wmsd in a child process of the server, so that long work does not slow down requests."""
 
 import asyncio
 import json
@@ -24,7 +24,10 @@ class Ended(NamedTuple):
 
 
 class Beside:
-    """One command at a time. `tell` gets each line of its standard output that is a JSON object."""
+    """A runner of one command at a time.
+
+    `tell` receives each line of its standard output that is a JSON object.
+    """
 
     def __init__(self, command: Sequence[str], tell: Tell) -> None:
         self._command = command
@@ -39,7 +42,10 @@ class Beside:
         return self._over is not None
 
     async def run(self, *options: str) -> Ended:
-        """Starts the command with further options, and waits for its end."""
+        """Run the command with further options, and return its exit code and its last lines.
+
+        If the command refused to work, the only line is its reason.
+        """
         assert self._over is None, "one at a time"
         over = self._over = asyncio.Event()
         try:
@@ -65,7 +71,7 @@ class Beside:
         while True:
             try:
                 line = await output.readline()
-            except ValueError:  # longer than any of ours
+            except ValueError:  # longer than any line that wmsd writes
                 continue
             if not line:
                 return
@@ -74,7 +80,7 @@ class Beside:
                     self._tell(json.loads(line))
 
     async def stop(self) -> None:
-        """Ends the process, also one that is only about to start."""
+        """Stop the process, even if it is only about to start."""
         self._is_stopping = True
         if self._over is None:
             return
@@ -86,7 +92,7 @@ class Beside:
 
 
 async def end_of(output: asyncio.StreamReader, most: int) -> bytes:
-    """The last bytes of what a process says, up to so many. It hears it to its end."""
+    """Read the output of a process to its end, and return at most its last `most` bytes."""
     kept = b""
     while piece := await output.read(PIECE):
         kept = (kept + piece)[-most:]

@@ -58,9 +58,9 @@ class Loaded:
 
 
 async def load(installation: Installation) -> Loaded:
-    """Makes the demo company, its people and its data where they are missing, and a new token and new links.
+    """Create the demo company, its people and its data if they are missing, with a new token and new links.
 
-    What the people have done is made with the company, and never again.
+    The work of the demo people is imported only when the company is created.
     """
     platform, company = installation.platform, await _company(installation)
     is_new = company is None
@@ -96,7 +96,10 @@ async def _company(installation: Installation) -> Company | None:
 
 
 def _add_people(tx: Transaction) -> None:
-    """Nobody has a password: people come in by their links, programs by the tokens that are made here."""
+    """Create the demo users that are missing.
+
+    The users have no password. People sign in by links, and programs use the token that `load` creates.
+    """
     for person in PEOPLE:
         if users.user_by_email(tx, person.email) is None:
             new = NewUser(
@@ -118,7 +121,7 @@ def _offer_links(tx: Transaction) -> tuple[tuple[DemoPerson, str], ...]:
 
 
 def _renew_token(tx: Transaction) -> str:
-    """A new token. Those of former starts go on, and nobody is told of their end."""
+    """Create a new demo token. Older demo tokens stay valid, and nobody is warned before they expire."""
     token_store.note_renewed(tx, accounts.user_of_email(tx, DEMO_EMAIL).id, TOKEN_NAME)
     return accounts.create_token(
         tx,

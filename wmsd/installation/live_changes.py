@@ -1,4 +1,4 @@
-"""What has changed just now, for pages that are open: the companies to whose files something was written."""
+"""Recent changes, for pages that are open: the companies whose files have just been written."""
 
 import asyncio
 from collections import OrderedDict
@@ -17,7 +17,10 @@ MOST_NAMED: Final = 100
 
 
 class Listener:
-    """A browser that listens. `at_once`: it looks now, because its session was ended, or the service stops."""
+    """A browser that waits for changes.
+
+    `at_once` is set when the browser must check immediately, because its session has ended or the server stops.
+    """
 
     def __init__(self, session_id: int) -> None:
         self.session_id = session_id
@@ -25,7 +28,7 @@ class Listener:
 
 
 class LiveChanges:
-    """Gives each round of changes a position. Positions begin with the process."""
+    """The positions of recent changes. Each round of changes gets the next position, from 0 in each process."""
 
     def __init__(self, files: CompanyFiles) -> None:
         self._written = files.watch()
@@ -38,7 +41,7 @@ class LiveChanges:
         """Whether the service stops."""
 
     def tell(self) -> None:
-        """Tells those who wait what was written since the last time. A job calls it each second."""
+        """Wake the waiting listeners if a file was written since the last call. A job calls this every second."""
         if self._written:
             self.position += 1
             for company_id in self._written:
@@ -49,7 +52,7 @@ class LiveChanges:
 
     @contextmanager
     def listening(self, session_id: int) -> Iterator[Listener]:
-        """Counts a browser that listens, with this session."""
+        """Register a browser with this session as a listener for the duration of the context."""
         listener = Listener(session_id)
         self._listeners.add(listener)
         if self.has_ended:
@@ -61,29 +64,32 @@ class LiveChanges:
 
     @property
     def streams(self) -> int:
-        """How many browsers listen."""
+        """The number of browsers that listen."""
         return len(self._listeners)
 
     @property
     def sessions(self) -> set[int]:
-        """Those that listen."""
+        """The ids of the sessions that listen."""
         return {listener.session_id for listener in self._listeners}
 
     async def wait(self, listener: Listener, after: int, seconds: float) -> None:
-        """Until something has changed after this position, the listener looks at once, or the time is over."""
+        """Wait until a change after the position `after`, or until the time is over.
+
+        The wait also ends when the listener must check immediately.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self.position <= after and not listener.at_once.is_set():
                     await self._told.wait()
 
     async def pause(self, listener: Listener, seconds: float) -> None:
-        """For so long, or until the listener looks at once."""
+        """Wait `seconds`, or until the listener must check immediately."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await listener.at_once.wait()
 
     def since(self, after: int) -> list[int]:
-        """The companies that changed after this position, the last one first."""
+        """Return the ids of the companies that changed after this position, the latest change first."""
         found = list[int]()
         for company_id, position in reversed(self._positions.items()):
             if position <= after:
@@ -92,12 +98,12 @@ class LiveChanges:
         return found
 
     def end(self) -> None:
-        """Nobody waits any more: the service stops."""
+        """Wake all listeners, and let no listener wait again, because the server stops."""
         self.has_ended = True
         self._end(self._listeners)
 
     def end_sessions(self, ended: Collection[int]) -> None:
-        """Whoever listens with one of these sessions looks at once, and finds that it is over."""
+        """Make the listeners of these sessions check immediately, so that pages learn that the session is over."""
         self._end([each for each in self._listeners if each.session_id in ended])
 
     def _end(self, listeners: Collection[Listener]) -> None:
@@ -115,7 +121,7 @@ class ChangesQuery(Query):
 
 
 class Changes(Model):
-    """`many`: more companies than are named."""
+    """The companies that have changed. `many` is true if more companies have changed than are listed."""
 
     position: int
     companies: list[Id]
@@ -124,6 +130,9 @@ class Changes(Model):
 
 @operation(tag="Sessions", answer="object", returns=Changes, scope="platform")
 async def list_changes(service: LiveChanges, query: ChangesQuery, caller: Caller) -> dict[str, Any]:
-    """List the companies of somebody that have changed after a position."""
+    """List changed companies.
+
+    The answer lists those companies of the caller that have changed after a position.
+    """
     found = [each for each in service.since(query.after) if caller.may_use(each)]
     return {"position": service.position, "companies": found[:MOST_NAMED], "many": len(found) > MOST_NAMED}

@@ -1,4 +1,4 @@
-"""The composition root: opens an installation. It makes every part and passes it on; nothing is global."""
+"""The composition root: opens an installation, creates its parts and connects them. Nothing is global."""
 
 import asyncio
 import logging
@@ -83,7 +83,7 @@ class Installation:
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alerts"] = "webhooks") -> Guard:
-    """The guard over outgoing connections, from that section. The service may never dial itself."""
+    """Create the guard over outgoing connections from this section. The server may never connect to itself."""
     own_port = int(settings.server.listen.rpartition(":")[2])
     given: Webhooks | SignOn | Alerts = getattr(settings, section)
     own_ports = [own_port] if own_port else []
@@ -91,7 +91,10 @@ def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alert
 
 
 async def _write_last(requests: RequestCounts) -> None:
-    """Writes the last request counts. On a failure only they are lost; the rest is still closed."""
+    """Write the last request counts.
+
+    If this fails, only these counts are lost: the other parts are still closed.
+    """
     try:
         await requests.write()
     except STORAGE_FAILURES as error:
@@ -111,11 +114,11 @@ async def open_installation(
     before_migration: Before = only_by_a_server,
     who: Actor = PROGRAM,
 ) -> AsyncIterator[Installation]:
-    """Opens the files of a data folder that was opened before, and closes every connection at the end.
+    """Open all files of an open data folder, and close every connection at the end.
 
-    `alone`: no other process may open the files, except those that are lent. `borrow` gets files from a running
-    server. `before_migration` is called before a company's file of an older schema is migrated. `who` stands in
-    the audit where nobody else is named.
+    With `alone`, no other process may open the files, except files that are lent. `borrow` gets files from a
+    running server. `before_migration` is called before a company's file of an older schema is migrated. `who` is
+    the actor in the audit when no user is known.
     """
     ordered = OrderedClock(clock or SystemClock())
     abilities = abilities_in_force(settings.returns.require_write_ability)
@@ -199,7 +202,7 @@ async def open_installation(
             SecondStepService: second_step,
         },
     )
-    async with AsyncExitStack() as ends:  # whatever fails, the rest is closed: a thread of a file would never end
+    async with AsyncExitStack() as ends:  # even if one part fails: the thread of an open file never ends
         ends.push_async_callback(platform.close)
         ends.push_async_callback(files.close)
         ends.push_async_callback(_write_last, requests)
