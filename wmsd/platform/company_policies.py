@@ -1,5 +1,7 @@
-"""The policies of a company: what may be received beyond an order, and what is little stock. The company's own
-file holds them, so a change is written there first, and then in the audit of the installation.
+"""The policies of a company: how much may be received beyond an order, and the minimum stock.
+
+The company's file stores them. Therefore a change is written there first, and then to the audit of the
+installation.
 """
 
 import json
@@ -28,8 +30,9 @@ from wmsd.warehouse.stock.schema import StockRules
 
 
 class Policy(NamedTuple):
-    """A field of a model, and how the company's own value is read and written; in millionths. `built_in` is in
-    force where it has none.
+    """A policy: the model with its field, and the functions that read and write the company's own value.
+
+    Values are in millionths. `built_in` applies if the company has no value.
     """
 
     model: type[Input]
@@ -64,7 +67,7 @@ class CompanyPoliciesShown(Model):
 
 @dataclass(frozen=True, slots=True)
 class CompanyFilesService:
-    """What an operation of an admin needs that works in a company's file and in that of the installation."""
+    """The files that an admin's operation uses: the file of a company and that of the installation."""
 
     platform: Database
     files: CompanyFiles
@@ -72,7 +75,7 @@ class CompanyFilesService:
 
 
 def policies_as_json(tx: Transaction) -> dict[str, object]:
-    """The policies in force, as numbers."""
+    """Return the policies in force, as numbers."""
     return {name: as_number(value) for name, value in _values(tx).items()}
 
 
@@ -82,7 +85,7 @@ def as_number(value: int | None) -> float | None:
 
 
 def own(tx: Transaction) -> dict[str, int | None]:
-    """What the company itself has set."""
+    """Return the values that the company itself has set, in millionths."""
     return {name: policy.read(tx) for name, policy in POLICIES.items()}
 
 
@@ -103,7 +106,7 @@ async def get_company_policies(service: CompanyFilesService, caller: Caller, id:
 
 
 async def _company(service: CompanyFilesService, caller: Caller, company_id: int) -> Company:
-    """Raises Problem (404), also for one that the caller may not use."""
+    """Return the company. Raise Problem (404) if it does not exist, or if the caller may not use it."""
     known = await service.platform.read(companies.companies)
     usable = (each for each in known if each.id == company_id and caller.may_use(company_id))
     return or_not_found(next(usable, None), "company")
@@ -118,7 +121,10 @@ async def _company(service: CompanyFilesService, caller: Caller, company_id: int
 async def change_company_policies(
     service: CompanyFilesService, caller: Caller, call: Call, id: int, body: CompanyPolicies
 ) -> Record:
-    """Change the policies of a company. They count from the next request on."""
+    """Change the policies of a company.
+
+    The new policies apply from the next request on.
+    """
     company = await _company(service, caller, id)
     actor = replace(caller.actor, address=call.address)
 

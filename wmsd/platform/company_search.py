@@ -1,4 +1,4 @@
-"""Search over all companies of a person: exact codes, references and tracking numbers, within a bounded time."""
+"""Search in all companies of a person: exact codes, references and tracking numbers, within a limited time."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -48,13 +48,16 @@ class SearchInAll(Model):
 
 @operation(tag="Sessions", answer="object", returns=SearchInAll, scope="platform")
 async def search_companies(service: CompanySearchService, query: SearchQuery, caller: Caller) -> dict[str, Any]:
-    """Find the records of all one's companies that have exactly this code, reference or tracking number."""
+    """Find records in all companies.
+
+    The answer has the records of the caller's companies that have exactly this code, reference or tracking number.
+    """
     companies = [
         each
         for each in (await service.access.companies()).values()
         if caller.may_use(each.id) and each.suspended_at is None
     ]
-    companies.sort(key=lambda each: not service.files.is_open(each.id))  # those that are in use come first
+    companies.sort(key=lambda each: not service.files.is_open(each.id))  # companies in use come first
     async with service.work.turn("search in all companies", Payers(person=str(caller.actor.user_id))) as turn:
         hits, not_searched = await _search(service, companies, query.text, caller, turn)
     return {"data": hits[:MOST_HITS], "not_searched": not_searched}
@@ -80,7 +83,7 @@ async def _search(
 
 
 async def _found(service: CompanySearchService, company: Company, text: str, caller: Caller) -> Found | None:
-    """What the caller may list; None where the file cannot be read now."""
+    """Return the records that the caller may list, or None if the file cannot be read now."""
     in_force = service.admission.in_force
     permissions = Permissions(caller.role, caller.abilities, in_force, company.modules)
 

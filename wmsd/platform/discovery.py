@@ -1,4 +1,4 @@
-"""What the service tells about itself: index, health, meta and the OpenAPI descriptions."""
+"""Information about the service: index, health, meta and the OpenAPI descriptions."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
@@ -27,7 +27,7 @@ ETSM_VERSION: Final = "1.0.0"
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The prepared descriptions. `interfaces/service.py` makes them, because it alone knows every route."""
+    """The prepared descriptions. `interfaces/service.py` creates them, because only it knows every route."""
 
     index: Prepared
     openapi_v1: Prepared
@@ -66,7 +66,7 @@ class Checks(Model):
 
 
 class Health(Model):
-    """The result of each check. `degraded`: the service works, but a part of it does not."""
+    """The result of each check. With `degraded`, the service works, but a part of it does not."""
 
     status: Literal["ok", "degraded", "unavailable"]
     checks: Checks
@@ -79,7 +79,7 @@ class ApiVersion(Model):
 
 
 class Meta(Model):
-    """The versions, and the modules of the company that the request names, if it names one."""
+    """The versions of the API, and the modules of the company that the request names, if it names one."""
 
     version: str
     versions: list[ApiVersion]
@@ -106,14 +106,18 @@ async def get_index(documents: Documents) -> Reply:
 
 @open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
 async def get_health(service: OversightService, caller: Caller | None) -> Shown:
-    """Check database, cache, job queue, disk, webhooks, clock, backup and keys.
+    """Check the health of the service.
 
-    The status is 503 when the service as a whole cannot work. It is 200 and `degraded` when one company's file is
-    unavailable, when the service has switched off a webhook subscription that failed for days, when the clock
-    was set, when the disk fills up, when no backup holds the keys of the installation, when a company has been
-    frozen for over a day, or until all that a restore has lost or brought back is settled. With a token the answer
-    has more figures. With that of a platform admin it also names the companies whose files cannot be used or
-    written.
+    The checks cover the database, the cache, the job queue, the disk, webhooks, the clock, backups and keys. The
+    status is 503 if the service as a whole cannot work.
+
+    The status is 200 and `degraded` if one company's file is unavailable, if the disk is filling up, or if no
+    backup contains the keys of the installation. The service is also `degraded` after the clock was set, and after
+    it has switched off a webhook that failed for days. Furthermore, it is `degraded` when a company has been
+    frozen for over a day, and until everything that a restore has lost or brought back is settled.
+
+    With a token, the answer has more numbers. With the token of a platform admin, the answer also names the
+    companies whose files cannot be used or written.
     """
     status, found = await check_health(service.installation, service.jobs, caller is not None, caller)
     return Shown(status, found)
@@ -141,8 +145,8 @@ async def get_openapi_etsm(documents: Documents) -> Reply:
 async def get_meta(documents: Documents, company: Company | None, call: Call) -> dict[str, Any]:
     """Get the versions and the feature flags.
 
-    With a token and `X-Company-Id`, `features` says which modules are on for that company; without them it is
-    null.
+    With a token and `X-Company-Id`, `features` says which modules are on for that company. Otherwise, `features`
+    is null.
     """
     features = None if company is None else {module: module in company.modules for module in MODULES}
     return {
@@ -154,7 +158,10 @@ async def get_meta(documents: Documents, company: Company | None, call: Call) ->
 
 
 def versions(v1: Iterable[Route], v2: Iterable[Route]) -> list[dict[str, str]]:
-    """The versions of the API, as ApiVersion shows them. One is deprecated when all of its routes are."""
+    """Return the versions of the API, in the form of ApiVersion.
+
+    A version is deprecated if all its routes are deprecated.
+    """
     return [
         {"version": "1", "state": _state(v1, "supported"), "path": "/api"},
         {"version": "2", "state": _state(v2, "current"), "path": "/api/v2"},
@@ -166,7 +173,7 @@ def _state(routes: Iterable[Route], otherwise: str) -> str:
 
 
 def index(routes: Iterable[Route], abilities: Container[str]) -> dict[str, Any]:
-    """The index of an installation with these abilities."""
+    """Return the index of an installation with these abilities."""
     return {
         "name": "wmsd",
         "version": __version__,

@@ -1,7 +1,8 @@
-"""Tells the audit which settings a server starts with that are others than at its last start.
+"""The audit of settings that have changed since the last start of the server.
 
-The audit itself says what they were: the defaults, with every change since laid over them. Secrets are not in it;
-a mark that only this installation can compute shows whether one has changed.
+The audit itself contains the values of the last start: the defaults, with every later change applied. It contains
+no secrets. Instead, it has a mark that only this installation can compute, and that shows whether a secret has
+changed.
 """
 
 import json
@@ -30,7 +31,7 @@ CHANGES: Final = "SELECT details FROM audit WHERE action = ? AND details IS NOT 
 
 
 async def audit_settings(platform: Database, settings: Settings, vault: Vault) -> None:
-    """A server starts also when this cannot be written."""
+    """Write the changed settings to the audit. The server starts even if they cannot be written."""
     defaults, now = _in_force(Settings(), vault), _in_force(settings, vault)
     try:
         before = await platform.read_long(lambda tx: _before(tx, defaults))
@@ -57,7 +58,10 @@ def _in_force(settings: Settings, vault: Vault) -> dict[str, str]:
 
 
 def _shown(field: FieldInfo, dumped: Any, value: Any, vault: Vault) -> str:
-    """`dumped` is the value without what is never shown. What is masked or cut has a mark."""
+    """Return a value for the audit. `dumped` is the value without the parts that are never shown.
+
+    A value that is masked or cut has a mark.
+    """
     if Secret in field.metadata and value:
         return f"{NOT_SHOWN} [{vault.mark(repr(value))}]"
     written = dumped if isinstance(dumped, str) else toml(dumped)

@@ -1,4 +1,4 @@
-"""Makes sites: the warehouse is in the file of its company, and the site in that of the installation."""
+"""The creation of sites. The warehouse is in the company's file, and the site is in `platform.db`."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from wmsd.warehouse.similar_codes import no_such
 
 
 def active_warehouse(tx: Transaction, code: str) -> int:
-    """The id of a warehouse, in its company's file. Raises Problem (404, 422)."""
+    """Return the id of an active warehouse, in its company's file. Raise Problem (404, 422) if there is none."""
     found = by_code(tx, WAREHOUSES, code)
     if found is None:
         raise no_such(tx, WAREHOUSES.noun, WAREHOUSES.table, code)
@@ -30,7 +30,10 @@ def active_warehouse(tx: Transaction, code: str) -> int:
 async def make_site(
     service: CompanyFilesService, body: SiteToMake, caller: Caller, call: FromAddress
 ) -> dict[str, Any]:
-    """Make a site of a warehouse. Its bearer is shown only this once."""
+    """Create a site.
+
+    A site belongs to a warehouse. The answer shows the site's bearer token only this once.
+    """
     company = await service.platform.read(
         lambda tx: company_named(body.company_code, companies.companies(tx), "company_code")
     )

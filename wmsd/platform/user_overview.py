@@ -1,4 +1,4 @@
-"""All that an admin wants to know of a user, in one answer: for the command line."""
+"""All data about a user that an admin needs, in one answer for the command line."""
 
 import json
 from typing import Any, Final
@@ -23,7 +23,7 @@ TOKENS: Final = """
 
 
 def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:
-    """The user must exist."""
+    """Return all data about an existing user."""
     user = store.known_user(tx, user_id)
     codes = companies.codes(tx)
     record = json.loads(USERS.one(tx, user_id).json)

@@ -1,1 +1,1 @@
-"""What a site admin sees of the installation: health, backups, jobs, settings in force."""
+"""The view of a site admin on the installation: health, backups, jobs, settings in force."""

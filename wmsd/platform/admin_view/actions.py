@@ -1,4 +1,4 @@
-"""The operations of oversight: what platform admins read of the running house, and what they begin there."""
+"""The operations of oversight, with which platform admins watch the installation and start work in it."""
 
 import asyncio
 from typing import Any, Final
@@ -31,7 +31,11 @@ UNDER_WAY: Final = "This is under way already. Wait for its end."
 
 @for_platform_admins(answer="object", returns=HouseHealth)
 async def get_house_health(service: OversightService) -> dict[str, Any]:
-    """Get each check of health, the open alerts, the figures of the house, and the last examination by doctor."""
+    """Get the health of the installation.
+
+    The answer has each health check, the open alerts, the metrics of the installation, and the last examination by
+    doctor.
+    """
     installation, jobs = service.installation, service.jobs
     _, found = await check_health(installation, jobs, is_known=True)
     known = await installation.access.companies()
@@ -59,7 +63,10 @@ async def get_house_health(service: OversightService) -> dict[str, Any]:
 
 @operation(tag="Administration", answer="object", returns=LastExamination, scope="platform")
 async def get_last_examination(service: OversightService) -> dict[str, Any]:
-    """Get whether the last examination by doctor has found something wrong."""
+    """Get the last examination's outcome.
+
+    The answer says whether doctor has found an error.
+    """
     last = await house.last_examination(service)
     return {
         "is_wrong": last is not None and last.is_wrong,
@@ -69,14 +76,17 @@ async def get_last_examination(service: OversightService) -> dict[str, Any]:
 
 @for_platform_admins(answer="object", returns=Message, codes=("INVALID_STATUS",))
 async def begin_examination(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
-    """Have doctor examine every file, beside the server."""
+    """Start an examination by doctor.
+
+    A separate process examines every file while the server runs.
+    """
     _begin(service.started.examinations, "wmsd doctor")
     await service.audit(caller, call, "examination.begin", "doctor")
     return {"message": "The examination has begun."}
 
 
 def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
-    """Begins work beside the server. Raises Problem (409)."""
+    """Start work in a separate process. Raise Problem (409) if the work cannot be started now."""
     if work is None:
         raise Problem("INVALID_STATUS", CANNOT.format(command))
     if not work.begin():
@@ -85,14 +95,20 @@ def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
 
 @for_platform_admins(answer="object", returns=HouseBackups)
 async def get_house_backups(service: OversightService) -> dict[str, Any]:
-    """Get the backups that there are, whether they are proven, and when the next is made."""
+    """List the backups.
+
+    The answer says for each backup whether it is proven, and when the next backup is created.
+    """
     own = await service.installation.platform.read(companies.installation)
     return await asyncio.to_thread(backups.backups_as_json, service, own)
 
 
 @for_platform_admins(answer="object", returns=Message, codes=("INVALID_STATUS",))
 async def begin_backup(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
-    """Have a backup made and proven now, beside the server."""
+    """Create a backup now.
+
+    A separate process creates and proves the backup while the server runs.
+    """
     _begin(service.started.backups, "wmsd backup create")
     await service.audit(caller, call, "backup.begin", "now")
     return {"message": "The backup has begun."}
@@ -100,7 +116,10 @@ async def begin_backup(service: OversightService, caller: Caller, call: FromAddr
 
 @for_platform_admins(answer="object", returns=JobsShown)
 async def list_jobs(service: OversightService) -> dict[str, Any]:
-    """List what the server does by itself, and how the last run of each went."""
+    """List the jobs of the server.
+
+    The answer has the jobs that the server runs automatically, with the outcome of the last run of each.
+    """
     log = service.jobs.log
     shown = [
         JobShown(
@@ -124,5 +143,8 @@ async def list_jobs(service: OversightService) -> dict[str, Any]:
 
 @for_platform_admins(answer="object", returns=SettingsShown)
 async def list_settings(service: OversightService) -> dict[str, Any]:
-    """List every setting in force, with where it comes from. Secrets are not shown."""
+    """List the settings in force.
+
+    Each setting has its source. Secrets are not shown.
+    """
     return settings.settings_as_json(service.installation.settings, service.started.layers)

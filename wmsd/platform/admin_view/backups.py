@@ -1,4 +1,4 @@
-"""The backups that there are, what is known of each, and when the next is made. Call it on a thread."""
+"""The existing backups, and the time of the next one. Call these functions on a thread."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,10 @@ MOST_SHOWN: Final = 60
 
 
 def backups_as_json(service: OversightService, own: str) -> dict[str, Any]:
-    """`own` is the id of the installation: the folder may have archives of others too."""
+    """Return the backups as JSON.
+
+    `own` is the id of the installation. The folder may also contain archives of other installations.
+    """
     installation, scheduled = service.installation, service.started.backups
     settings, now = installation.settings.backup, local_now()
     record = read_record(installation.folder.path)
@@ -70,11 +73,13 @@ def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
 
 @lru_cache(maxsize=4 * MOST_SHOWN)
 def _content(path: Path, size: int, changed: int) -> tuple[ArchiveShown, str, str]:
-    """What the manifest says of an archive that is so large and was changed then, when it was begun, and the
-    installation: nobody changes one, and the manifest of a thousand companies takes a while to read. Raises
-    StorageError and OSError.
+    """Return the content of an archive, the time when it was started, and the id of its installation.
+
+    All three are from the manifest. The result is cached by size and time of change. Nobody changes an archive,
+    and the manifest of a thousand companies takes long to read. Raise StorageError or OSError if it cannot be
+    read.
     """
-    from wmsd.maintenance.backups.archive import read_manifest  # imported here: a start does not need it
+    from wmsd.maintenance.backups.archive import read_manifest  # imported only here: a start does not need it
 
     manifest = read_manifest(path)
     shown = ArchiveShown(

@@ -1,4 +1,4 @@
-"""What is in force for a company: its limits and its policies, each with where it comes from."""
+"""The rules in force for a company: its limits and its policies, each with its source."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -17,7 +17,7 @@ Origin = Literal["built in", "configuration", "operator", "this company"]
 
 
 class CompanyRule(Model):
-    """`setting` holds for all companies without a value of their own."""
+    """A rule in force for a company. `setting` is the setting for companies without their own value."""
 
     name: str
     value: bool | int | float | None
@@ -33,7 +33,10 @@ class CompanyRules(Model):
 
 @for_company_admins(answer="object", returns=CompanyRules, codes=("SERVICE_UNAVAILABLE",))
 async def list_company_rules(service: OversightService, caller: Caller, id: int) -> dict[str, Any]:
-    """List the limits and policies in force for a company, with where each comes from."""
+    """List a company's limits and policies.
+
+    The answer has the rules in force, each with its source.
+    """
     installation = service.installation
     company = await installation.access.company(id)
     if company is None or not caller.may_use(id):
@@ -45,7 +48,7 @@ async def list_company_rules(service: OversightService, caller: Caller, id: int)
 
 
 def _rules(service: OversightService, company: Company) -> Iterator[CompanyRule]:
-    """Those that do not stand in the company's file."""
+    """Yield the rules that are not in the company's file."""
     settings, operator = service.installation.settings, company.operator
     limits = {
         "requests_per_minute": company_limits.requests_per_minute(company, settings.limits),
@@ -61,7 +64,7 @@ def _rules(service: OversightService, company: Company) -> Iterator[CompanyRule]
         ("returns_need_write", settings.returns.require_write_ability, "returns.require_write_ability"),
     ):
         yield CompanyRule(name=name, value=value, origin=_origin(service, setting), setting=setting)
-    # a company of a sandbox operator is one, whatever it says itself
+    # a company of a sandbox operator is a sandbox, whatever its own value is
     is_operators = operator is not None and operator.sandbox
     origin = "operator" if is_operators else "this company" if company.sandbox else "built in"
     yield CompanyRule(name="sandbox", value=company.sandbox, origin=origin)

@@ -1,4 +1,4 @@
-"""Has doctor examine every file beside the server, one examination at a time, and keeps what it finds."""
+"""Examinations of all files by doctor, in a separate process and one at a time, and their findings."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ STOPPED: Final = "The server was stopped."
 
 
 class Examinations:
-    """`command` is `wmsd doctor --progress`, as this server can start it."""
+    """A runner of examinations. `command` is `wmsd doctor --progress`, as this server can start it."""
 
     def __init__(self, command: Sequence[str], data: DataFolder, clock: Clock) -> None:
         self._data = data
@@ -45,10 +45,10 @@ class Examinations:
         return self._under_way is not None and not self._under_way.done()
 
     async def last(self) -> Examination | None:
-        """The last that has ended, also before a restart."""
+        """Return the last examination that has ended, also from before a restart, or None."""
         if not self._has_read_last:
             found = await asyncio.to_thread(read_examination, self._data.path)
-            if not self._has_read_last:  # or else one has ended meanwhile
+            if not self._has_read_last:  # otherwise an examination has ended meanwhile
                 self._keep(found)
         return self._last
 
@@ -56,7 +56,7 @@ class Examinations:
         self._last, self._has_read_last = ended, True
 
     def begin(self) -> bool:
-        """Begins an examination. Returns False where one is under way."""
+        """Start an examination. Return False if one is already running."""
         if self.is_running:
             return False
         self.progress, self.found = {}, Examination(began_at=self._now())
@@ -107,7 +107,7 @@ class Examinations:
         return timestamps.to_text(self._clock.now())
 
     async def stop(self) -> None:
-        """Ends it. What it has found until then is kept."""
+        """Stop the examination. Its findings so far are stored."""
         self._is_stopping = True
         await self._beside.stop()
         if self._under_way is not None:

@@ -1,4 +1,4 @@
-"""The findings of the last examination by doctor: a file in the data folder, so that they outlive a restart."""
+"""The findings of the last examination by doctor, in a file of the data folder. They survive a restart."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,7 +41,7 @@ class Diagnosed(StoredModel):
 
 
 class Examined(StoredModel):
-    """What was found in one file. `more` were found than are told."""
+    """The findings in one file. `more` is the number of further findings that are left out."""
 
     findings: list[KeptFinding] = []
     more: int = 0
@@ -49,7 +49,7 @@ class Examined(StoredModel):
 
 
 class Examination(StoredModel):
-    """`ended_at` is None where it was broken off, for the reason in `error`."""
+    """An examination by doctor. `ended_at` is None if it was interrupted; `error` is the reason."""
 
     began_at: str
     ended_at: str | None = None
@@ -65,7 +65,7 @@ class Examination(StoredModel):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it has found more than warnings."""
+        """True if the examination has found more than warnings."""
         return self.wrong > 0 or any(each.severity == "wrong" for each in self.installation)
 
     def with_file(self, examined: Examined) -> Self:
@@ -85,7 +85,7 @@ class Examination(StoredModel):
 
 
 def report_as_json(report: "Report") -> dict[str, Any]:
-    """What is told of a file, as Examined reads it."""
+    """Return the result of examining a file, as JSON that `Examined` reads."""
     found = (
         [Finding("error", report.error or "")]
         if report.findings is None
@@ -97,8 +97,8 @@ def report_as_json(report: "Report") -> dict[str, Any]:
 
 
 def diagnosis_as_json(found: "Iterable[InstallationFinding]") -> dict[str, Any]:
-    """What is told of the installation, as Diagnosed reads it."""
-    from wmsd.maintenance.doctor.fixes import mend_of  # imported here: a server only reads what was found
+    """Return the findings about the installation, as JSON that `Diagnosed` reads."""
+    from wmsd.maintenance.doctor.fixes import mend_of  # imported only here: a server just reads findings
 
     told = [
         KeptDiagnosis(
@@ -118,10 +118,10 @@ def _cut(text: str) -> str:
 
 
 def read_examination(data: Path) -> Examination | None:
-    """None when there is none that can be read."""
+    """Return the last examination, or None if there is no file that can be read."""
     return find_in_json_file(data / FILE, Examination)
 
 
 def write_examination(data: Path, kept: Examination) -> None:
-    """Raises OSError."""
+    """Write the examination to its file. Raise OSError if this fails."""
     write_json_file(data / FILE, kept)

@@ -1,5 +1,6 @@
-"""The figures of the installation, what its checks say themselves, the last examination, and the progress of work
-beside the server. Call it on a thread.
+"""The metrics of the installation, the details of its checks, the last examination, and progress of work.
+
+Call these functions on a thread, because most of them read the disk.
 """
 
 import shutil
@@ -32,7 +33,7 @@ MOST_BEHIND: Final = 20
 
 
 def progress_of(told: Mapping[str, Any]) -> dict[str, Any] | None:
-    """None as long as it has said nothing."""
+    """Return the progress of work in a separate process, or None if the work has not reported any."""
     try:
         return Progress.model_validate({"doing": "examining", **told}).model_dump()
     except ValidationError:
@@ -40,7 +41,7 @@ def progress_of(told: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
-    """Which companies are frozen, and since when: the detail of that check."""
+    """Return the companies that are frozen, and since when, as the detail of the check `moves`."""
     now = installation.clock.now()
     frozen = [
         freeze_sentence(each.code, each.frozen_at, now)
@@ -51,7 +52,10 @@ def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[
 
 
 def failed(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
-    """Which files cannot be used, and why: the detail of that check. Call it on the loop's thread."""
+    """Return the files that cannot be used, and why, as the detail of the check `database`.
+
+    Call this function on the thread of the event loop.
+    """
     named = [
         f"{companies[each].code if each in companies else each}: {reason}"
         for each, reason in list(installation.files.troubled.items())[:MOST_NAMED]
@@ -66,7 +70,7 @@ def failed(installation: Installation, companies: Mapping[int, Company]) -> dict
 
 
 def details(installation: Installation, jobs: Jobs, seen: Seen | None) -> dict[str, str]:
-    """The sentences of the other checks that know more than whether they are good."""
+    """Return the details of the other checks, for checks that have a sentence in addition to their result."""
     found = {
         "clock": _clock(installation, jobs),
         "disk": _disk(installation),
@@ -104,7 +108,7 @@ def _disk(installation: Installation) -> str | None:
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:
-    """Whether the replica has everything, and what is said of it. Only where there is one."""
+    """Return whether the replica is complete, and a sentence about it. Call it only if a replica is enabled."""
     from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 
     judged = verdict_of_replica(installation.folder)
@@ -121,7 +125,7 @@ def _behind(names: list[str]) -> str:
 
 
 def _of_file(installation: Installation, name: str) -> str:
-    """The company's code; for `platform.db` its name."""
+    """Return the code of the company of a file, or the name of the file for `platform.db`."""
     stem = Path(name).stem
     return installation.files.code_of(int(stem)) if stem.isdecimal() else name
 
@@ -131,7 +135,7 @@ def _sentence(text: str) -> str:
 
 
 def alerts(jobs: Jobs) -> dict[str, Any]:
-    """Those that are open, and whether they leave the house."""
+    """Return the open alerts, and the channels that send alerts to people outside."""
     kept = jobs.alerts.kept
     shown = [
         {
@@ -183,7 +187,7 @@ async def last_examination(service: OversightService) -> Examination | None:
 
 
 def examination(service: OversightService, last: Examination | None) -> dict[str, Any]:
-    """Looks at the disk: call it on a thread."""
+    """Return the state of examinations. Call this function on a thread, because it reads the disk."""
     examinations = service.started.examinations
     proven = read_record(service.installation.folder.path).proven
     proof = None

@@ -22,7 +22,7 @@ LONGEST: Final = 1000
 
 
 class PhraseShown(Model):
-    """A recovery phrase without its words. `recipient` is the public key of age to which backups seal the keys."""
+    """A recovery phrase without its words. `recipient` is the public age key to which backups seal the keys."""
 
     fingerprint: str
     recipient: str
@@ -32,8 +32,10 @@ class PhraseShown(Model):
 
 
 class KeysProtected(Model):
-    """How the next backup protects the keys. `says` tells what is lost with this box, with places for `facts`, and
-    `remedy` what to do; both are empty where the question is settled.
+    """The protection of the keys in the next backup.
+
+    `says` is what would be lost with this machine, with places for `facts`. `remedy` is what to do. Both are empty
+    if nothing needs a decision.
     """
 
     state: State
@@ -59,7 +61,7 @@ class TypedPhrase(Input):
 
 
 class NewPhrase(Model):
-    """The words are shown only this once."""
+    """A new recovery phrase. Its words are shown only this once."""
 
     words: list[str]
     fingerprint: str
@@ -68,7 +70,7 @@ class NewPhrase(Model):
 
 
 async def protection_of(installation: Installation, seen: Seen | None) -> Protection:
-    """`seen`: what backups there are."""
+    """Return how the keys are protected. `seen` has the known backups."""
     known = await installation.platform.read(key_protection.read_known_keys)
     has_backup = seen is not None and seen.made is not None
     return key_protection.protection(known, installation.settings.backup, has_backup)
@@ -76,7 +78,11 @@ async def protection_of(installation: Installation, seen: Seen | None) -> Protec
 
 @for_platform_admins(answer="object", returns=KeysProtected)
 async def get_recovery_phrase(service: OversightService) -> dict[str, Any]:
-    """Get whether the keys of the installation outlive the box, and the recovery phrases that there were."""
+    """Get the protection of the keys.
+
+    The answer says whether the keys of the installation survive the loss of the machine. It also lists all
+    recovery phrases, past and present.
+    """
     seen = None if service.jobs.backups is None else await service.jobs.backups.seen()
     found = await protection_of(service.installation, seen)
     phrases, declined_at = await service.installation.platform.read(
@@ -100,7 +106,10 @@ async def get_recovery_phrase(service: OversightService) -> dict[str, Any]:
 async def create_recovery_phrase(
     service: OversightService, body: PhraseToCreate, caller: Caller
 ) -> dict[str, Any]:
-    """Create a recovery phrase. The answer has its words, which are kept nowhere."""
+    """Create a recovery phrase.
+
+    The answer contains the words of the phrase, which wmsd does not store.
+    """
     phrase = await service.installation.platform.write(
         lambda tx: recovery_phrase.create(tx, body.replaces), caller.actor
     )
@@ -113,7 +122,10 @@ async def create_recovery_phrase(
 
 @for_platform_admins(answer="object", returns=Message, writes=True)
 def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
-    """Check that the recovery phrase was written down right. From then on backups are sealed to it alone."""
+    """Check a written recovery phrase.
+
+    After a successful check, backups are sealed to this phrase alone.
+    """
     try:
         typed = Phrase(body.phrase)
     except WrongPhrase as error:
@@ -124,6 +136,9 @@ def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
 
 @for_platform_admins(answer="object", returns=Message, writes=True, codes=("INVALID_STATUS",))
 def decline_recovery_phrase(tx: Transaction) -> dict[str, Any]:
-    """Go on without a recovery phrase. What is lost with this box is told all the same."""
+    """Decline a recovery phrase.
+
+    wmsd still says what would be lost with this machine.
+    """
     recovery_phrases.decline(tx)
     return {"message": "This installation goes on without a recovery phrase."}

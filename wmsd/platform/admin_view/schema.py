@@ -1,4 +1,4 @@
-"""What platform admins are told of the running house."""
+"""The answers of the operations for platform admins about the running installation."""
 
 from typing import Any, Literal
 
@@ -7,7 +7,7 @@ from wmsd.platform.admin_view.findings_file import Examination
 
 
 class Progress(Model):
-    """Of work that is under way: at what, and how much of how much is done. Empty before it says anything."""
+    """The progress of running work: the current step, and how much is done. Empty until the work reports it."""
 
     doing: str
     name: str
@@ -16,7 +16,7 @@ class Progress(Model):
 
 
 class CheckShown(Model):
-    """A check of health. `detail` is what it says itself; `figures` are those of the check."""
+    """A health check. `detail` is a sentence about it, and `figures` are its numbers."""
 
     name: str
     ok: bool
@@ -37,7 +37,7 @@ class HouseFigures(Model):
 
 
 class ProofShown(Model):
-    """The last proof of a backup, which examines every file of it as doctor does."""
+    """The last proof of a backup, which examines every file of the backup as doctor does."""
 
     at: Timestamp
     archive: str
@@ -45,7 +45,11 @@ class ProofShown(Model):
 
 
 class ExaminationShown(Model):
-    """`last` has ended, or was broken off. `can_begin` is false where this process cannot start another one."""
+    """The examinations by doctor.
+
+    `last` is the last examination that ended or was interrupted. `can_begin` is false if this process cannot start
+    another one.
+    """
 
     can_begin: bool
     is_running: bool
@@ -58,14 +62,18 @@ class ExaminationShown(Model):
 
 
 class LastExamination(Model):
-    """Whether the last examination by doctor has found something wrong. What it is, platform admins may read."""
+    """Whether the last examination by doctor has found an error. Only platform admins may read the findings."""
 
     is_wrong: bool
     began_at: Timestamp | None
 
 
 class AlertShown(Model):
-    """`facts` fill the places of the sentence of its kind. `subject`: which of it, such as a company's id."""
+    """An open alert.
+
+    `facts` fill the places in the sentence of the alert's kind. `subject` says what the alert is about, such as a
+    company's id.
+    """
 
     kind: str
     subject: str
@@ -77,7 +85,7 @@ class AlertShown(Model):
 
 
 class AlertWay(Model):
-    """A way that alerts take. `error` is null where it takes them; `waiting` are not taken yet."""
+    """A channel for alerts. `waiting` is the number of unsent alerts. `error` is null if the channel works."""
 
     name: Literal["url", "command", "mail"]
     waiting: int
@@ -86,7 +94,7 @@ class AlertWay(Model):
 
 
 class AlertsShown(Model):
-    """`looked_at`: when they were looked for last, which is every so many seconds."""
+    """The open alerts. `looked_at` is the time of the last check, which runs every `every_seconds` seconds."""
 
     looked_at: Timestamp | None
     every_seconds: int
@@ -107,14 +115,17 @@ Proof = Literal["proven", "wrong", "none", "unreadable", "another"]
 
 
 class SealedPhrase(Model):
-    """`checked_at`: when somebody had last typed the phrase, as the archive says."""
+    """A recovery phrase to which an archive is sealed.
+
+    `checked_at` is the last time when a person typed the phrase, according to the archive.
+    """
 
     fingerprint: str
     checked_at: Timestamp | None
 
 
 class ArchiveShown(Model):
-    """`why` says why it cannot be restored."""
+    """A backup archive. `why` is the reason why the archive cannot be restored."""
 
     name: str
     made_at: Timestamp | None = None
@@ -137,7 +148,7 @@ class ReplicaShown(Model):
 
 
 class HouseBackups(Model):
-    """`next_at` is null where none are scheduled, and not after now where one is due."""
+    """The backups. `next_at` is null if no backup is scheduled, and is not in the future if one is due."""
 
     ok: bool
     sentence: str
@@ -178,7 +189,11 @@ class JobsShown(Model):
 
 
 class SettingShown(Model):
-    """`place` is the path of the file, the variable or the flag. `read` is when a change of the file counts."""
+    """A setting in force.
+
+    `place` is the path of the file, the variable or the flag that sets it. `read` says when a change of the file
+    takes effect.
+    """
 
     name: str
     value: str

@@ -1,4 +1,4 @@
-"""What the operations of oversight need of the running server."""
+"""The parts of the running server that the operations of oversight use."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,9 +18,7 @@ from wmsd.tenants.companies import store as companies
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What a server has that was started as a program of its own: long work beside it, and where its settings come
-    from.
-    """
+    """The parts of a server that runs as a program: work in other processes, and the sources of settings."""
 
     backups: ScheduledBackups | None = None
     examinations: Examinations | None = None

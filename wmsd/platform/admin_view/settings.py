@@ -1,5 +1,6 @@
-"""Every setting in force, from the declarations, and where it comes from: default, file with its line, environment
-or command line. Secrets are not shown.
+"""Every setting in force, from the declarations, and its source.
+
+The source is the default, the file with the line, the environment or the command line. Secrets are not shown.
 """
 
 import tomllib
@@ -26,7 +27,7 @@ MOST_LINES: Final = 200
 
 
 class Origin(NamedTuple):
-    """`place` is the path of the file, the name of the variable, or the flag."""
+    """The source of a setting. `place` is the path of the file, the name of the variable, or the flag."""
 
     source: Literal["default", "file", "environment", "command line"]
     place: str | None = None
@@ -37,7 +38,7 @@ DEFAULT: Final = Origin("default")
 
 
 def origin_of(layers: Iterable[Layer], section: str, key: str) -> Origin:
-    """The last layer that sets it counts."""
+    """Return the source of a setting: the last layer that sets it, or else the default."""
     found = DEFAULT
     for layer in layers:
         if key in layer.values.get(section, {}):
@@ -56,9 +57,10 @@ def _in(layer: Layer, section: str, key: str) -> Origin:
 
 
 def line_of(text: str, section: str, key: str) -> int | None:
-    """The line, from 1 on, that sets a key in a TOML file; None where that is not plain to see. A line may look
-    like it in another section, or inside of a text: so the file must be whole before it without the key, and whole
-    after the value with it.
+    """Return the number of the line, from 1, that sets a key in a TOML file, or None if this is not clear.
+
+    The same line may be in another section, or inside a text. Therefore the lines before it must be valid TOML
+    without the key, and the lines to the end of the value must be valid TOML with the key.
     """
     lines = text.splitlines()
     for number in _candidates(lines, section, key):
@@ -74,7 +76,7 @@ def _candidates(lines: Sequence[str], section: str, key: str) -> Iterator[int]:
 
 
 def _sets(lines: Sequence[str], number: int, section: str, key: str) -> bool:
-    """Whether what begins in this line sets the key. A value may have several lines."""
+    """Return True if the value that begins in this line sets the key. A value may have several lines."""
     ends = range(number + 1, min(number + MOST_LINES, len(lines)) + 1)
     whole = next((found for end in ends if (found := _parsed(lines[:end])) is not None), {})
     return key in whole.get(section, {})
@@ -99,7 +101,7 @@ def settings_as_json(settings: Settings, layers: Sequence[Layer]) -> dict[str, A
 
 
 def value_as_toml(field: FieldInfo, value: object) -> str:
-    """As TOML, for whoever is not the owner of the settings: without secrets."""
+    """Return a value as TOML without secrets, for people who do not own the settings."""
     return NOT_SHOWN if Secret in field.metadata and value else masking.text(toml(value))
 
 

@@ -50,7 +50,7 @@ async def get_openapi_kernel(service: KernelService) -> Reply:
 async def get_topology(service: KernelService) -> dict[str, Any]:
     """Get the operators, companies, modules and warehouses.
 
-    A company whose file cannot be used has `available: false`; the others are shown as usual.
+    A company whose file cannot be used has `available: false`. The other companies are shown as usual.
     """
     operators, known = await service.installation.platform.read(
         lambda tx: (store.operators(tx), store.companies(tx))
@@ -87,10 +87,10 @@ def _place(company: Company, warehouses: list[dict[str, Any]] | None) -> dict[st
 
 @kernel(tag="Platform", returns=Stats)
 async def get_stats(service: KernelService) -> dict[str, Any]:
-    """Get the figures of each company and their totals.
+    """Get statistics by company and in total.
 
-    Every change updates the figures, so asking costs little however much data there is. Requests are counted in
-    memory and written once a minute: a crash loses the counts of the last minute.
+    Every change of data updates the statistics, so a request costs little however much data there is. Requests are
+    counted in memory, and the counts are written once a minute. A crash loses the counts of the last minute.
     """
     installation = service.installation
     at = timestamps.to_text(installation.clock.now())
@@ -109,7 +109,10 @@ def _stats(
     figures: Mapping[int, Figures],
     requests: Mapping[int, Requests],
 ) -> dict[str, Any]:
-    """The figures as `Stats`. Runs on a thread, because it takes long with many companies."""
+    """Return the statistics in the form of Stats.
+
+    Run this function on a thread, because it takes long with many companies.
+    """
     month = at[:7]
     by_company: list[dict[str, Any]] = [
         {
@@ -145,16 +148,16 @@ def _requests(several: Iterable[Requests]) -> dict[str, Any]:
 
 @kernel(tag="Company", returns=ModuleState)
 def get_company_module(tx: Transaction, id: int, module: str) -> dict[str, Any]:
-    """Get whether a module is on for a company."""
+    """Check if a module is on."""
     return {"enabled": _known(module) in _company(tx, id).modules}
 
 
 @kernel(tag="Company", returns=ModuleState, writes=True)
 def switch_company_module(tx: Transaction, id: int, module: str, body: ModuleSwitch) -> dict[str, Any]:
-    """Switch a module on or off for a company.
+    """Switch a company's module on or off.
 
-    It takes effect with the next request. Data stays when a module goes off. While `api` is off, none of the
-    company's other modules can be reached.
+    The change takes effect with the next request. The data of a module stays when the module is switched off.
+    While `api` is off, no other module of the company can be used.
     """
     actions.set_module(tx, _company(tx, id).code, _known(module), body.enabled)
     return {"enabled": body.enabled}

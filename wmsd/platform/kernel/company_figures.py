@@ -1,4 +1,4 @@
-"""The figures of a company. Triggers keep them in tables, so none has to be counted."""
+"""The statistics of a company. Triggers maintain them in tables, so no rows have to be counted."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ DELIVERIES: Final = "SELECT status, rows FROM webhook_delivery_counts"
 
 @dataclass(slots=True)
 class Figures:
-    """Counts by name: `rows` of each resource, `by_status` of those with a status, and `events` of one month."""
+    """Counts by name: `rows` of each resource, `by_status` of resources with a status, `events` of one month."""
 
     rows: Counter[str] = field(default_factory=Counter)
     by_status: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in STATUSES})
@@ -35,7 +35,7 @@ class Figures:
 
 
 def read(tx: Transaction, month: str) -> Figures:
-    """Reads the figures. `events` are those of `month`, such as 2026-07."""
+    """Read the statistics from a company's file. `events` are those of `month`, such as 2026-07."""
     by_month = counts_of_events(tx)
     return Figures(
         rows=Counter(dict(tx.rows(ROWS))),
@@ -59,7 +59,10 @@ def add_up(several: Iterable[Figures]) -> Figures:
 
 
 def figures_as_json(figures: Figures | None, month: str) -> dict[str, Any]:
-    """The figures as JSON for `CompanyStats` and `TotalStats`; None for a company that is not available."""
+    """Return statistics as JSON for `CompanyStats` and `TotalStats`.
+
+    For a company whose file cannot be used, `figures` and every value are None.
+    """
     if figures is None:
         return {"resources": None, "events": None, "deliveries": None}
     deliveries = figures.deliveries

@@ -1,4 +1,4 @@
-"""The shapes of the kernel interface: figures of whole installations, without any company's records."""
+"""The answers of the kernel interface: statistics of the installation, without records of a company."""
 
 from typing import Annotated
 
@@ -50,14 +50,14 @@ class ResourceCount(Model):
 
 
 class RequestCount(Model):
-    """Requests that the limits admitted. Each request of a batch counts."""
+    """Requests that the rate limits admitted. Each request of a batch counts."""
 
     count: int
     since: Annotated[Timestamp | None, Field(description="When the first of them was counted.")]
 
 
 class BilledEvents(Model):
-    """Events for billing. Each counts once, with a webhook or without."""
+    """Events for billing. Each event counts once, with or without a webhook."""
 
     month: Annotated[str, Field(description="The present month, in UTC.")]
     by_name: Annotated[dict[str, int], Field(description="Those of the month; a name that had none is left out.")]
@@ -66,7 +66,7 @@ class BilledEvents(Model):
 
 
 class DeliveryCount(Model):
-    """Webhook deliveries: those still to be sent, and those of the last 30 days that are done."""
+    """Webhook deliveries: those that are still to be sent, and those that finished in the last 30 days."""
 
     open: int
     delivered: int
@@ -87,7 +87,7 @@ class CompanyStats(Model):
 
 
 class TotalStats(Model):
-    """The sums. A company that is not available adds only its requests and bytes."""
+    """The totals. A company that is not available adds only its requests and bytes."""
 
     companies: int
     companies_unavailable: int
@@ -99,7 +99,7 @@ class TotalStats(Model):
 
 
 class Stats(Model):
-    """Figures by company, in the order of their ids, and in total."""
+    """Statistics by company, in the order of their ids, and in total."""
 
     at: Timestamp
     platform_database_bytes: int
@@ -112,6 +112,6 @@ class ModuleSwitch(Input):
 
 
 class ModuleState(Model):
-    """Whether a module is on for a company."""
+    """The state of a company's module: on or off."""
 
     enabled: bool

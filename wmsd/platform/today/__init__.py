@@ -1,1 +1,1 @@
-"""Today: all companies of a person at once, the most urgent first."""
+"""Today: all companies of a person on one page, the most urgent first."""

@@ -1,4 +1,4 @@
-"""Today: all companies of somebody at once, the oldest trouble first."""
+"""The operation of Today: all companies of the caller, those with the oldest problems first."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -30,7 +30,11 @@ class TodayService:
 
 @operation(tag="Sessions", answer="object", returns=Today, scope="platform")
 async def get_today(service: TodayService, query: TodayQuery, caller: Caller) -> dict[str, Any]:
-    """Get all companies of somebody with what they have to do, the oldest trouble first."""
+    """Get the companies of Today.
+
+    The answer has all companies of the caller with their open work. The companies with the oldest problems come
+    first.
+    """
     overview = await service.overviews.of(caller.company_ids, _allowed(service, caller))
     views = overview.views
     search = plain(query.search or "")
@@ -49,7 +53,10 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
 
 
 async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
-    """Companies and people who make the service work much now. Only for who sees them all."""
+    """Return the companies and people that use much of the processor now.
+
+    Only a platform admin who may use all companies gets them.
+    """
     if caller.role is None or not has_role(caller.role, "platform-admin") or caller.company_ids is not None:
         return []
     found = await service.costs()
@@ -57,7 +64,7 @@ async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
 
 
 def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
-    """The names of the figures that the abilities of the caller allow."""
+    """Return the names of the numbers that the caller's abilities allow."""
     return frozenset(
         name for name, needed in NEEDED.items() if all(each.ability in caller.abilities for each in needed)
     )

@@ -1,6 +1,8 @@
-"""All companies of somebody in order, with their sums, as far as somebody may see them. Each overview is worked
-out once for all who may see the same, and so is what is seen of a company. They hold until a company or its
-figures change: with 1 000 companies, Today answers nearly as soon as with ten.
+"""The companies of a person in order, with totals, as far as the person may see them.
+
+Each overview is computed once for all people who may see the same, and so is the view of each company. Both are
+valid until a company or its numbers change. Therefore Today answers nearly as fast with 1 000 companies as with
+ten.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +29,7 @@ ORDERS, INBOUND, RETURNED, COUNTED = (kind.table.name for kind in (SALES_ORDERS,
 
 
 class Needed(NamedTuple):
-    """What somebody needs to see a figure."""
+    """The ability and the module that a person needs to see a number."""
 
     ability: str
     module: str
@@ -60,8 +62,10 @@ NEVER: Final = "9999"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A company, with its figures and its late documents by kind, as far as somebody may see them. Sorted by
-    `rank`, the oldest trouble comes first, then the most of it.
+    """A company with its numbers and its late documents by kind, as far as a person may see them.
+
+    In the order of `rank`, the companies with the oldest problems come first. If the problems are equally old, the
+    companies with the most problems come first.
     """
 
     company: Company
@@ -75,7 +79,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`views` begin with the oldest trouble. `names` are those of the companies, by their codes."""
+    """All companies of a person. `views` start with the oldest problem. `names` are by the companies' codes."""
 
     views: Sequence[View]
     names: Mapping[str, str]
@@ -95,7 +99,10 @@ class Overviews:
         """The version of the figures and the month in which the overviews were worked out."""
 
     async def of(self, company_ids: frozenset[int] | None, allowed: frozenset[str]) -> Overview:
-        """Of these companies, or of all. `allowed` are the names of the figures that the abilities allow."""
+        """Return the overview of these companies, or of all companies if `company_ids` is None.
+
+        `allowed` has the names of the numbers that the person's abilities allow.
+        """
         companies, state = await self._access.companies(), (self._figures.version, self._figures.month)
         if companies is not self._companies or state != self._state:
             self._companies, self._state = companies, state
@@ -106,7 +113,7 @@ class Overviews:
         found = self._known.pop(key, None) or self._overview(company_ids, allowed)
         self._known[key] = found
         if len(self._known) > MOST_KEPT:
-            del self._known[next(iter(self._known))]  # the longest unused
+            del self._known[next(iter(self._known))]  # the least recently used
         return found
 
     def _overview(self, company_ids: frozenset[int] | None, allowed: frozenset[str]) -> Overview:
@@ -159,14 +166,18 @@ def _values(kept: CompanyFigures, month: str) -> dict[str, int]:
 
 
 def _total(values: list[int | None]) -> int | None:
-    """None where there are companies, and of none of them it may be seen."""
+    """Return the sum, or None if the person may not see the number in any company.
+
+    Without companies, the sum is 0.
+    """
     known = [each for each in values if each is not None]
     return sum(known) if known or not values else None
 
 
 def _late(views: Sequence[View], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The oldest documents, and of one day those of the companies that come first. Each is of one of as many
-    companies as are told, because `views` begins with the companies of the oldest.
+    """Return the oldest late documents. Documents of the same day are in the order of their companies.
+
+    The first MOST_LATE views are enough, because `views` start with the companies of the oldest documents.
     """
     found = [
         (each.company, kind, document)

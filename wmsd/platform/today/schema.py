@@ -1,4 +1,4 @@
-"""What the page Today is told: each company with its figures, and what is late in all of them."""
+"""The answers for the page Today: each company with its numbers, and the late documents of all companies."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ class TodayQuery(PageQuery):
 
 
 class CompanyToday(Model):
-    """A company as somebody may see it. Where an ability or a module lacks, a figure is null."""
+    """A company as a person may see it. A number is null if an ability or a module for it is missing."""
 
     id: Id
     code: str
@@ -63,7 +63,7 @@ class LateToday(Model):
 
 
 class Today(Model):
-    """`totals` are those of all companies that somebody may use, not only of this page."""
+    """The page Today. `totals` are those of all companies that the caller may use, not only of this page."""
 
     day: str
     """The date by the time zone of the installation."""
