@@ -1,4 +1,5 @@
 """The pages: what people see in the browser.
 
-Every act is an operation through the dispatcher, by the signed-in user; no page has SQL or a rule of its own.
+Every action is an operation that the dispatcher runs for the signed-in user. Pages contain no SQL and no rules of
+the warehouse.
 """

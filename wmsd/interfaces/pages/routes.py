@@ -1,6 +1,6 @@
 """The addresses of the pages.
 
-A handler of a page that only the signed-in see gets the workplace of the address and the request.
+The handler of a page that requires a sign-in gets the workplace of the address and the request.
 """
 
 from collections.abc import Awaitable, Callable
@@ -138,7 +138,7 @@ COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
 
 
 def pages_of_records(place: str) -> tuple[tuple[str, str, PlaceHandler], ...]:
-    """The addresses of the records of a place: a company, or the installation."""
+    """Return the routes of the records of a company or of the installation."""
     resource = f"{place}/{{resource:[a-z-]+}}"
     record = f"{resource}/{{id:{ID}}}"
     return (

@@ -1,5 +1,6 @@
-"""The page The day after: what a restore has lost, and whose access it may have brought back, with what settles
-each.
+"""The page The day after: what a restore has lost, and which access it may have brought back.
+
+Each entry has buttons that settle it.
 """
 
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ async def show(at: Workplace, request: web.Request, refused: Answer | None = Non
 
 
 async def settle(at: Workplace, request: web.Request) -> web.Response:
-    """Does what the button says. A refusal is shown above the page."""
+    """Run the action of the pressed button. If it is refused, show the page with the reason."""
     sent = await browsers.form(at.person.browser)
     act = sent.get("act", "")
     if act not in ACTS:
@@ -56,13 +57,13 @@ async def settle(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _document(act: str, entry: str) -> dict[str, Any]:
-    """`entry` is an id, or says that all are meant."""
+    """Return the body of a request. `entry` is the id of an entry, or `all` for every entry."""
     is_id = entry.isascii() and entry.isdecimal() and len(entry) <= LONGEST_ID
     chosen: dict[str, Any] = {"every": True} if entry == EVERY else {"entries": [int(entry) if is_id else entry]}
     return {**chosen, "keep_users": True} if act == "end-tokens" else chosen
 
 
 def _why(body: Mapping[str, Any]) -> str:
-    """The sentence of an entry that was refused is more exact than that of the whole."""
+    """Return the reasons of a refusal: the errors of single entries, or else the message of the whole request."""
     errors = [sentence for sentences in body.get("errors", {}).values() for sentence in sentences]
     return "; ".join(errors) or str(body["message"])

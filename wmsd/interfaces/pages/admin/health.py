@@ -1,4 +1,4 @@
-"""The page Health with the doctor, and those of the same form: Backups and Jobs."""
+"""The page Health with the findings of the doctor, and the pages of the same form: Backups and Jobs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -39,7 +39,7 @@ async def show(
 
 
 async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
-    """Begins what the button says. A refusal is shown above the page."""
+    """Start the work that the button names. If it is refused, show the page with the reason."""
     sent = await browsers.form(at.person.browser)
     assert shown.begins is not None
     answer = await at.ask_once(shown.begins, sent.get(KEY))
@@ -49,6 +49,6 @@ async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Re
 
 
 def _kinds(found: Mapping[str, Any]) -> Sequence[str]:
-    """The kinds of what doctor has found last, each once."""
+    """Return the kinds of the doctor's latest findings, each once."""
     last = found.get("examination", {}).get("last") or {"findings": []}
     return list(dict.fromkeys(each["kind"] for each in last["findings"]))

@@ -1,4 +1,4 @@
-"""The checks of health and the alerts in the language of the page, each with what to do about it."""
+"""The health checks and the alerts in the language of the page, each with its remedy."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -93,13 +93,13 @@ REMEDIES: Final[Mapping[str, str]] = {
 
 
 def failed_checks(checks: Mapping[str, Any]) -> list[str]:
-    """What is wrong, and what to do, for each check that fails."""
+    """Return what is wrong and what to do, for each check that fails."""
     wrong = [words_of(name) for name, found in checks.items() if not found["ok"]]
     return [f"{each.wrong} {each.remedy}" for each in wrong]
 
 
 def words_of(name: str) -> CheckWords:
-    """In the language of the page."""
+    """Return the texts of a check in the language of the page."""
     return CheckWords(*map(_, WORDS[name])) if name in WORDS else _unknown(name)
 
 
@@ -113,7 +113,10 @@ def title_of(alert: Mapping[str, Any]) -> str:
 
 
 def sentence_of(alert: Mapping[str, Any]) -> str:
-    """A fact may be a sentence of the house itself, such as why a file cannot be used."""
+    """Return the sentence of an alert in the language of the page.
+
+    A fact may be a sentence of wmsd, such as the reason why a file cannot be used. Such a fact is translated, too.
+    """
     kind = kind_of(alert["kind"])
     facts = {name: translate_error(fact_of(value, kind.words)) for name, value in alert["facts"].items()}
     return fill_pattern(translate_text(alert_pattern(kind, alert["subject"], is_over=False)), facts)

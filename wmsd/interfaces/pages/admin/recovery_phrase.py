@@ -1,4 +1,4 @@
-"""The page of the recovery phrase: it is created and shown once, checked, replaced, or declined."""
+"""The page Recovery phrase: a phrase is created and shown once, checked, replaced, or declined."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,14 +17,17 @@ ADDRESS: Final = f"/admin/{RECOVERY.name}"
 
 
 def lost_without(found: Mapping[str, Any]) -> str:
-    """What is lost with this box, in the language of the page. Empty where the question is settled."""
+    """Return what a loss of this machine would destroy, in the language of the page.
+
+    Return "" if the keys need no decision.
+    """
     return finding_text(found["says"]).format_map(found["facts"]) if found["says"] else ""
 
 
 async def show(
     at: Workplace, request: web.Request, refused: Answer | None = None, typed: str = ""
 ) -> web.Response:
-    """`typed`: the words that somebody may correct."""
+    """Show the page. `typed` is the phrase as a person typed it, so that the person can correct it."""
     found = await at.need(RECOVERY.reads, is_counted=refused is not None)
     was_checked = refused is None and request.query.get("done") == "checked"
     wrong = {} if refused is None else refused.body.get("errors", {})
@@ -42,8 +45,10 @@ async def show(
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
-    """What the pressed button says. A form that is sent twice creates two phrases, of which the second counts,
-    as it is the one on the screen; after a check a form of before it creates none.
+    """Run the action of the pressed button.
+
+    A form that is sent twice creates two phrases. The second phrase is on the screen, and is the valid one. A form
+    from before a check creates no phrase.
     """
     sent = await browsers.form(at.person.browser)
     match sent.get("act"):

@@ -1,4 +1,4 @@
-"""The page Settings: every setting in force, and where it comes from."""
+"""The page Settings: every setting in force and its source."""
 
 from collections.abc import Mapping
 from typing import Any, Final

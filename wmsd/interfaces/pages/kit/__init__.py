@@ -1,1 +1,1 @@
-"""What every page is made with: sessions, forms, fields, filters, templates."""
+"""The parts that all pages share: sessions, forms, fields, filters, templates."""

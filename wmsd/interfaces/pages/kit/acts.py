@@ -1,4 +1,4 @@
-"""What the pages know of a kind of record: how it is listed and shown, and what people do with it."""
+"""The description of a kind of record for the pages: its lists, its pages and its actions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -17,9 +17,9 @@ from wmsd.warehouse.documents.table import Due
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What a person may do with a record, or to make one: an operation with the form of its body.
+    """An action on a record, or the creation of a record: an operation and the form of its body.
 
-    `says` stands above the button, `done` above what it leads to: the record, or the list.
+    `says` is the text above the button. `done` is the message on the page that follows: the record or the list.
     """
 
     name: str
@@ -92,7 +92,10 @@ class Act:
     """A field of the answer, and what stands in place of `done` where it is true."""
 
     def goes_with(self, field: str) -> tuple[str, str] | None:
-        """The choice that this field of the form is for: the choosing field, and its value."""
+        """Return the choice for which the form shows `field`, or None if the field is always shown.
+
+        The choice is the name of the choosing field and its value.
+        """
         if self.chooses is None:
             return None
         choosing, by_choice = self.chooses
@@ -100,17 +103,20 @@ class Act:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All that it says, in English."""
+        """All English texts of the action."""
         further = (each[1] for each in (self.done_where, self.then) if each is not None)
         return (self.text, self.says, self.done, *further)
 
     def outcome(self, answer: Mapping[str, object]) -> str:
-        """What the address that it leads to says of the answer, for `told`."""
+        """Return the word for the outcome of an answer, which the next address contains.
+
+        `told` has its message.
+        """
         is_other = self.done_where is not None and answer.get(self.done_where[0])
         return f"{self.name}.else" if is_other else self.name
 
     def told(self, outcome: str) -> str:
-        """What to say of an outcome; nothing of another act's."""
+        """Return the message for an outcome, or "" if the outcome is of another action."""
         if self.done_where is not None and outcome == f"{self.name}.else":
             return self.done_where[1]
         return self.done if outcome == self.name else ""
@@ -120,16 +126,16 @@ class Act:
         return not self.operation.path_types and not self.leads_to
 
     def ticked(self, name: str) -> dict[str, str | bool]:
-        """What the form has where the set of this name is picked."""
+        """Return the ability fields of the form as the set `name` ticks them."""
         found = (each.abilities for each in self.sets if each.name == name)
         return {f"abilities:{each}": each in abilities for abilities in found for each in (EVERYTHING, *ABILITIES)}
 
     def left_out(self, status: str | None) -> frozenset[str]:
-        """The fields of the body that its form has not, for a document in this status."""
+        """Return the fields of the body that the form leaves out in this status (None: of a new document)."""
         return self.without if status is None else self.without | self.frozen(status)
 
     def fits(self, record: Mapping[str, object]) -> bool:
-        """Whether it makes sense for the record."""
+        """Return True if the action makes sense for the record."""
         if self.statuses is not None and record["status"] not in self.statuses:
             return False
         is_meant = self.when is None or record.get(self.when[0]) == self.when[1]
@@ -139,8 +145,10 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """`listing` lists it by page or by cursor, `walking` by cursor, for files. `columns` are those of the
-    list: fields, and references without their `_id`.
+    """A kind of record on the pages, with its list, its page and its actions.
+
+    `listing` lists the records by page or by cursor. `walking` lists them by cursor, for files. `columns` are the
+    columns of the list: fields, and references without their `_id`.
     """
 
     name: str
@@ -195,7 +203,7 @@ class Resource:
 
     @property
     def operations(self) -> list[Operation]:
-        """All that its pages ask for."""
+        """All operations that the pages of these records call."""
         further = [each for each in (self.one, self.rules, self.changes, self.of_article) if each is not None]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
         beside = [each for _, each in self.beside]
@@ -204,21 +212,21 @@ class Resource:
 
     @property
     def audited(self) -> str:
-        """What the audit calls such a record of a company; empty where it tells of none."""
+        """The name of this kind of record in a company's audit, or "" if the audit does not list such records."""
         named = (act.operation.audited for act in self.acts)
         return next((kind_of(each) for each in named if each is not None), "")
 
     def act(self, name: str, makes_one: bool) -> Act:
-        """Raises Problem (404)."""
+        """Return the action with this name. Raise Problem (404) if there is no such page."""
         named = (each for each in self.acts if each.name == name and each.makes_one == makes_one)
         return or_not_found(next((each for each in named if not each.leads_to), None), "page")
 
     def told(self, outcome: str) -> str:
-        """What to say of the act that led to one of its pages."""
+        """Return the message for an outcome of one of the actions, or "" for an unknown outcome."""
         return next(filter(None, (act.told(outcome) for act in self.acts)), "")
 
     def name_of(self, record: Mapping[str, object]) -> str:
-        """What people call the record."""
+        """Return the name of the record for people."""
         return " · ".join(str(record[field]) for field in self.named_by or (self.key,))
 
     @property

@@ -1,4 +1,4 @@
-"""Addresses that several interfaces write: those that one-time links lead to, and those of lots and serials."""
+"""Addresses that several interfaces write: the pages of one-time links, of lots and of serials."""
 
 from typing import Final
 from urllib.parse import quote
@@ -12,7 +12,8 @@ NUMBER: Final = "number"
 
 
 def of_part(company: str, article_id: int, field: str, number: str) -> str:
-    """The address of the page of a lot or a serial, below that of its company. The number is a parameter: in a
-    path, browsers and proxies would change `..` and slashes.
+    """Return the address of the page of a lot or a serial, below the address of its company.
+
+    The number is a query parameter, because browsers and proxies change `..` and slashes in a path.
     """
     return f"{company}/articles/{article_id}/{PARTS[field]}?{NUMBER}={quote(number, safe='')}"

@@ -40,5 +40,5 @@ ADMIN_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, DAY_AFTER, JOBS, SETTINGS)
 
 
 def admin_pages_of(role: Role) -> list[AdminPage]:
-    """What somebody of this role may see."""
+    """Return the admin pages that a user with this role may see."""
     return [each for each in ADMIN_PAGES if each.reads.role and has_role(role, each.reads.role)]

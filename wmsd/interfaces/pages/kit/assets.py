@@ -1,5 +1,6 @@
-"""The stylesheet and other files that pages load. Their names have the hash of their content, so browsers keep
-them for good.
+"""The stylesheet and other files that pages load.
+
+Each name contains the hash of the content, so browsers may cache a file forever.
 """
 
 import hashlib
@@ -19,13 +20,13 @@ TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg
 
 @cache
 def _files() -> Mapping[str, bytes]:
-    """By their names in the folder."""
+    """Return the contents of the files, by their names in the folder."""
     return {file.name: file.read_bytes() for file in FOLDER.iterdir()}
 
 
 @cache
 def _names() -> Mapping[str, str]:
-    """By the names that pages load them by."""
+    """Return the names of the files in the folder, by the names with a hash that pages use."""
     return {_hashed(name, content): name for name, content in _files().items()}
 
 
@@ -36,7 +37,7 @@ def _hashed(name: str, content: bytes) -> str:
 
 @cache
 def address_of(name: str) -> str:
-    """The address of a file in the folder, for templates."""
+    """Return the address of a file in the folder, for templates."""
     return ADDRESS + _hashed(name, _files()[name])
 
 

@@ -1,4 +1,4 @@
-"""Barcodes as SVG that stands in a page. What no barcode can hold gets none: its text is printed alone."""
+"""Barcodes as SVG in a page. A text that does not fit any barcode is printed without a barcode."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ DRAWN: Final = re.compile(r'<svg width="(\d+)" height="(\d+)".*?<path d="([^"]+)
 
 
 def gtin_of(text: str) -> str | None:
-    """The 14 digits of a GTIN (EAN-8, UPC-A, EAN-13, GTIN-14); None where the text is none."""
+    """Return the 14 digits of a GTIN (EAN-8, UPC-A, EAN-13, GTIN-14), or None if the text is not a GTIN."""
     if len(text) not in GTIN_LENGTHS or not (text.isascii() and text.isdigit()):
         return None
     digits = text.zfill(14)
@@ -30,14 +30,17 @@ def gtin_of(text: str) -> str | None:
 
 
 def product_barcode(gtin: str) -> "Markup | None":
-    """The bars that tills read, of a GTIN as it is written."""
+    """Return the retail barcode of a GTIN, as checkout scanners read it."""
     from zxingcpp import BarcodeFormat
 
     return _bars(gtin, BarcodeFormat[PRODUCT_FORMATS[len(gtin)]])
 
 
 def code_barcode(text: str) -> "Markup | None":
-    """Code 128; a QR code where that would be too wide, or where the text has letters that readers get wrong."""
+    """Return a Code 128 barcode, or a QR code if the bars are too wide or the text is not printable ASCII.
+
+    Many readers misread other characters in Code 128.
+    """
     from zxingcpp import BarcodeFormat
 
     bars = _bars(text, BarcodeFormat.Code128) if text.isascii() and text.isprintable() else None
@@ -45,8 +48,10 @@ def code_barcode(text: str) -> "Markup | None":
 
 
 def gs1_barcode(gtin: str, more: Mapping[str, str]) -> "Markup | None":
-    """GS1-128 of a GTIN with 14 digits and of more by their application identifiers, such as `10` of a lot; a GS1
-    QR code where that would be too wide. None where GS1 does not take a text.
+    """Return a GS1-128 barcode, or a GS1 QR code if the bars are too wide.
+
+    `gtin` has 14 digits. `more` has further values by their application identifiers, such as `10` for a lot.
+    Return None if GS1 does not allow a value.
     """
     from zxingcpp import BarcodeFormat
 
@@ -77,21 +82,24 @@ def _square(content: str, is_gs1: bool = False) -> "Markup | None":
 
 
 def _drawn(content: str, of: "BarcodeFormat", is_gs1: bool, **options: str) -> tuple[int, int, str] | None:
-    """The width and the height in modules, with the quiet zone that readers need, and the path of what is dark."""
-    from zxingcpp import create_barcode  # imported when somebody needs one
+    """Return the width and the height in modules, and the SVG path of the dark modules.
+
+    The size includes the quiet zone that readers need. Return None if the content does not fit the format.
+    """
+    from zxingcpp import create_barcode  # imported only when a barcode is needed
 
     try:
         found = DRAWN.search(create_barcode(content, of, gs1=is_gs1, **options).to_svg())
-    except ValueError:  # it is too long, or has letters that the format lacks
+    except ValueError:  # the text is too long, or has letters that the format lacks
         return None
     assert found is not None
     return int(found[1]), int(found[2]), found[3]
 
 
 def _svg(size: str, width: int, height: int, path: str) -> "Markup":
-    """Dark on white in both modes."""
+    """Return an SVG that is dark on white in light mode and in dark mode."""
     from markupsafe import Markup
 
     begin = f'<svg {size} viewBox="0 0 {width} {height}" aria-hidden="true">'
     ground = f'<path fill="#fff" d="M0 0h{width}v{height}H0z"/>'
-    return Markup(f'{begin}{ground}<path fill="#000" d="{path}"/></svg>')  # noqa: S704 -- figures only
+    return Markup(f'{begin}{ground}<path fill="#000" d="{path}"/></svg>')  # noqa: S704 -- numbers only

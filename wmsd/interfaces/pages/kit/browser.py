@@ -1,8 +1,9 @@
-"""What a browser sends: its cookie, and forms that no other site can send for it.
+"""The request of a browser: its cookie, and its forms, which no other site can send in the browser's name.
 
-The cookies are sent with links that another site shows, but not with its forms and pictures (SameSite=Lax): so
-a GET changes nothing. A form must also come from a page of this very origin, which the browser says itself
-(Sec-Fetch-Site, or else Origin), and hold the token of its session. With `server.public_url`, the origin is that.
+Browsers send the cookie when a person follows a link on another site, but not with the forms and pictures of that
+site (SameSite=Lax). Therefore a GET changes nothing. A form must come from a page of the same origin, as the
+browser itself reports (Sec-Fetch-Site, or else Origin), and must contain the token of its session.
+`server.public_url` sets the origin, if given.
 """
 
 import hashlib
@@ -38,7 +39,7 @@ LONGEST_NEXT: Final = 500
 
 
 class Bounds(NamedTuple):
-    """The most bytes and fields of a form."""
+    """The largest form: its bytes and its number of fields."""
 
     size: int
     fields: int
@@ -71,7 +72,7 @@ class Browser:
 
     @property
     def is_local(self) -> bool:
-        """Whether it runs on the box itself, so that nobody can listen."""
+        """True if the browser runs on the same machine as wmsd, so that nobody can listen on the network."""
         return self.address in ("127.0.0.1", "::1", "::/64")
 
     @property
@@ -85,12 +86,15 @@ class FormOfAnotherSession(Problem):
 
 
 def form_token(secret: str) -> str:
-    """What a form of this session holds. It tells nothing of the secret."""
+    """Return the token for the forms of the session with this secret. The token does not reveal the secret."""
     return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
 
 
 def cookie_name(installation: str) -> str:
-    """The cookie of the installation with this id: browsers send a host's cookies to each of its ports."""
+    """Return the name of the session cookie of the installation with this id.
+
+    The name contains the id, because browsers send a host's cookies to each of its ports.
+    """
     return COOKIE + installation[:ID_LENGTH]
 
 
@@ -106,14 +110,16 @@ def read(request: web.Request, front: Front, cookie: str) -> Browser:
 
 
 def give(answer: web.Response, browser: Browser, secret: str, seconds: int | None = None) -> web.Response:
-    """The answer, which gives the browser the session with this secret. The service decides when it ends; the
-    browser forgets it after so many seconds, or else when somebody closes it.
+    """Add the cookie of the session with this secret to the answer, and return the answer.
+
+    The server decides when the session ends. The browser deletes the cookie after `seconds`; if `seconds` is None,
+    it deletes the cookie when the browser is closed.
     """
     return _with_cookie(answer, browser, browser.cookie, secret, seconds)
 
 
 def take(answer: web.Response, browser: Browser) -> web.Response:
-    """The answer, which takes the session away."""
+    """Delete the session's cookie in the browser with this answer, and return the answer."""
     return _with_cookie(answer, browser, browser.cookie, "", 0)
 
 
@@ -127,25 +133,27 @@ def _with_cookie(
 
 
 def sign_on_of(browser: Browser) -> str | None:
-    """What the browser keeps of a sign-on."""
+    """Return the data of a sign-on that is stored in the browser, or None."""
     return browser.request.cookies.get(browser.cookie + SIGN_ON)
 
 
 def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> web.Response:
-    """The answer, which has the browser keep it for so many seconds; 0: no longer."""
+    """Store data of a sign-on in the browser for so many seconds (0 deletes the data), and return the answer."""
     return _with_cookie(answer, browser, browser.cookie + SIGN_ON, kept, seconds)
 
 
 def begins_elsewhere(browser: Browser) -> bool:
-    """Whether a page of another site has led or made the browser ask for this."""
+    """Return True if a page of another site led the browser here, or made the browser send this request."""
     return browser.request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
 
 
 async def form(
     browser: Browser, with_token: bool = True, bounds: Bounds = PLAIN, may_be_again: bool = False
 ) -> dict[str, str]:
-    """The fields of a form of this origin, and of this session. `may_be_again`: one that is only shown again needs
-    no token. Raises Problem: 403, 415, 413, 408, 400.
+    """Return the fields of a form of this origin and of this session.
+
+    With `may_be_again`, a form that is only shown again needs no token. Raise Problem (403, 415, 413, 408 or 400)
+    if the form is refused.
     """
     request = browser.request
     check_origin(browser)
@@ -163,24 +171,27 @@ async def form(
 
 
 def check_token(browser: Browser, token: str) -> None:
-    """Raises Problem (403) unless the form is of this session."""
+    """Raise Problem (403) unless the form is of this session."""
     if not hmac.compare_digest(token.encode(), browser.form_token.encode()):
         raise FormOfAnotherSession
 
 
 def check_origin(browser: Browser) -> None:
-    """Raises Problem (403) unless a page of this origin has sent it."""
+    """Raise Problem (403) unless a page of this origin sent the request."""
     check_form_origin(browser.request, browser.origin, browser.has_fixed_origin)
 
 
 def page_of_form(browser: Browser) -> str:
-    """The path of the page of this origin that a form was sent from; empty when the browser does not say."""
+    """Return the path of the page of this origin that sent the form, or "" if the browser does not report it."""
     came_from = browser.request.headers.get("Referer", "")
     path = came_from.removeprefix(browser.origin)
     return "" if path == came_from else own_path(path, "")
 
 
 def own_path(text: str, otherwise: str) -> str:
-    """A path of this service, to go on to. Anything else would lead to another site."""
+    """Return `text` if it is a path of this server, else `otherwise`.
+
+    A redirect to anything else could lead to another site.
+    """
     is_path = text.startswith("/") and not text.startswith(("//", "/\\")) and len(text) <= LONGEST_NEXT
     return text if is_path and text.isascii() and text.isprintable() else otherwise

@@ -1,4 +1,4 @@
-"""Who made a document, moved it and changed it, as its page tells it."""
+"""The changes of a document on its page: who created the document, moved it and changed it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -14,8 +14,10 @@ FIELDS: Final = tuple(fields_of(DocumentChange).values())
 
 
 async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
-    """None for a record whose changes the audit tells, if anything does. `lacks_beginning`: what was done first is
-    not among them. `lacks_older`: what was done after it.
+    """Return the changes of a document, or None if this kind of record has no list of changes.
+
+    `lacks_beginning` is True if the creation of the document is not in the list. `lacks_older` is True if the list
+    leaves out older changes.
     """
     if resource.changes is None:
         return None
@@ -32,7 +34,7 @@ async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Mappi
 
 
 def _values(name: str, change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What was before and after, by the names of the fields; of lines, each."""
+    """Yield the values before and after a change, each as a dict by field name. Lines are yielded one by one."""
     for value in change.values():
         yield from (each for each in value if each != MORE) if _is_lines(value) else [{name: value}]
 
@@ -42,7 +44,7 @@ def _is_lines(value: Any) -> bool:
 
 
 def _with_codes(changes: Mapping[str, Any] | None, known: Referred) -> Mapping[str, Any] | None:
-    """Records are named by their codes, where the person may read them."""
+    """Return the changes with codes in place of the ids of records that the person may read."""
 
     def shown(name: str, value: Any) -> Any:
         if _is_lines(value):

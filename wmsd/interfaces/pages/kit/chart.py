@@ -1,4 +1,4 @@
-"""The chart of a quantity over time: its points for the SVG of the template, and what it says in words."""
+"""The chart of a quantity over time: its points for the SVG of the template, and its text."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -34,7 +34,7 @@ class Chart:
 
 
 def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | int | None) -> Chart:
-    """`levels` are moments with the quantities from then on; the chart ends at the moment `at`."""
+    """Return the chart of `levels`: moments, each with the quantity from then on. The chart ends at `at`."""
     quantities = [level["quantity"] for level in levels]
     top = max(*quantities, min_stock or 0, Decimal("0.000001"))
     begins, ends = moment_in_milliseconds(levels[0]["at"]), moment_in_milliseconds(at)
@@ -47,7 +47,7 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
     for level in levels[1:]:
         x = max(
             x, WIDTH * min(moment_in_milliseconds(level["at"]) - begins, length) / length
-        )  # a clock may go back
+        )  # the clock may have been set back
         path += f"H{x:.1f}V{height(level['quantity'])}"
     path += f"H{WIDTH}"
     first, last = local_text(levels[0]["at"]), local_text(at)

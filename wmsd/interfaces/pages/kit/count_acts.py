@@ -1,4 +1,4 @@
-"""What people do with the lines of counts: enter quantities, add goods, book the differences."""
+"""Actions on the lines of counts: enter quantities, add goods, book the differences."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,7 +14,7 @@ def _needs_a_number(line: Mapping[str, Any]) -> bool:
 
 
 def _needs_numbers(count: Mapping[str, Any]) -> int:
-    """How many of its lines do."""
+    """Return how many lines of a count need a quantity."""
     return sum(_needs_a_number(line) for line in count["lines"])
 
 
@@ -23,7 +23,7 @@ def _stays_open(count: Mapping[str, Any]) -> bool:
 
 
 def _is_told(line: Mapping[str, Any]) -> bool:
-    """Whether booking it changes something, or leaves it out."""
+    """Return True if booking the count changes stock for the line, or leaves the line out."""
     return _needs_a_number(line) or bool(line["difference"])
 
 

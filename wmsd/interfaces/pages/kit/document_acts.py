@@ -1,6 +1,6 @@
-"""What people do with documents. The forms follow from the kind; here is how each move is called.
+"""Actions on documents. The forms follow from the kind of document; this file names each move.
 
-A move that another move takes back is done by its button; one that is for good asks first.
+A move that another move can undo happens when its button is pressed. A final move asks first.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,9 @@ PACKAGING: Final = "packaging"
 
 
 class Move(NamedTuple):
-    """A move from these statuses to another. `done` is said afterwards, `says` above the button that asks
-    first.
+    """A move from one of these statuses to another status.
+
+    `done` is the message after the move. `says` is the text above the button on the page that asks first.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Move(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A document of another kind that is made from one of this kind in these statuses."""
+    """A document of another kind that people create from a document in one of these statuses."""
 
     name: str
     text: str
@@ -51,10 +52,12 @@ class Link(NamedTuple):
 
 
 class Work(NamedTuple):
-    """`path`: the statuses of a document whose work goes as planned. `later`: the fields of lines that change as
-    long as other fields do, although lines do not. `leading`: the fields that most people fill in.
-    `then`: the move that most new documents are made for, and the text of the button that leads on to it.
-    `acts`: what is done by operations of the kind's own.
+    """The work on one kind of document: its statuses, moves and further actions.
+
+    `path` lists the statuses of a document whose work goes as planned. `later` lists the fields of lines that may
+    change even in statuses in which the lines are otherwise fixed. `leading` lists the fields that most people
+    fill in. `then` is the move that follows most new documents, with the text of the button that leads to it.
+    `acts` are actions by operations that only this kind has.
     """
 
     path: tuple[str, ...]
@@ -278,7 +281,10 @@ def _fields(kind: DocumentKind) -> tuple[str, ...]:
 
 
 def _frozen(kind: DocumentKind, status: str) -> frozenset[str]:
-    """Lines of which some fields change later are shown."""
+    """Return the fields that the form does not ask for in a status, because they cannot change.
+
+    Lines stay in the form if some of their fields may still change.
+    """
     lines = {kind.table.lines} if _changes_later(kind, status) else set()
     return frozenset(_fields(kind)) - kind.transitions.may_change(status, _fields(kind)) - lines
 
@@ -290,7 +296,10 @@ def _changes_later(kind: DocumentKind, status: str) -> bool:
 
 
 def _shown(kind: DocumentKind, status: str | None) -> frozenset[str]:
-    """Those that only answers have, and those that cannot change any more."""
+    """Return the fields of lines that the form shows but does not ask for.
+
+    These are fields that only answers have, and fields that cannot change any more in the status.
+    """
     lines = kind.table.lines
     (line,) = get_args(kind.table.body.model_fields[lines].annotation)
     names = {name for name, each in line.model_fields.items() if SentBack in each.metadata}
@@ -324,7 +333,7 @@ def _moves(kind: DocumentKind) -> tuple[Act, ...]:
 
 
 def _undoing(moves: tuple[Move, ...], move: Move) -> str:
-    """The name of the move that leads back."""
+    """Return the name of the move that undoes this move, or ""."""
     return next((each.name for each in moves if move.to in each.statuses and each.to in move.statuses), "")
 
 

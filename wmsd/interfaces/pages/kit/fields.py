@@ -1,5 +1,6 @@
-"""The fields of a record as people see them: their names, and how their values are shown. They follow from
-the model that the interfaces show.
+"""The fields of a record as people see them: their names, and how their values are displayed.
+
+The fields follow from the model of the record, which all interfaces share.
 """
 
 from collections.abc import Iterable, Mapping
@@ -65,7 +66,7 @@ class Field:
 
     @property
     def text(self) -> str:
-        """Its name for people."""
+        """The name of the field for people."""
         return name_of(self.name)
 
 
@@ -79,7 +80,7 @@ def fields_of(model: type[BaseModel]) -> Mapping[str, Field]:
 
 
 def name_of(field: str) -> str:
-    """The name for people of a field, in the language of the page."""
+    """Return the name of a field for people, in the language of the page."""
     return _(declared_name(field))
 
 

@@ -1,4 +1,4 @@
-"""The filters of a list, as a form asks for them. They follow from the operation's query parameters."""
+"""The filters of a list, as the fields of a form. The filters follow from the operation's query parameters."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -37,7 +37,7 @@ MOST_OF_PART: Final = 255
 
 
 def parts_of(resource: Resource) -> Mapping[str, tuple[str, str]]:
-    """The filters by a part of a text, each with the kind and the field in which search finds it."""
+    """Return the filters by a part of a text, each with the kind and the field that search looks in."""
     if resource.name == "stock":
         return OF_STOCK
     kind = FOUND.get(resource.name)
@@ -49,7 +49,7 @@ def parts_of(resource: Resource) -> Mapping[str, tuple[str, str]]:
 
 
 def query_of(resource: Resource) -> type[BaseModel]:
-    """What its list may be asked for."""
+    """Return the model of the query parameters of a list."""
     assert resource.listing.query is not None
     return resource.listing.query
 
@@ -89,9 +89,11 @@ def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> For
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address of a list asks for: the query of the operation, and a sentence for each wrong filter.
-    `within`: the ids of the records that have the parts; None where no part is asked for. `is_cut`: not all were
-    looked through, because so many have a part or, where `is_damaged`, because the search index is damaged.
+    """The query for a list, as read from the address of the page.
+
+    `errors` has sentences for each filter that is not valid. `within` has the ids of the records that contain the
+    typed parts, or None if no part was typed. `is_cut` is True if search did not look at all records, because too
+    many contain a part or, with `is_damaged`, because the search index is damaged.
     """
 
     query: dict[str, str]
@@ -102,8 +104,10 @@ class Asked:
 
 
 async def read(at: Workplace, resource: Resource, given: Mapping[str, str]) -> Asked:
-    """A code or a name that a person typed becomes the id that the operation asks for; a part of a code becomes
-    the ids of the records that have it.
+    """Read the filters of a list from the parameters in the address of the page.
+
+    A typed code or name becomes the id that the operation expects. A part of a text becomes the ids of the records
+    that contain it.
     """
     errors: dict[str, list[str]] = {}
     by_part = parts_of(resource)
@@ -148,8 +152,9 @@ async def find_parts(at: Workplace, kind: str, field: str, text: str) -> Any:
 
 
 async def _id_meant(at: Workplace, field: FormField, typed: str) -> int:
-    """The id of the record with this code, or with a code or a name that nothing else is like. Raises ValueError
-    with a sentence.
+    """Return the id of the record with this code, or of the only record whose name or code contains the text.
+
+    Raise ValueError with a sentence for people if there is no such record, or more than one.
     """
     resource = REFERRED[field.parameter]
     kind = FOUND.get(resource.name)

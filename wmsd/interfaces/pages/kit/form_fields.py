@@ -1,4 +1,4 @@
-"""The fields of a form. They follow from the body of its operation."""
+"""The fields of a form. The fields follow from the body of the operation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
@@ -49,7 +49,10 @@ MOST_ROWS_KEPT: Final = 4000
 
 
 class FormField(NamedTuple):
-    """A tuple, since each row of a form with 1 000 lines has some of its own."""
+    """A field of a form.
+
+    Each row of a form with 1 000 lines has its own fields, and a tuple is quick to create.
+    """
 
     name: str
     declared: str
@@ -68,17 +71,20 @@ class FormField(NamedTuple):
     """The fields of each of its `rows`, such as the lines of an order."""
 
     def __hash__(self) -> int:
-        """Of a part only: with the fields of its rows it would take longer than what is kept by it."""
+        """Return a hash of only the name and the kind of the field.
+
+        Hashing the fields of the rows, too, would take longer than the cache of `row_of` saves.
+        """
         return hash((self.name, self.asks))
 
     @property
     def text(self) -> str:
-        """Its name for people."""
+        """The name of the field for people, in the language of the page."""
         return _(self.declared)
 
     @property
     def own_name(self) -> str:
-        """Without the row."""
+        """The name of the field without its row."""
         return self.name.rpartition(BETWEEN)[2]
 
     @property
@@ -87,26 +93,32 @@ class FormField(NamedTuple):
 
     @property
     def parameter(self) -> str:
-        """Its name in the operation. A code that is typed stands for an id."""
+        """The name of the field in the operation. For a typed code, the operation takes the id of the record."""
         return f"{self.name}_id" if self.asks == "code" else self.name
 
     @property
     def takes_rows(self) -> bool:
-        """Whether a row can be added. One about what there is already, such as an item of an order, cannot."""
+        """True if people can add rows.
+
+        Rows about existing things, such as the items of an order, cannot be added.
+        """
         return all(each.asks != "shown" for each in self.of if each.name in IDENTIFIES)
 
     @property
     def opens_a_receiver(self) -> bool:
-        """Whether what is typed may be a secret: headers, and addresses, which are all that some receivers ask."""
+        """True if the typed text may be a secret that opens a receiver.
+
+        Headers may contain such a secret. For some receivers, the address itself is the only secret.
+        """
         return self.asks == "pairs" or self.name == ADDRESS
 
     @property
     def is_kept(self) -> bool:
-        """Whether what is typed may stand in a form again whose person had to sign in."""
+        """True if the typed text may be put back into the form after its user had to sign in again."""
         return self.own_name not in SECRETS and not self.opens_a_receiver
 
     def shown(self, typed: "Typed") -> str:
-        """What the form begins with."""
+        """Return the text with which the form starts."""
         value = str(typed.get(self.name, ""))
         return written_day(value) if self.asks == "date" else value
 
@@ -119,8 +131,10 @@ Typed = dict[str, str | bool]
 def form_of(
     model: type[BaseModel] | None, without: frozenset[str] = frozenset(), shown: frozenset[str] = frozenset()
 ) -> tuple[FormField, ...]:
-    """The form of a body: without some fields, and with some that are shown only. One of a row is named with its
-    own, as in `lines.lot_number`.
+    """Return the fields of the form for the body of an operation.
+
+    The fields `without` are left out. The fields `shown` are displayed, but people cannot change them. A field of
+    a row is named together with its list, as in `lines.lot_number`.
     """
     if model is None:
         return ()
@@ -140,7 +154,7 @@ def _fields(
     for name, each in properties.items():
         is_coded = name.endswith("_id") and f"{name.removesuffix('_id')}_code" in properties
         if is_coded or f"{within}{name}" in without:
-            continue  # a record that is named by its id or its code is asked for by its code
+            continue  # if the body takes an id or a code of the same record, the form asks for the code only
         if each.get("type") == "object" and "properties" in each:
             for inner in _fields(each, parts, without, shown):
                 declared = f"{declared_name(name)}: {inner.declared.lower()}"
@@ -158,7 +172,10 @@ def _fields(
 
 
 def _required(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The fields that may not be left empty: in a change too, where one that is not sent stays as it is."""
+    """Return the fields that may not be left empty.
+
+    These fields are also required in a change, although a change may leave out any field that keeps its value.
+    """
     typed = {name: each for name, each in schema["properties"].items() if each.get("type") in TYPED}
     return frozenset({*schema.get("required", ()), *(name for name in typed if "default" not in typed[name])})
 
@@ -168,14 +185,17 @@ def _comes_later(field: FormField) -> bool:
 
 
 def rows_in(field: FormField, typed: Mapping[str, object]) -> int:
-    """How many rows of the field are typed."""
+    """Return the number of rows of the field that the form contains."""
     begin = f"{field.name}{BETWEEN}"
     numbers = {name[len(begin) :].partition(BETWEEN)[0] for name in typed if name.startswith(begin)}
     return max((int(number) + 1 for number in numbers), default=0)
 
 
 def flat(fields: Iterable[FormField], *typed: Mapping[str, object]) -> Iterator[FormField]:
-    """The fields with those of each row that is typed, such as `lines.0.quantity`."""
+    """Yield the fields.
+
+    In place of a `rows` field, yield the fields of each of its rows, such as `lines.0.quantity`.
+    """
     for field in fields:
         if field.asks != "rows":
             yield field
@@ -186,7 +206,10 @@ def flat(fields: Iterable[FormField], *typed: Mapping[str, object]) -> Iterator[
 
 @lru_cache(maxsize=MOST_ROWS_KEPT)
 def row_of(field: FormField, number: int) -> tuple[FormField, ...]:
-    """The fields of a row, counted from 0. Kept, since a form of 1 000 lines is gone through several times."""
+    """Return the fields of a row; rows count from 0.
+
+    The result is cached, because a form with 1 000 lines is read several times.
+    """
     begin = f"{field.name}{BETWEEN}{number}{BETWEEN}"
     return tuple(inner._replace(name=begin + inner.name) for inner in field.of)
 

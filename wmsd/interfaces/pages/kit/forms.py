@@ -1,5 +1,6 @@
-"""What a person has typed into a form, the body that it makes, and in which fields it differs from what somebody
-else has saved meanwhile.
+"""The values that a person typed into a form, the body made from them, and conflicts with another change.
+
+A conflict is a field in which the typed value differs from the value that another user saved meanwhile.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +38,7 @@ Difference = tuple[str, str, str]
 
 
 def defaults(fields: Iterable[FormField]) -> Typed:
-    """What the form of a new record begins with."""
+    """Return the values with which the form of a new record starts."""
     typed: Typed = {}
     for field in fields:
         if isinstance(field.default, tuple):
@@ -50,7 +51,7 @@ def defaults(fields: Iterable[FormField]) -> Typed:
 def typed_of(
     fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any], within: str = ""
 ) -> Typed:
-    """What the form of a change begins with: the record's own values."""
+    """Return the values with which the form of a change starts: the values of the record."""
     typed: Typed = {}
     for field in fields:
         value: Any = record
@@ -77,9 +78,11 @@ def typed_of(
 
 
 def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
-    """What a person has typed. Line ends of browsers become those of texts, and dates those that the API reads. A
-    row in which nothing is typed is left out, and those below move up; one that stands for something goes to the
-    end, so that it can still be filled in.
+    """Return the values that a person typed.
+
+    Line ends of browsers become line feeds, and dates become ISO dates for the API. A row without input is left
+    out, and the rows below move up. A row without input that stands for an existing line moves to the end instead,
+    so that people can still fill it in.
     """
     typed: Typed = {}
     for field in fields:
@@ -101,13 +104,13 @@ def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
 
 
 def sendable_again(fields: Iterable[FormField], sent: Mapping[str, str]) -> dict[str, str]:
-    """What a person has typed, as the form sends it: without secrets, and without what is empty."""
+    """Return the typed values as the form sends them, without secrets and without empty values."""
     typed = typed_in((field for field in fields if field.is_kept), sent)
     return {name: "on" if value is True else str(value) for name, value in typed.items() if value}
 
 
 def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[tuple[FormField, ...]]:
-    """The rows that a browser has sent, in their order. Raises Problem (422) where they are too many."""
+    """Return the rows that a browser has sent, in their order. Raise Problem (422) if there are too many rows."""
     begin = f"{field.name}{BETWEEN}"
     sent_numbers = {name.removeprefix(begin).split(BETWEEN)[0] for name in sent if name.startswith(begin)}
     numbers = [int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER]
@@ -128,8 +131,10 @@ def _is_filled(fields: Iterable[FormField], row: Typed) -> bool:
 async def document_of(
     at: Workplace, fields: Iterable[FormField], typed: Typed, is_change: bool
 ) -> tuple[dict[str, object], dict[str, list[str]]]:
-    """The body of the operation, and a sentence for each field that makes no value: in the body that is then
-    something that no operation takes, so that whatever else is wrong can be asked for.
+    """Return the body for the operation, and the errors of fields whose text is not a valid value.
+
+    In the body, such a field has a value that no operation accepts. Therefore the operation refuses the body and
+    reports all other errors, too.
     """
     document: dict[str, object] = {}
     errors: dict[str, list[str]] = {}
@@ -150,7 +155,7 @@ async def document_of(
             _put(document, field.parameter, never_taken(field))
             continue
         if value is None and (field.asks in ("secret", "hidden") or field.is_required or not is_change):
-            continue  # what is left empty has its default, or stays as it is
+            continue  # an empty field gets its default, or keeps its value
         _put(document, field.parameter, value)
     for field in fields:
         found = document.get(field.name)
@@ -167,15 +172,16 @@ async def document_of(
 
 
 def never_taken(field: FormField) -> object:
-    """A value of a type that the field cannot have, however it is read."""
+    """Return a value of a type that the field never accepts."""
     return 0 if field.asks == "pairs" else [{}]
 
 
 def with_own_errors(
     fields: Iterable[FormField], typed: Typed, own: Mapping[str, list[str]], errors: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
-    """The errors that an operation has found in a body of `document_of`, with those that were known before in the
-    place of what it says about them.
+    """Return the errors of an operation, together with the errors that `document_of` found.
+
+    The errors that `document_of` found (`own`) replace the operation's errors of the same fields.
     """
     known = tuple(field.parameter for field in flat(fields, typed) if field.name in own)
     found = {path: said for path, said in errors.items() if not any(_is_within(path, each) for each in known)}
@@ -187,7 +193,10 @@ def _is_within(path: str, outer: str) -> bool:
 
 
 async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:
-    """As `value_of`, with each code looked up once: a thousand lines may name the same. Raises ValueError."""
+    """Return the same as `value_of`, but look up each code only once: a thousand lines may have the same code.
+
+    Raise ValueError if the typed text is not valid.
+    """
     key = field.own_name, str(typed.get(field.name, "")).strip()
     if key not in known:
         try:
@@ -201,7 +210,7 @@ async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tu
 
 
 async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
-    """What is typed into the field, as the operation takes it. Raises ValueError with a sentence."""
+    """Return the typed value as the operation takes it. Raise ValueError with a sentence for people."""
     if field.asks == "several":
         return [choice for choice in field.choices if typed.get(f"{field.name}:{choice}")]
     value = typed.get(field.name, "")
@@ -209,7 +218,7 @@ async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
         return value
     if field.asks == "lines":
         texts = [line.strip() for line in value.splitlines() if line.strip()]
-        return texts or (None if BETWEEN in field.name else [])  # those of a row may be left out
+        return texts or (None if BETWEEN in field.name else [])  # a list in a row may be left out
     if not value.strip():
         return None
     if field.asks == "number":
@@ -224,12 +233,12 @@ async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
 
 
 async def id_of_code(at: Workplace, field: FormField, code: str) -> int:
-    """The id of the record with the code that is typed. Raises ValueError with a sentence."""
+    """Return the id of the record with the typed code. Raise ValueError with a sentence for people."""
     return await find_id(at, REFERRED[f"{field.own_name}_id"], code)
 
 
 async def find_id(at: Workplace, resource: Resource, code: str) -> int:
-    """The id of the record with this code. Raises ValueError with a sentence."""
+    """Return the id of the record with this code. Raise ValueError with a sentence for people."""
     if not at.may(resource.listing):
         raise ValueError(translate_error("cannot be found, because you may not read such records"))
     found = await at.id_of(resource, code)
@@ -258,8 +267,9 @@ def _put(document: dict[str, Any], name: str, value: object) -> None:
 def errors_by_field(
     fields: Iterable[FormField], typed: Typed, errors: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """The errors of each field of the form, and those of none. What is wrong with a row as a whole is at its first
-    field.
+    """Return the errors of each field of the form, and the sentences about other fields.
+
+    An error of a whole row is shown at the first field of the row.
     """
     if not errors:
         return {}, []
@@ -283,7 +293,7 @@ def errors_by_field(
 
 
 def _in_words(path: str) -> str:
-    """What people call a field of a record: `Lines 1: Quantity` for `lines.0.quantity`."""
+    """Return the words for the path of a field: `Lines 1: Quantity` for `lines.0.quantity`."""
     words_of_path: list[str] = []
     for part in filter(None, path.split(BETWEEN)):
         if part.isdecimal() and words_of_path:
@@ -294,7 +304,10 @@ def _in_words(path: str) -> str:
 
 
 def _names_of_rows(field: FormField, count: int) -> Iterator[tuple[str, str]]:
-    """Where the errors of a row as a whole stand, and those of what it does not show: at its first field."""
+    """Yield the path of each whole row and of each hidden field, with the first visible field of the row.
+
+    Errors with these paths are shown at that first field.
+    """
     for number in range(count):
         row = row_of(field, number)
         first = next(inner.name for inner in row if inner.asks != "hidden")
@@ -305,7 +318,10 @@ def _names_of_rows(field: FormField, count: int) -> Iterator[tuple[str, str]]:
 async def form_differences(
     at: Workplace, fields: Iterable[FormField], theirs: Typed, yours: Typed
 ) -> list[Difference]:
-    """Of secrets nothing is known, so they do not differ."""
+    """Return the fields in which two versions of a form differ.
+
+    Secrets are not compared, because the form does not show the stored ones.
+    """
     known: dict[tuple[str, str], object] = {}
     return [
         (_heading(field), _shown(field, theirs), _shown(field, yours))
@@ -317,18 +333,18 @@ async def form_differences(
 
 
 def _is_typed_alike(field: FormField, theirs: Typed, yours: Typed) -> bool:
-    """Whether the same stands there: what it means need not be looked up."""
+    """Return True if both texts are the same, so that their meaning need not be looked up."""
     return field.asks != "several" and theirs.get(field.name, "") == yours.get(field.name, "")
 
 
 def _heading(field: FormField) -> str:
-    """The name of a field; of one in a row, with the number of the row."""
+    """Return the name of a field for people. For a field of a row, the name contains the number of the row."""
     outer, number, inner = (*field.name.split(BETWEEN, 2), "", "")[:3]
     return f"{name_of(outer)} {int(number) + 1}: {field.text}" if inner and number.isdecimal() else field.text
 
 
 async def _meant(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:
-    """The value, however it is written; what makes none is as it was typed."""
+    """Return the value that the typed text means, or the text itself if it is not valid."""
     try:
         return await (_id_once(at, field, typed, known) if field.asks == "code" else value_of(at, field, typed))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The records of the installation itself: people, tokens, companies, operators, the audit."""
+"""The records of the installation: people, tokens, companies, operators, sites, platform tokens, the audit."""
 
 from typing import Final
 
@@ -305,5 +305,5 @@ ADMINISTRATION: Final = (
 
 
 def administered_by(role: Role) -> list[Resource]:
-    """What somebody of this role may see."""
+    """Return the kinds of records of the installation that a user with this role may see."""
     return [each for each in ADMINISTRATION if each.listing.role and has_role(role, each.listing.role)]

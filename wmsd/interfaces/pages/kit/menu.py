@@ -1,6 +1,8 @@
-"""The column on the left, which leads to all that a person may see. Made by functions, because every page has it,
-and macros of a template take ten times as long, and kept, because most pages have that of another one. Whatever is
-not written here passes through `escape`.
+"""The menu on the left, with links to all pages that a person may see.
+
+Functions build the menu, because every page has it and macros of a template take ten times as long. The parts of
+the menu are cached, because most pages have the same menu as another page. Every text that is not written in this
+file passes through `escape`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -48,7 +50,7 @@ Link = tuple[str, str, str]
 
 
 class Place(NamedTuple):
-    """A company, and what the person may see of it."""
+    """A company, and the records of the company that the person may see."""
 
     name: str
     address: str
@@ -59,7 +61,7 @@ class Place(NamedTuple):
 
 
 def rail(person: Person, at: Workplace | None, current: str) -> Markup:
-    """`at` is where the page is, if it is of a company or of the administration."""
+    """Return the menu as HTML. `at` is the company or the administration of the page, or None for other pages."""
     here, language = f"admin-{current}" if isinstance(at, AdminWorkplace) else current, language_of_page.get()
     place = None
     if isinstance(at, CompanyWorkplace):
@@ -72,7 +74,10 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
 
 
 def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
-    """To the same list of other companies, or to their first page where its module is off there."""
+    """Yield links to the same list of other companies.
+
+    If the module of the list is off in another company, the link leads to the first page of that company.
+    """
     modules = {REQUESTS: None, PAPERS: None, **{each.name: each.listing.module for each in at.resources}}
     for each in at.others:
         is_there = here in modules and is_on(modules[here], each.modules)
@@ -90,7 +95,7 @@ def _of_place(place: Place | None, here: str, language: str) -> str:
 
 
 def _others(place: Place, here: str) -> str:
-    """Leads to the same list of another company, without a way over Today."""
+    """Return links to the same list of other companies, so that people need not go through Today."""
     if not place.others:
         return ""
     links = [*place.others]

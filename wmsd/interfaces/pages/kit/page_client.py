@@ -1,4 +1,4 @@
-"""The way of the pages to the operations: as the person who is signed in."""
+"""The calls from pages to operations, on behalf of the signed-in person."""
 
 import json
 from collections import Counter, OrderedDict
@@ -44,9 +44,11 @@ Answering = TypeVar("Answering", bound=HasStatus)
 
 
 class Sent(TypedDict, total=False):
-    """What goes with an operation. `document` is the body. `is_counted`: the limit has counted it already,
-    with what it is a part of. `is_long`: it reads much. `is_brief`: of lines it gives only how many there are.
-    `within`: the ids among which a list is.
+    """Optional values of a call of an operation.
+
+    `document` is the body. `is_counted`: the rate limit has already counted the call as part of another call.
+    `is_long`: the operation reads much data. `is_brief`: the answer has the number of lines in place of the lines.
+    `within`: the list contains only records with these ids.
     """
 
     document: Mapping[str, object]
@@ -61,7 +63,7 @@ class Sent(TypedDict, total=False):
 
 
 class SignedOut(web.HTTPSeeOther):
-    """Leads whoever is not signed in to the page for that."""
+    """A redirect to the sign-in page, for a browser without a valid session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Answer:
         return self.status < 400
 
     def needed(self) -> Any:
-        """The body. Raises Problem for a refusal."""
+        """Return the body. Raise Problem if the operation was refused."""
         if not self.is_good:
             raise Problem(self.body["code"], self.body["message"], status=self.status)
         return self.body
@@ -83,7 +85,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who is signed in."""
+    """The signed-in person."""
 
     browser: Browser
     name: str
@@ -141,8 +143,9 @@ class PageClient:
     async def done_once(
         self, browser: Browser, key: str | None, do: Callable[[], Awaitable[Answering]]
     ) -> Answering:
-        """What `do` answers to a form with this key. Raises Problem (409) for one that was sent before and was not
-        refused.
+        """Run `do` for a form with this key, and return its answer.
+
+        Raise Problem (409) if a form with this key was sent before and was not refused.
         """
         if not key:
             return await do()
@@ -165,20 +168,21 @@ class PageClient:
         return browsers.read(request, self._front, self._cookie)
 
     async def sent_form(self, request: web.Request, bounds: Bounds = PLAIN) -> tuple[Browser, dict[str, str]]:
-        """The browser of somebody who need not be signed in, and the form that it sends. Raises Problem."""
+        """Return the browser and the form that it sends. The person need not be signed in.
+
+        Raise Problem if the form is refused.
+        """
         browser = self.browser(request)
         return browser, await browsers.form(browser, with_token=False, bounds=bounds)
 
     async def user_of(self, secret: str | None) -> int | None:
-        """The id of the user with this session, also when it is over; None for one that nobody is known to have
-        had.
-        """
+        """Return the id of the user of this session, even if the session is over, or None if it is unknown."""
         return None if secret is None else await self._access.session_user(secret)
 
     async def ask(
         self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
     ) -> Answer:
-        """The answer of the operation to this person."""
+        """Run the operation as the person of this browser, and return the answer."""
         request = browser.request
         call = request[CALL] = Call(
             operation=operation,
@@ -217,27 +221,30 @@ class PageClient:
         return Answer(reply.status, body, reply.headers.get("ETag"))
 
     async def others(self, person: Person, company_id: int, most: int) -> list[Company]:
-        """The first companies by their names that the person may use, without this one."""
+        """Return the first companies, by name, that the person may use, without the given company."""
         browser = person.browser
         assert browser.secret is not None
         caller = await self._access.session_caller(browser.secret, browser.address, browser.asks_by_itself)
         return await self._access.others(caller, company_id, most)
 
     def count_open(self, browser: Browser) -> None:
-        """Counts a request that asks for no operation. Raises Problem (429)."""
+        """Count a request that calls no operation against the rate limit. Raise Problem (429) above the limit."""
         self._dispatcher.admission.count_visit("page", browser.address)
 
     async def count_visit(self, browser: Browser, kind: str) -> None:
-        """Counts a request for a page that everybody may see: by the session of who is signed in, of others by the
-        address and this kind. Raises Problem (429).
+        """Count a request for a public page against the rate limit. Raise Problem (429) above the limit.
+
+        The request of a signed-in person counts for the session. Any other request counts for the address and
+        `kind`.
         """
         admission = self._dispatcher.admission
         if browser.secret is None or not await admission.count_session(browser.secret, browser.address):
             admission.count_visit(kind, browser.address)
 
     async def find_person(self, request: web.Request, **sent: Unpack[Sent]) -> Person | None:
-        """Whoever is signed in, on a page that nobody needs to be for. It is made in the language that they have
-        chosen.
+        """Return the signed-in person, or None, for a page that does not require a sign-in.
+
+        If there is a person, the page is in the person's language.
         """
         browser = self.browser(request)
         if browser.secret is None:
@@ -248,8 +255,11 @@ class PageClient:
         return self._signed_in(browser, found.body)
 
     async def person(self, request: web.Request) -> Person:
-        """Who is signed in. Raises SignedOut: who is not goes to the page for that, and then comes back. Raises
-        HTTPSeeOther, and Problem (429).
+        """Return the signed-in person, for a page that requires a sign-in.
+
+        Raise SignedOut if nobody is signed in: it leads to the sign-in page, and from there back to this page.
+        Raise HTTPSeeOther if the person must first set up a second factor. Raise Problem (429) above the rate
+        limit.
         """
         browser = self.browser(request)
         if browser.secret is not None:
@@ -266,7 +276,7 @@ class PageClient:
         raise SignedOut(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
 
     def _signed_in(self, browser: Browser, profile: Mapping[str, Any]) -> Person:
-        """The person, in whose language and time zone the page is made from here on."""
+        """Return the person, and use the person's language and time zone for the page from now on."""
         if profile["language"] in language.OFFERED:
             language.current.set(profile["language"])
         zone.use(time_zone_of(self.time_zone, profile["time_zone"]))
@@ -275,5 +285,5 @@ class PageClient:
 
 
 def to_sign_in(next_path: str) -> str:
-    """The address of the page for signing in, from which one goes on to that path."""
+    """Return the address of the sign-in page. After signing in, people get to `next_path`."""
     return f"{SIGN_IN}?next={quote(next_path, safe='')}" if next_path else SIGN_IN

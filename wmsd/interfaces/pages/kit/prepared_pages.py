@@ -1,4 +1,4 @@
-"""Pages that are the same for everybody: each is made once, on a thread, and sent with its ETag."""
+"""Pages that are the same for everybody. Each is created once, on a thread, and sent with its ETag."""
 
 from collections.abc import Callable
 from typing import Final
@@ -12,13 +12,13 @@ HTML: Final = "text/html; charset=utf-8"
 
 
 class PreparedPages:
-    """There must be as many keys as pages, whatever is asked for."""
+    """A cache of pages. The number of keys must be limited by the caller, because pages are never removed."""
 
     def __init__(self) -> None:
         self._prepared: dict[tuple[object, ...], Prepared] = {}
 
     async def answer(self, request: web.Request, key: tuple[object, ...], make: Callable[[], str]) -> web.Response:
-        """The page with this key, which `make` makes when somebody first asks for it."""
+        """Return the page with this key. The first request creates the page by `make`."""
         if key not in self._prepared:
             self._prepared[key] = Prepared(lambda: make().encode(), HTML)
         reply = await self._prepared[key].reply()

@@ -1,5 +1,6 @@
-"""The records that a page refers to, with their codes, names and links, as far as the person may see them: of an
-answer's fields, of movements and reservations, and of an event.
+"""The records that a page refers to, with their codes, names and links, if the person may read them.
+
+References are in the fields of answers, in movements and reservations, and in events.
 """
 
 import re
@@ -43,7 +44,11 @@ IDS: Final = re.compile(r"(?:([a-z_]+)[: ])?[0-9]{1,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """`text` is its code with its `address`; for a person who may not read it, its id alone."""
+    """A document as a page names it.
+
+    `text` is the code of the document, and `address` is its page. If the person may not read the document, `text`
+    is the id and `address` is None.
+    """
 
     noun: str
     text: str
@@ -52,7 +57,7 @@ class NamedDocument:
 
     @property
     def alone(self) -> str:
-        """What it is called where nothing says what it is."""
+        """The name of the document in places that do not say what kind of document it is."""
         return self.text if self.address else f"{_(self.noun)} {self.text}"
 
 
@@ -77,7 +82,7 @@ async def named_documents(
 
 
 async def _records(at: Workplace, kind: DocumentKind, ids: list[int]) -> list[Mapping[str, Any]]:
-    """Those that the person may read."""
+    """Return the documents that the person may read."""
     found: list[Mapping[str, Any]] = []
     for start in range(0, len(ids), AT_ONCE):
         query = {"ids": ",".join(map(str, ids[start : start + AT_ONCE]))}
@@ -89,7 +94,7 @@ async def _records(at: Workplace, kind: DocumentKind, ids: list[int]) -> list[Ma
 
 
 async def find_references(workplace: Workplace, fields: Iterable[Field], records: Iterable[Any]) -> Referred:
-    """Those that the person may read; a field that refers to another shows its id."""
+    """Return the referred records that the person may read. For other records, pages show only the id."""
     ids: dict[str, set[int]] = defaultdict(set)
     fields, records = tuple(fields), tuple(records)
     for record in records:
@@ -129,7 +134,10 @@ def _collect(fields: Iterable[Field], record: Mapping[str, Any], ids: dict[str, 
 
 
 def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
-    """That of the record's page; None when there is none, or the person may not read it."""
+    """Return the address of the record's page.
+
+    Return None if there is no page, or if the person may not read the record.
+    """
     resource = RESOURCES.get(entity)
     if resource is None or not at.may(resource.listing):
         return None
@@ -137,7 +145,11 @@ def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
 
 
 async def records_of(at: Workplace, typed: str) -> str | None:
-    """The records as the log asks for them: all that have this code, or else this id; None when there is none."""
+    """Return the records for a typed code or id, as the filter of the log takes them.
+
+    The result contains all records with this code or, if there are none, the id. Return None if the text is
+    neither.
+    """
     found = []
     if len(typed) <= LONGEST_CODE:
         for entity, resource in RESOURCES.items():

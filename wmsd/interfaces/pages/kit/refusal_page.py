@@ -1,4 +1,7 @@
-"""The page of a refusal or failure: what happened, why, and where to go on, in the frame of who is signed in."""
+"""The page of a refusal or failure: what happened, why, and where to continue.
+
+A signed-in person sees the page with the usual menu.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -66,7 +69,7 @@ Link = tuple[str, str]
 
 async def refusal_page(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     person = request.get(PERSON)
-    if person is None and problem.status != 429:  # then nobody is asked
+    if person is None and problem.status != 429:  # above the rate limit, no operation is called
         person = await door.find_person(request, is_counted=True)
     at = request.get(AT)
     is_of_another = isinstance(problem, FormOfAnotherSession)
@@ -103,7 +106,10 @@ def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
 
 
 def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
-    """The company that refuses somebody who has all rights, and gives it its modules."""
+    """Return the company that refuses a platform admin, or None for any other refusal or user.
+
+    A platform admin has all rights, so a module of this company is off. The admin can switch the module on.
+    """
     if problem.status != 403 or isinstance(problem, FormOfAnotherOrigin | FormOfAnotherSession):
         return None
     may_open = person is not None and person.role == "platform-admin"
@@ -111,7 +117,10 @@ def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> Co
 
 
 async def failed(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
-    """The page of a failure. What it is made of may be what has failed: then it is one that needs nothing."""
+    """Return the page of a failure.
+
+    If creating this page fails for the same reason, return a page that needs no template and no catalogue.
+    """
     try:
         return await refusal_page(door, request, problem)
     except Exception:  # the first failure is in the log
@@ -119,7 +128,10 @@ async def failed(door: PageClient, request: web.Request, problem: Problem) -> we
 
 
 def page_of_large_head(languages: str, request_id: str) -> web.Response:
-    """The page for a browser whose head is too large, and was not read. `languages`: its Accept-Language."""
+    """Return the page for a browser whose request head is too large and was not read.
+
+    `languages` is the header Accept-Language of the request.
+    """
     language.current.set(language.of_browser(languages))
     problem = Problem("VALIDATION_FAILED", COOKIES_OF_THE_HOST, status=431)
     return failure_page.made(problem, request_id, language.current.get(), _translated_or_not, heading=COOKIES)
@@ -128,7 +140,7 @@ def page_of_large_head(languages: str, request_id: str) -> web.Response:
 def _translated_or_not(text: str) -> str:
     try:
         return language.translate_error(_(text))
-    except Exception:  # the catalogue may be what has failed
+    except Exception:  # the failure may be in the catalogue
         return text
 
 
@@ -140,7 +152,7 @@ def _links(
     form: str,
     problem: Problem,
 ) -> Iterator[Link]:
-    """Where to go on, the nearest first."""
+    """Yield links to pages where the person can continue, the closest page first."""
     if isinstance(problem, FormOfAnotherOrigin):
         if problem.own:
             yield problem.own, problem.own

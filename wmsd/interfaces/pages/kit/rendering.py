@@ -1,4 +1,4 @@
-"""Makes pages of templates. Whatever comes from outside is escaped, and what a template lacks is an error."""
+"""The rendering of pages from templates. Values from outside are escaped, and a missing value is an error."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ _complete: ContextVar[Complete] = ContextVar("complete", default=NOTHING_ADDED)
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, FunctionLoader, StrictUndefined  # imported when somebody opens a page
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # imported only when a page is opened
 
     environment = Environment(
         loader=FunctionLoader(_source),
@@ -94,15 +94,17 @@ def _environment() -> "Environment":
 
 
 def _context_class() -> "type[Context]":
-    """Jinja's contexts and macros refer to each other, and so they would keep what a page was made of, such as its
-    request with the connection, until a collection. These are emptied when the page is made.
+    """Return the class of the contexts of pages. `_empty` clears each context after its page is rendered.
+
+    Jinja's contexts and macros refer to each other. Otherwise they would keep the values of a page in memory, such
+    as its request with the connection, until a garbage collection.
     """
     from jinja2.runtime import Context
 
     class OfPage(Context):
         def __init__(self, environment: "Environment", parent: dict[str, Any], *others: Any, **named: Any) -> None:
             super().__init__(environment, parent, *others, **named)
-            if OF_PAGE in parent:  # else it is that of macros, which is made once
+            if OF_PAGE in parent:  # the context of macros, which is created once, has no such key
                 parent[OF_PAGE].append(self)
 
     return OfPage
@@ -117,7 +119,9 @@ def _empty(contexts: "list[Context]") -> None:
 
 
 def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
-    """Of a constant Jinja works out a filter once, in the language of who came first, unless it needs the
+    """Wrap a filter so that it runs each time a page is rendered.
+
+    Jinja runs a filter of a constant only once, in the language of the first person, unless the filter needs the
     context.
     """
     from jinja2 import pass_context
@@ -126,8 +130,10 @@ def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _text(text: str, **values: Any) -> "Markup":
-    """A text of ours in the language of the page. As the extension's own, which every page calls dozens of times
-    and which takes three times as long.
+    """Return a text of wmsd in the language of the page.
+
+    This function replaces the one of Jinja's extension, which takes three times as long. Every page calls it
+    dozens of times.
     """
     from markupsafe import Markup
 
@@ -136,14 +142,14 @@ def _text(text: str, **values: Any) -> "Markup":
 
 
 def _with_values(text: str, **values: Any) -> "Markup":
-    """The text of a `trans`, as the extension's own makes it."""
+    """Return the text of a `trans` block, as the function of Jinja's extension does."""
     from markupsafe import Markup
 
     return _typed(Markup(language.translate_text(text)) % values)  # noqa: S704 -- as above
 
 
 def _typed(text: Text) -> Text:
-    """The commands in the text as the person of the page types them. HTML stays HTML."""
+    """Return the text with its commands completed for the person of the page. HTML stays HTML."""
     return cast("Text", _complete.get()(text))
 
 
@@ -152,8 +158,9 @@ def _source(name: str) -> tuple[str, str, None]:
 
 
 def load_templates() -> None:
-    """Compiles all templates: each takes up to 35 ms, in which the event loop would do nothing else when somebody
-    first opens the page.
+    """Compile all templates when the server starts.
+
+    A template takes up to 35 ms to compile, and would block the event loop when a page is first opened.
     """
     for name in _names(FOLDER, ""):
         _environment().get_template(name)
@@ -168,7 +175,7 @@ def _names(folder: Traversable, before: str) -> Iterator[str]:
 
 
 def marked(text: str) -> "Markup":
-    """A text of the declarations as HTML. Backquotes stand around code, and empty lines between paragraphs."""
+    """Return a text of the declarations as HTML. Backquotes mark code, and empty lines separate paragraphs."""
     from markupsafe import Markup, escape
 
     paragraphs = [CODE.sub(r"<code>\1</code>", str(escape(each))) for each in text.split("\n\n") if each]
@@ -176,7 +183,10 @@ def marked(text: str) -> "Markup":
 
 
 def render_text(template: str, **given: Any) -> str:
-    """The text of a page of the template of that name. `person`, if given, is the one who reads it."""
+    """Return the text of a page from the template with this name.
+
+    `person`, if given, is the reader of the page.
+    """
     person: Person | None = given.get("person")
     before = _complete.set(NOTHING_ADDED if person is None else person.complete)
     contexts: list[Context] = []
@@ -188,17 +198,17 @@ def render_text(template: str, **given: Any) -> str:
 
 
 def render_page(template: str, status: int = 200, **given: Any) -> web.Response:
-    """A page of the template of that name."""
+    """Return a page from the template with this name."""
     text = render_text(template, **given)
     return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
 
 
 def as_file(content: bytes, content_type: str, name: str, charset: str | None = None) -> web.Response:
-    """Has the browser save it under that name."""
+    """Return a response that the browser saves as a file with this name."""
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
     return web.Response(body=content, content_type=content_type, charset=charset, headers=headers)
 
 
 def go_to(path: str) -> web.Response:
-    """Sends the browser on, after a form."""
+    """Return a redirect (303) to another page, as the answer to a form."""
     return web.Response(status=303, headers={"Location": path, "Cache-Control": "no-store"})

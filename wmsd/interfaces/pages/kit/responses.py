@@ -1,4 +1,4 @@
-"""The answers of pages that somebody sees who is signed in."""
+"""The answers of pages for signed-in people."""
 
 import secrets
 from typing import Any, Final
@@ -15,8 +15,10 @@ KEY: Final = "idempotency_key"
 def page_of(
     at: Workplace, template: str, current: str, refused: Answer | None = None, /, **given: Any
 ) -> web.Response:
-    """A page of the workplace. `current` is its entry in the menu. `refused`: the answer to the form that was sent
-    from the page, whose message and errors it shows. A form gets its token and a new key in `hidden`.
+    """Return a page of the workplace.
+
+    `current` is the entry of the page in the menu. `refused` is the answer to a form of the page, whose message
+    and errors the page shows. `hidden` in the template holds the form token and a new idempotency key.
     """
     body = {} if refused is None or refused.is_good else refused.body
     place = {} if isinstance(at, PersonalWorkplace) else {"at": at}
@@ -30,5 +32,5 @@ def page_of(
 
 
 def form_keys(at: Workplace) -> dict[str, str]:
-    """The hidden fields of a form that is sent once: the token of its session, and a new key."""
+    """Return the hidden fields of a form that runs only once: the token of its session, and a new key."""
     return {FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)}

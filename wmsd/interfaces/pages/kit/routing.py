@@ -1,7 +1,8 @@
-"""How pages are added: how those that everybody may see are counted, and how each shows a refusal.
+"""The registration of pages: how public pages are counted, and how every page shows a refusal.
 
-Who is signed in is counted by the session, so that nobody else at the same address can take the pages away.
-Others are counted by address, and by what they ask for: reading the guide never uses up the sign-in page's part.
+The rate limit counts signed-in people by session, so that other people at the same address cannot block them.
+Other visitors are counted by address and by kind of page: reading the guide never uses up the limit of the sign-in
+page.
 """
 
 from functools import partial
@@ -36,13 +37,14 @@ WRONG_METHOD: Final = (
 
 
 def add_visited(app: web.Application, kind: Kind, method: str, path: str, handler: Handler) -> None:
-    """Adds a page that everybody may see."""
+    """Add a public page."""
     add_page(app, method, path, partial(_count, PageClient(app[INSTALLATION]), kind, handler))
 
 
 def add_page(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Adds a page, which is counted by what it asks for. Raises RuntimeError after `refuse_all_else`, which would
-    answer in its place.
+    """Add a page whose operations count against the rate limit.
+
+    Raise RuntimeError after `refuse_all_else`, because its handlers would answer in place of the page.
     """
     if app.get(IS_COMPLETE):
         raise RuntimeError(f"{path} would never be reached: add it before all else is refused.")
@@ -53,8 +55,9 @@ def add_page(app: web.Application, method: str, path: str, handler: Handler) -> 
 
 
 def refuse_all_else(app: web.Application) -> None:
-    """Adds what answers other methods of the pages that there are, and other addresses outside of the API. No page
-    can be added afterwards.
+    """Add the handlers that refuse other methods of the pages, and unknown addresses outside of the API.
+
+    No page can be added afterwards.
     """
     for path, methods in app[METHODS].copy().items():
         add_visited(app, "missing", "*", path, partial(_refuse_method, with_head(methods)))
@@ -70,16 +73,17 @@ async def _count(door: PageClient, kind: Kind, handler: Handler, request: web.Re
 async def _in_words(
     door: PageClient, log: RequestLog, handler: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """In the language that the browser asks for, unless its person has chosen one, and by the clocks of the
-    installation, or of the company or the person. Shows a refusal as a page, and
-    whoever reads pages a failure too.
+    """Run a handler in the language and the time zone of its visitor, and show a refusal as a page.
+
+    The language is the browser's, and the time zone is the installation's, until the handler finds the person or
+    the company. A browser that reads pages also gets a page for a failure of the handler.
     """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
     zone.begin(door.time_zone, door.now)
     try:
         answer = await _shown(door, log, handler, request)
     finally:
-        for known in (PERSON, AT):  # both lead back to the request: only a collection would find the three
+        for known in (PERSON, AT):  # both refer back to the request: only a garbage collection would free them
             request.pop(known, None)
     if answer.status in (429, 503) and RETRY_AFTER in request:
         answer.headers.setdefault("Retry-After", request[RETRY_AFTER])
@@ -106,7 +110,7 @@ async def _refuse_method(possible: list[str], request: web.Request) -> web.Strea
 
 
 async def _refuse_address(request: web.Request) -> web.StreamResponse:
-    """Only who reads pages gets one: not a program, and not a browser that looks for an icon."""
+    """Refuse an unknown address. Only a browser that reads pages gets a page, not a program or an icon request."""
     if reads_pages(request):
         raise not_found("page")
     return address_refused(request)

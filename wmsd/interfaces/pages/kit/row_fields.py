@@ -1,6 +1,7 @@
-"""The table of a field with rows, such as the lines of an order. Made by functions, since a form may have 1 000
-rows of five fields, and macros of a template take ten times as long. Whatever is not written here passes through
-`escape`.
+"""The table of a field with rows, such as the lines of an order.
+
+Functions build the table, because a form may have 1 000 rows of five fields and macros of a template take ten
+times as long. Every text that is not written in this file passes through `escape`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +20,10 @@ FINDS: Mapping[str, str] = {"article_code": "articles"}
 
 @dataclass(frozen=True, slots=True)
 class RowForm:
-    """What the form knows of its fields, by their names. `notes`: what stands beside a field. `address`: that of
-    the company.
+    """The state of a form: values, errors and notes by the names of the fields.
+
+    `notes` are shown next to the fields. `focus` is the name of the field with the focus. `address` is the address
+    of the company.
     """
 
     typed: Typed
@@ -39,7 +42,7 @@ def row_fields(
     focus: str,
     address: str,
 ) -> Markup:
-    """So many rows."""
+    """Return a table with `count` rows of the field."""
     form, rows = RowForm(typed, errors, notes, focus, address), [row_of(field, number) for number in range(count)]
     shown = [column for column in range(len(field.of)) if _has_column([row[column] for row in rows], form)]
     head = "".join(_head(field.of[column]) for column in shown)
@@ -51,7 +54,7 @@ def row_fields(
 
 
 def _has_column(fields: Sequence[FormField], form: RowForm) -> bool:
-    """What is shown only has a column where there is something to show."""
+    """Return True if the fields get a column. A column that is only shown needs at least one value."""
     if not fields or fields[0].asks == "hidden":
         return False
     return fields[0].asks != "shown" or any(form.typed.get(field.name) for field in fields)
@@ -66,7 +69,7 @@ def _heading(field: FormField) -> str:
 
 
 def _row(row: Iterable[FormField], cells: Iterable[FormField], form: RowForm) -> str:
-    """What is not asked for goes with the first cell."""
+    """Return the HTML of a row. Hidden inputs are in the first cell."""
     hidden = "".join(_hidden(each, form) for each in row if each.asks in ("hidden", "shown"))
     first, *others = [_cell(each, form) for each in cells]
     return f"<tr>{first.removesuffix('</td>')}{hidden}</td>{''.join(others)}</tr>"
@@ -113,7 +116,7 @@ def _control(field: FormField, form: RowForm) -> str:
 
 
 def _listed(field: FormField) -> str:
-    """Where its codes are few, the form has them all."""
+    """Return the attribute for the list of all codes, which the form contains if they are few."""
     return f'list="{field.own_name}-list"'
 
 

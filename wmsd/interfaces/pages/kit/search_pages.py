@@ -1,4 +1,4 @@
-"""Pages of what was looked for, which nobody needs to be signed in for: made in turns, kept for equal queries."""
+"""Public pages of search results. Pages are created one after another, and cached for equal queries."""
 
 import asyncio
 import time
@@ -32,7 +32,10 @@ class SearchPages:
     async def answer(
         self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]
     ) -> web.Response:
-        """The page; where it is not kept, what `prepare` gives makes it. Raises Problem (503)."""
+        """Return the page from the cache, or create it by the function that `prepare` returns.
+
+        Raise Problem (503) if too many pages wait to be created.
+        """
         page = await self._page(key, address, prepare)
         return web.Response(body=page, content_type="text/html", charset="utf-8", headers=HEADERS)
 
@@ -45,14 +48,14 @@ class SearchPages:
             making = self._making[key] = asyncio.create_task(self._made(key, address, prepare))
             making.add_done_callback(partial(self._is_made, key))
         try:
-            return await asyncio.shield(making)  # others may wait for the same
+            return await asyncio.shield(making)  # other requests may wait for the same page
         finally:
-            del making  # its error holds this frame, until a collection
+            del making  # its error refers to this frame until a garbage collection
 
     async def _made(self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]) -> Kept:
         async with self._work.turn("search", Payers(address=address)) as turn:
             make = await prepare()
-            began = time.thread_time()  # nothing is awaited from here on: the time is its own
+            began = time.thread_time()  # no await from here on, so all of this time is for the page
             page = Kept(make().encode())
             turn.charge(time.thread_time() - began, len(page))
         self._keep(key, page)
@@ -61,7 +64,7 @@ class SearchPages:
     def _is_made(self, key: tuple[str, ...], making: "asyncio.Task[Kept]") -> None:
         del self._making[key]
         if not making.cancelled():
-            making.exception()  # all who waited may have gone: then it is nobody's
+            making.exception()  # if no request waits any more, nobody else would read the error
 
     def _keep(self, key: tuple[str, ...], page: Kept) -> None:
         self._kept[key] = page

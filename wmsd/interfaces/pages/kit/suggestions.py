@@ -1,5 +1,6 @@
-"""What there is to type where a form asks for a code: all that the person may see, where they are not many. Of
-warehouses and clients the only one is there already.
+"""The suggestions for fields that ask for a code: all codes that the person may see, if they are few.
+
+If there is only one warehouse or client, a new form already contains its code.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +31,9 @@ ACTIVE: Final = "active"
 
 
 async def only_choices(at: Workplace, fields: Iterable[FormField]) -> Typed:
-    """What a new form has in the fields that must be filled in and have one choice: the code of the only active
-    record.
+    """Return the values of a new form for required fields that have only one choice.
+
+    The value is the code of the only active record.
     """
     asked = [field for field in fields if field.is_required and field.asks == "code" and field.name in FILLED_IN]
     found = {field.name: await _only(at, FROM[field.name][0]) for field in asked}
@@ -39,7 +41,7 @@ async def only_choices(at: Workplace, fields: Iterable[FormField]) -> Typed:
 
 
 async def _only(at: Workplace, resource_name: str) -> str:
-    """The code of the only active one that the person may see; empty where there are none or several."""
+    """Return the code of the only active record that the person may see, or "" if there are none or several."""
     resource = next((each for each in at.resources if each.name == resource_name), None)
     if resource is None:
         return ""
@@ -49,7 +51,7 @@ async def _only(at: Workplace, resource_name: str) -> str:
 
 
 async def suggestions(at: Workplace, fields: Iterable[FormField]) -> dict[str, Sequence[str]]:
-    """By the names of the fields."""
+    """Return the suggestions by the names of the fields."""
     found = {
         field.name: await _of(at, *FROM[field.name], MOST_IN_TEXT if field.asks == "lines" else MOST)
         for field in fields

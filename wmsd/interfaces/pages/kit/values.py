@@ -1,6 +1,8 @@
-"""How the values of records are shown, as markup. Functions, because a list has hundreds of cells, and macros of a
-template take ten times as long. What shows a field is chosen once for all records. Whatever is not written here
-passes through `escape`.
+"""The values of records as HTML.
+
+Functions build the HTML, because a list has hundreds of cells and macros of a template take ten times as long. The
+function for a field is chosen once for all records. Every text that is not written in this file passes through
+`escape`.
 """
 
 import json
@@ -49,12 +51,12 @@ Show = Callable[[Any], str]
 
 
 def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup:
-    """The value of a field."""
+    """Return the HTML of the value of a field."""
     return Markup(_or_dash(value, _show(field, referred, at)))  # noqa: S704 -- its parts are escaped
 
 
 def is_figure(field: Field) -> Markup:
-    """The attribute of a cell that holds a figure, or what was before and after, which may be long."""
+    """Return the class attribute of a cell with a number or with changes, which may be long."""
     if field.kind == "changes":
         return Markup(' class="changes"')
     return Markup(' class="num"' if field.kind in FIGURES else "")  # noqa: S704 -- a constant
@@ -68,8 +70,10 @@ def rows(
     at: Workplace,
     has_ticks: bool = False,
 ) -> Markup:
-    """The rows of a list. The key leads to the record, or to what there is of it. A phone shows the cells of each
-    below each other, with their headings. `has_ticks`: each can be ticked, for the form with the id `bulk`.
+    """Return the rows of a list. The key links to the record, or to a list filtered by it.
+
+    On a phone, the cells of a row are below each other, with headings. With `has_ticks`, each row has a checkbox
+    for the form with the id `bulk`.
     """
     if resource.one is not None:
         begin = f"{at.address}/{resource.name}/"
@@ -91,7 +95,7 @@ def rows(
 
 
 def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
-    """The filters of a list, as a form sends them: a record that is referred to by its code, where it is known."""
+    """Return the filters of a list as a query string. A known referred record is given by its code."""
     sent = {}
     for name in names:
         found = referred.get((name, record[name]))
@@ -105,7 +109,7 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """The rows of a table inside a record, which lead nowhere. Quantities of an article have their units."""
+    """Return the rows of a table inside a record, without links to records. Quantities have their units."""
     return _body(fields, records, referred, at, has_units=True)
 
 
@@ -172,13 +176,13 @@ def _or_dash(value: Any, show: Show) -> str:
 
 
 def _heading(field: Field, place: int, key: str) -> str:
-    """What a row begins with needs none where it says itself what it is."""
+    """Return the heading attribute of a cell. The first cell has no heading if its value says what it is."""
     says_itself = place == 0 and (field.name == key or field.kind in ("reference", "status"))
     return "" if says_itself else f' data-heading="{escape(field.text)}"'
 
 
 def escape(value: Any) -> str:
-    """Of text, or of what becomes text: a `Markup` is escaped too."""
+    """Return the text of a value, escaped. A `Markup` is escaped, too."""
     return escape_text(str(value))
 
 
@@ -206,7 +210,7 @@ def _status(value: str) -> str:
 
 
 def _days_left(days: int) -> str:
-    """Of something that expires soon."""
+    """Return the highlighted text for the days until an expiry."""
     return f'<b class="{"warn" if days > 0 else "bad"}">{escape(words.days_left(days))}</b>'
 
 
@@ -249,7 +253,7 @@ def _plain(value: Any) -> str:
 
 
 def _parts(value: Mapping[str, Any]) -> str:
-    """Of an address, or of a line of a document, in one line of text."""
+    """Return an address or a line of a document as one line of text."""
     return ", ".join(
         f"{escape(name_of(name))} {_of_field(name, each)}" for name, each in value.items() if each is not None
     )
@@ -275,7 +279,7 @@ def _referring(field: Field, referred: Referred, at: Workplace) -> Show:
 
 
 def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | None:
-    """Lots and serials of a line with an article lead to their pages, for who may read stock."""
+    """Return a function that links the lots and serials of a line to their pages, if the person may read stock."""
     named = PARTS_NAMED.get(field.name)
     if named is None or not at.may(get_lot):
         return None
@@ -298,7 +302,7 @@ def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | N
 def _of_record(
     field: Field, referred: Referred, at: Workplace, has_units: bool
 ) -> Callable[[Mapping[str, Any]], str] | None:
-    """How a field is shown that tells of others of its record; None for one that is shown by its value alone."""
+    """Return a function for a field that is shown with other fields of its record, or None for other fields."""
     if field.kind == "document":
         return _document(referred)
     if has_units and field.name in QUANTITIES:
@@ -307,7 +311,7 @@ def _of_record(
 
 
 def _in_units(name: str, referred: Referred, line: Mapping[str, Any]) -> str:
-    """A quantity of a line with its unit and, where the article is counted in boxes, how many of them that is."""
+    """Return a quantity of a line with its unit and, for an article in boxes, the number of boxes."""
     value, article = line.get(name), referred.get((ARTICLE, line.get(ARTICLE, 0)))
     if value is None:
         return NOTHING
@@ -332,8 +336,9 @@ def _plain_figure(value: Decimal) -> str:
 
 
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
-    """The document that has caused a record. One without a page, or which the person may not read, is told by the
-    name of its kind and its id.
+    """Return a function for the document that caused a record.
+
+    A document without a page, or that the person may not read, is shown by its kind and its id.
     """
 
     def show(record: Mapping[str, Any]) -> str:
@@ -382,6 +387,6 @@ BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
     "abilities": _abilities,
     "sentence": _sentence,
     "sentences": _sentences,
-    "table": lambda value: str(value if isinstance(value, int) else len(value)),  # of a list, only how many
+    "table": lambda value: str(value if isinstance(value, int) else len(value)),  # for a list, only its length
     "changes": _changes,
 }

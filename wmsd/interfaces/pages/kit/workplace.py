@@ -1,4 +1,4 @@
-"""Where a person at the pages works: in a company, or at the installation itself."""
+"""The place where a person works on the pages: a company, or the installation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -39,28 +39,28 @@ class Workplace(ABC):
     @property
     @abstractmethod
     def address(self) -> str:
-        """The address that those of its pages begin with."""
+        """The beginning of the addresses of all pages here."""
 
     @property
     @abstractmethod
     def permissions(self) -> Permissions:
-        """What the person may use here. The operation asks for the same again."""
+        """The permissions of the person here. The operation checks the same permissions again."""
 
     @property
     def zone(self) -> ZoneInfo:
-        """By which days begin and end here, whoever looks."""
+        """The time zone in which days begin and end here, whoever reads the page."""
         return self.door.time_zone
 
     @property
     def today(self) -> str:
-        """The date here, such as 2026-11-24."""
+        """The date of today in this time zone, such as 2026-11-24."""
         return day_in(self.door.now, self.zone)
 
     def may(self, operation: Operation) -> bool:
         return self.permissions.objection(operation) is None
 
     def check(self, operation: Operation) -> None:
-        """Before a form for the operation is shown. Raises Problem (403)."""
+        """Raise Problem (403) if the person may not use the operation, before its form is shown."""
         if objection := self.permissions.objection(operation):
             raise forbidden(objection)
 
@@ -69,28 +69,34 @@ class Workplace(ABC):
 
     @abstractmethod
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
-        """As `ask`, for a form with this key: it is done once, however often it is sent. Raises Problem (409)."""
+        """Run the operation as `ask` does, but only once for all forms with this key.
+
+        Raise Problem (409) if the form was already sent.
+        """
 
     @property
     def resources(self) -> list[Resource]:
-        """What the person may read here."""
+        """The resources that the person may read here."""
         return [resource for resource in self.ALL if self.may(resource.listing)]
 
     def offers(self, choice: str, is_of_person: bool = False) -> bool:
-        """Whether a choice of a form is one here: not an ability that tokens of this installation cannot have."""
+        """Return True if a form offers this choice here.
+
+        Abilities that are not in force here are left out for tokens.
+        """
         return is_of_person or choice not in ABILITIES or choice in self.door.abilities
 
     def opens(self, name: str, is_of_person: bool = False) -> str:
-        """What an ability or a module opens here, where its name does not say it already."""
+        """Return what an ability or a module allows here, or "" if its name already says it."""
         return words.opens(name, ABILITIES if is_of_person else self.door.abilities)
 
     @classmethod
     def resource(cls, name: str) -> Resource:
-        """Raises Problem (404)."""
+        """Return the resource with this name. Raise Problem (404) if there is no such page."""
         return or_not_found(next((each for each in cls.ALL if each.name == name), None), "page")
 
     def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
-        """What the person may do here with the record; without one, to make one."""
+        """Return the actions that the person may take on the record or, without a record, to create one."""
         return [
             act
             for act in resource.acts
@@ -98,15 +104,15 @@ class Workplace(ABC):
         ]
 
     def bulk_acts(self, resource: Resource) -> list[Act]:
-        """What the person may do with many records of a list at once."""
+        """Return the actions that the person may take on many records of a list in one step."""
         return [act for act in resource.acts if act.takes_many and self.may(act.operation)]
 
     async def need(self, operation: Operation, **sent: Unpack[Sent]) -> Any:
-        """The body of a good answer. Raises Problem for a refusal."""
+        """Return the body of the answer. Raise Problem if the operation was refused."""
         return (await self.ask(operation, **sent)).needed()
 
     async def id_of(self, resource: Resource, code: str) -> int | None:
-        """The id of the record with this code; None when there is none."""
+        """Return the id of the record with this code, or None if there is no such record."""
         found = await self.need(resource.listing, query={"code": code}, is_counted=True, is_brief=True)
         return found["data"][0]["id"] if found["data"] else None
 
@@ -143,14 +149,14 @@ class CompanyWorkplace(Workplace):
         return await self.door.ask(self.person.browser, operation, self.id, **sent)
 
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
-        """The operations of a company keep the answer with the key."""
+        """Run the operation with this idempotency key. The company's file stores the answer with the key."""
         sent["idempotency_key"] = key or None
         return await self.ask(operation, **sent)
 
 
 @dataclass(frozen=True, slots=True)
 class AdminWorkplace(Workplace):
-    """Where people, companies and tokens are."""
+    """The workplace of an admin: people, companies and tokens."""
 
     ALL = ADMINISTRATION
 
@@ -163,7 +169,7 @@ class AdminWorkplace(Workplace):
         return Permissions(self.person.role, frozenset(), self.door.abilities)
 
     def offers(self, choice: str, is_of_person: bool = False) -> bool:
-        """Not what this person may not give to anybody."""
+        """Return True if a form offers this choice. Choices that the person may not grant are left out."""
         if choice == "platform-admin":
             return self.person.role == choice
         needed = ABILITIES.keys() if choice == EVERYTHING else {choice} & ABILITIES.keys()
@@ -173,7 +179,10 @@ class AdminWorkplace(Workplace):
         return await self.door.ask(self.person.browser, operation, **sent)
 
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
-        """The operations of the installation keep no answer, since it may hold a token or the code of a link."""
+        """Run the operation only once for this key.
+
+        Its answer is not stored, because it may contain a token or the code of a link.
+        """
         return await self.door.done_once(self.person.browser, key, partial(self.ask, operation, **sent))
 
 
@@ -187,12 +196,12 @@ AT = web.RequestKey("at", Workplace)
 
 
 def place_of(request: web.Request) -> type[Workplace]:
-    """The kind of workplace of the address."""
+    """Return the kind of workplace at the address of the request."""
     return CompanyWorkplace if "company" in request.match_info else AdminWorkplace
 
 
 async def workplace(door: PageClient, request: web.Request) -> Workplace:
-    """The one of the address. Raises SignedOut, HTTPSeeOther and Problem (404)."""
+    """Return the workplace at the address of the request. Raise SignedOut, HTTPSeeOther or Problem (404)."""
     person, company_id = await door.person(request), request.match_info.get("company")
     if company_id is None:
         at: Workplace = AdminWorkplace(door, person, name=_("Administration"), code="wmsd")
@@ -203,12 +212,12 @@ async def workplace(door: PageClient, request: web.Request) -> Workplace:
 
 
 async def personal_workplace(door: PageClient, request: web.Request) -> Workplace:
-    """Whoever is signed in. Raises SignedOut and HTTPSeeOther."""
+    """Return the workplace of the signed-in person. Raise SignedOut or HTTPSeeOther."""
     return PersonalWorkplace(door, await door.person(request), name="", code="")
 
 
 async def company_at(door: PageClient, person: Person, company_id: str) -> CompanyWorkplace:
-    """The company with this id. Raises Problem (404)."""
+    """Return the workplace of the company with this id. Raise Problem (404) if the person may not use it."""
     answer = await door.ask(person.browser, profile_actions.get_access, company_id=company_id)
     if not answer.is_good and answer.body["code"] == "COMPANY_REQUIRED":
         raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")

@@ -1,1 +1,1 @@
-"""What people print: documents and labels."""
+"""Pages for printing: documents and labels."""

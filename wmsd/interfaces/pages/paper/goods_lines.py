@@ -44,15 +44,16 @@ class GoodsLine(NamedTuple):
 
 
 def goods_lines(record: Mapping[str, Any], lines: str, referred: Referred) -> list[GoodsLine]:
-    """`lines`: the field of the document that holds them."""
+    """Return the lines of a document for paper. `lines` is the name of the field with the lines."""
     return [_goods_line(each, record, referred) for each in record[lines]]
 
 
 def with_loaded(
     lines: Sequence[GoodsLine], record: Mapping[str, Any], loaded: Sequence[Mapping[str, Any]]
 ) -> list[GoodsLine]:
-    """The lines of a sales order with the lots and serials that have left with them. `loaded`: goods by line, lot
-    and serial.
+    """Return the lines of a sales order with the lots and serials that were loaded.
+
+    `loaded` has the loaded goods by line, lot and serial.
     """
     by_line: dict[int, dict[str, list[Mapping[str, Any]]]] = {}
     for each in loaded:
@@ -63,7 +64,7 @@ def with_loaded(
 
 
 def _by_lot(line: GoodsLine, lots: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[GoodsLine]:
-    """A line for each lot; the line itself where nothing with a lot or a serial has left."""
+    """Return a line for each lot, or the line itself if no loaded goods have a lot or a serial."""
     if not lots:
         return [line]
     return [

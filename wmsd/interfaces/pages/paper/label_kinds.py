@@ -1,4 +1,4 @@
-"""What labels there are of which records, and what stands on them."""
+"""The kinds of labels for each kind of record, and the content of the labels."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from math import ceil
@@ -42,7 +42,10 @@ class Label(NamedTuple):
 
 
 class TooMany(Exception):
-    """More labels than one page has; `total` of them. It is raised before any barcode is drawn."""
+    """More labels than a page can have. The error is raised before any barcode is drawn.
+
+    `total` is the number of labels.
+    """
 
     def __init__(self, total: int) -> None:
         super().__init__(total)
@@ -50,7 +53,7 @@ class TooMany(Exception):
 
 
 def within_bounds(names: Collection[str]) -> Collection[str]:
-    """The names, of which each is a label. Raises TooMany."""
+    """Return the names, each of which becomes a label. Raise TooMany if a page cannot have so many labels."""
     if len(names) > MOST_LABELS:
         raise TooMany(len(names))
     return names
@@ -78,7 +81,7 @@ async def _of_article(at: Workplace, resource: Resource, record: Mapping[str, An
 
 
 async def _of_lots(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """One of each lot in stock, in whichever warehouses."""
+    """Return a label for each lot of the article that is in stock, in any warehouse."""
     query = {"ids": str(record["id"]), "detail": "lots"}
     found = (await at.need(find_stock_of_articles, query=query, is_counted=True))["data"]
     lots = dict.fromkeys(lot["lot_number"] for each in found for lot in each["lots"] if lot["quantity"])
@@ -91,7 +94,7 @@ async def _of_stock(at: Workplace, resource: Resource, record: Mapping[str, Any]
 
 
 async def _of_lots_there(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """One of each lot of the stock record."""
+    """Return a label for each lot of the stock record."""
     article, there = await _article_of(at, record), await _detailed(at, record)
     lots = [lot["lot_number"] for lot in there["lots"] if lot["quantity"]]
     return [_part_label(article, article["unit"], lot, "") for lot in within_bounds(lots)]
@@ -104,7 +107,10 @@ async def _of_serials_there(at: Workplace, resource: Resource, record: Mapping[s
 
 
 async def _article_of(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The article of a stock record; what the record says of it, for who may not read articles."""
+    """Return the article of a stock record.
+
+    If the person may not read articles, return only the code and the name from the stock record.
+    """
     known = {"code": record["article_code"], "name": record["article_name"], "unit": ""}
     if not at.may(find_articles):
         return known
@@ -113,7 +119,7 @@ async def _article_of(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, 
 
 
 async def _detailed(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The stock record with its lots and serials."""
+    """Return the stock record with its lots and serials."""
     query = {"ids": str(record["article_id"]), "detail": "lots"}
     found = (await at.need(find_stock_of_articles, query=query, is_counted=True))["data"]
     nothing: Mapping[str, Any] = {"lots": (), "serials": ()}
@@ -121,7 +127,7 @@ async def _detailed(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, An
 
 
 async def _of_goods(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """Of each line as many as it counts; a label of its own for each serial."""
+    """Return the labels for the goods of all lines: one for each serial, or else one for each unit of a line."""
     referred = await find_references(at, resource.fields.values(), [record])
     lines = goods_lines(record, LINES_OF[resource.name], referred)
     within_bounds([serial for line in lines for serial in line.serials])
@@ -148,7 +154,7 @@ def _goods_labels(line: GoodsLine) -> Iterator[Label]:
 
 
 def _article_label(article: Mapping[str, Any], unit: str) -> Label:
-    """With the bars of its GTIN where it has one, or else of its code."""
+    """Return a label with the barcode of the article's GTIN or, if the article has no GTIN, of its code."""
     written = next((each for each in _barcodes(article) if gtin_of(each)), None)
     text = written or article["code"]
     barcode = code_barcode(text) if written is None else product_barcode(written)
@@ -156,8 +162,10 @@ def _article_label(article: Mapping[str, Any], unit: str) -> Label:
 
 
 def _part_label(article: Mapping[str, Any], unit: str, lot: str, serial: str) -> Label:
-    """Of goods by lot and serial, either of which may be empty: by GS1 where the article has a GTIN and GS1 takes
-    them, or else of the one that says most.
+    """Return a label for goods with a lot, a serial or both. Each may be empty.
+
+    The barcode is in the format of GS1 if the article has a GTIN and GS1 allows the values. Otherwise the barcode
+    contains the serial or, if there is none, the lot.
     """
     parts = {name: each for name, each in ((LOT, lot), (SERIAL, serial)) if each}
     gtin = next(filter(None, map(gtin_of, _barcodes(article))), None)

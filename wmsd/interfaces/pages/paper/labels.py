@@ -1,4 +1,4 @@
-"""Labels: a form asks for the kind, the size and the number, and the browser prints the page that follows."""
+"""Pages for labels: a form asks for kind, size and number, and the browser prints the page that follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -44,14 +44,14 @@ which has the measures.
 
 
 def _kinds_of(at: Workplace, resource: Resource) -> dict[str, LabelKind]:
-    """What the person may print of a record, by name."""
+    """Return the kinds of labels that the person may print for a record, by their names."""
     kinds = LABELS.get(resource.name, ())
     return {each.name: each for each in kinds if each.reads is None or at.may(each.reads)}
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What labels are printed of: a record, or several of a list."""
+    """The records whose labels are printed: one record, or several records of a list."""
 
     resource: Resource
     records: Sequence[Mapping[str, Any]]
@@ -64,7 +64,7 @@ class Labelled:
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """The form, or the labels that it asks for, of a record."""
+    """Show the form for the labels of a record, or the labels that the form asks for."""
     resource = at.resource(request.match_info["resource"])
     record_id = request.match_info["id"]
     if (find := FOUND_BY.get(resource.name)) is not None:
@@ -77,7 +77,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def choose(at: Workplace, request: web.Request) -> web.Response:
-    """Leads from the ticks of a list to the form."""
+    """Redirect from the ticked records of a list to the form for their labels."""
     resource = at.resource(request.match_info["resource"])
     sent = await browsers.form(at.person.browser)
     at.check(resource.listing)
@@ -87,7 +87,7 @@ async def choose(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_several(at: Workplace, request: web.Request) -> web.Response:
-    """The same of several records."""
+    """Show the form for the labels of several records, or the labels that the form asks for."""
     resource = at.resource(request.match_info["resource"])
     at.check(resource.listing)
     find, address = or_not_found(FOUND_BY.get(resource.name), "page"), f"{at.address}/{resource.name}"
@@ -104,7 +104,7 @@ async def show_several(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Response:
-    zone.use(at.zone)  # the company's clocks: a label goes with the goods
+    zone.use(at.zone)  # the company's time zone, because a label goes with the goods
     kinds = or_not_found(_kinds_of(at, of.resource) or None, "page")
     given = {name: request.query.get(name, "").strip() for name in ("kind", "size", "count")}
     if "size" not in request.query:
@@ -143,7 +143,7 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
 
 
 async def _labels(at: Workplace, of: Labelled, kind: LabelKind, count: int | None) -> list[Label]:
-    """Those of all records. Raises TooMany."""
+    """Return the labels of all records. Raise TooMany if a page cannot have so many labels."""
     labels: list[Label] = []
     for record in of.records:
         labels += await kind.labels(at, of.resource, record)
@@ -153,13 +153,13 @@ async def _labels(at: Workplace, of: Labelled, kind: LabelKind, count: int | Non
 
 
 def _count_of(typed: str) -> int | None:
-    """The number of each label; None where it is none that can be printed."""
+    """Return the number of copies of each label, or None if the text is not a number that can be printed."""
     is_number = typed.isascii() and typed.isdigit() and len(typed) <= len(str(MOST_LABELS))
     return int(typed) if is_number and 1 <= int(typed) <= MOST_LABELS else None
 
 
 def _repeated(labels: Sequence[Label], count: int | None, is_numbered: bool) -> Iterator[tuple[Label, str]]:
-    """Each as often as it is printed, with its number of them all where they are numbered."""
+    """Yield each label once per copy, with a number such as `1 / 3` if the copies are numbered."""
     for label in labels:
         times = count or label.copies
         for number in range(1, times + 1):

@@ -1,5 +1,6 @@
-"""What stands on the papers of a company: the page on which its admins set it, and its logo, for who may use the
-company.
+"""The page Papers, on which admins set what a company's papers contain, and the company's logo.
+
+Every user of the company can load the logo.
 """
 
 import base64
@@ -67,7 +68,7 @@ async def change(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def upload_logo(at: Workplace, request: web.Request) -> web.Response:
-    """Takes the file into memory: it is small."""
+    """Set the logo to the sent file. The file is read into memory, because it is small."""
     at.check(set_logo)
     too_large = _("A logo has at most 200 kB. Make the picture smaller, and send it again.")
     sent = await receive_upload(at.person.browser, None, MOST_BYTES, too_large)
@@ -88,7 +89,7 @@ async def take_logo_away(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def serve_logo(at: Workplace, request: web.Request) -> web.Response:
-    """The logo with the hash in the address, for who may use the company."""
+    """Return the logo with the hash in the address, for users of the company."""
     found = await at.need(get_logo)
     if found["sha256"] != request.match_info["sha256"]:
         raise not_found("page")
@@ -103,7 +104,7 @@ def _done(at: Workplace, what: str) -> web.Response:
 async def _page(
     at: Workplace, typed: Typed | None = None, refused: Answer | None = None, done: str = ""
 ) -> web.Response:
-    """`typed`: what was typed into the fields of a form that was refused."""
+    """Return the page. `typed` has the values of a form that was refused."""
     now = await at.ask(get_papers, is_counted=True)
     papers = now.needed()
     fields = form_of(change_papers.body)

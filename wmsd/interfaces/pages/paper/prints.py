@@ -85,7 +85,7 @@ PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """A print of a document, for who may read the document. Others read it too: it is by the company's clocks."""
+    """Show a document for printing. The print is in the time zone of the company, because others read it, too."""
     zone.use(at.zone)
     resource = at.resource(request.match_info["resource"])
     named = (each for each in PRINTS.get(resource.name, ()) if each.name == request.match_info["print"])
@@ -120,7 +120,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referred) -> Mapping[str, Any] | None:
-    """The partner of the document, or of the purchase order that it is of; None where the person may read none."""
+    """Return the partner of the document or of its purchase order, or None if the person may not read it."""
     holder = record if PARTNER in record else referred.get((PURCHASE_ORDER, record.get(PURCHASE_ORDER, 0)))
     if holder is None:
         return None
@@ -129,7 +129,7 @@ async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referre
 
 
 def _by_place(lines: Sequence[GoodsLine]) -> list[tuple[Mapping[str, Any] | None, list[GoodsLine]]]:
-    """The lines of each warehouse by their articles, as one walks along the shelves."""
+    """Return the lines by warehouse, sorted by article, as people walk along the shelves."""
     in_order = sorted(lines, key=lambda line: (_code_of(line.warehouse), line.code, line.lot))
     return [
         (of_place[0].warehouse, of_place)

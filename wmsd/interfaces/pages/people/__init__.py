@@ -1,1 +1,1 @@
-"""Pages on which people sign in, and look after themselves and others."""
+"""Pages on which people sign in, and manage their own account and the rights of others."""

@@ -1,4 +1,4 @@
-"""The person's own page: where they are signed in, and how to end that; and their password."""
+"""The account page: the places where a person is signed in, the person's settings, and the password."""
 
 import re
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ FIELDS: Final = (
 
 
 def named(agent: str) -> str:
-    """Such as `Chrome on Windows`; what nobody knows stays as it is."""
+    """Return a name such as `Chrome on Windows` for a User-Agent. An unknown one stays as it is."""
     browser = next((name for mark, name in BROWSERS if mark in agent), None)
     system = next((name for mark, name in SYSTEMS if mark in agent), None)
     if browser is None or system is None:
@@ -105,7 +105,7 @@ async def choose_time_zone(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def end(at: Workplace, request: web.Request) -> web.Response:
-    """Ends the session that the form names, or all others."""
+    """End the session that the form names, or all other sessions of the person."""
     sent = await browsers.form(at.person.browser)
     if sent.get("which") == "others":
         await at.ask(profile_actions.end_other_sessions)
@@ -115,7 +115,10 @@ async def end(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
-    """What has ended with the password of before, as the address says after a change."""
+    """Return what ended with the old password, or None if the password was not just changed.
+
+    The address after a change contains the numbers of ended sessions and tokens.
+    """
     if query.get(DONE) != CHANGED:
         return None
     ended = {name: query.get(name, "") for name in PasswordChanged.model_fields}

@@ -1,4 +1,4 @@
-"""Into a new installation: the link of the first admin, the link of the demo, and the first steps."""
+"""The first use of an installation: the links of the first admin and of the demo, and the first steps."""
 
 import asyncio
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ async def show_first_admin(door: PageClient, request: web.Request) -> web.Respon
 async def make_first_admin(door: PageClient, request: web.Request) -> web.Response:
     browser = door.browser(request)
     if not await _is_wanted(door, browser, is_counted=False):
-        return _spent()  # without asking for the rest of the form
+        return _spent()  # without reading the rest of the form
     sent = await browsers.form(browser, with_token=False)
     document = {"code": sent.get("code", "")}
     for name, _, kind, _ in FIELDS:
@@ -95,7 +95,7 @@ async def show_steps(installation: Installation, door: PageClient, request: web.
 
 
 async def name(installation: Installation, door: PageClient, request: web.Request) -> web.Response:
-    """Names the installation."""
+    """Set the name of the installation."""
     person = await door.person(request)
     sent = await browsers.form(person.browser)
     document = {"name": sent.get("name", "").strip()}
@@ -146,7 +146,7 @@ async def _steps(
 
 
 async def _first(door: PageClient, browser: Browser, listing: Operation, company_id: int) -> Any:
-    """The first record of the list; None where there is none, or where it may not be read."""
+    """Return the first record of the list, or None if there is no record or the person may not read it."""
     listed = await door.ask(browser, listing, str(company_id), query={"per_page": "1"})
     return next(iter(listed.body["data"]), None) if listed.is_good else None
 

@@ -1,4 +1,4 @@
-"""The page behind the one-time link of an invitation: its user chooses a password."""
+"""The page behind the one-time link of an invitation: the user chooses a password."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -39,7 +39,7 @@ async def _form(
     answer = await door.ask(browser, profile_actions.get_invited, query={"code": code})
     if answer.status == 404:
         return render_page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
-    if answer.status == 422:  # there is no code in the address
+    if answer.status == 422:  # the address contains no code
         answer.body["message"] = _("This link is not whole. Open it as you got it.")
     return render_page(
         "welcome",

@@ -1,4 +1,4 @@
-"""What a user may do, and why."""
+"""The page about the rights of a user: what the user may do, and why."""
 
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.responses import page_of

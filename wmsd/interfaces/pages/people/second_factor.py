@@ -1,4 +1,4 @@
-"""The page where a person switches the second factor on and off, and gets other recovery codes."""
+"""The page on which a person switches the second factor on and off, and renews the recovery codes."""
 
 from dataclasses import replace
 from typing import Any
@@ -29,7 +29,11 @@ async def show(
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
-    """What the pressed button says: a new secret, the code that confirms it, other recovery codes, the end."""
+    """Run the action of the pressed button.
+
+    The actions are: create a secret, confirm it with a code, renew the recovery codes, and switch the second
+    factor off.
+    """
     sent = await browsers.form(at.person.browser)
     code = {"code": sent.get("code", "")}
     match sent.get("act"):
@@ -41,7 +45,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
             if answer.is_good:
                 return _codes(at, answer, is_new=True)
             secret = sent.get("secret", "")
-            is_ours = totp.is_secret(secret)  # anything longer is drawn slowly, or not at all
+            is_ours = totp.is_secret(secret)  # a longer text would be drawn slowly, or not at all
             again = {"secret": secret, "uri": totp.uri(secret, at.person.email)} if is_ours else None
             return await show(at, request, answer, enrolment=again)
         case "renew":
@@ -54,5 +58,5 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _codes(at: Workplace, answer: Answer, is_new: bool = False) -> web.Response:
-    """`is_new`: the second factor is."""
+    """Show the recovery codes. `is_new` is True if the second factor was just switched on."""
     return page_of(at, "recovery_codes", "account", is_new=is_new, **answer.body)

@@ -1,7 +1,8 @@
 """Signing in and out.
 
-A form that is sent after its session has ended comes along in the pages that ask for the password and the code.
-When the same person has signed in, it is shown filled, and is not done by itself. The server keeps nothing of it.
+If a form is sent after its session has ended, the sign-in pages carry its fields along. When the same person has
+signed in, the form is shown again with its values, but is not run automatically. The server stores none of these
+values.
 """
 
 from collections.abc import Mapping
@@ -39,8 +40,10 @@ CARRIED: Final = "form."
 
 
 class GoingOn(NamedTuple):
-    """Where somebody goes on who signs in. `carried`: the fields of a form of that page, which was sent too late.
-    `user_id`: that of the person of the session that the browser had before.
+    """The place where a person continues after signing in.
+
+    `carried` has the fields of a form that was sent too late, after its session had ended. `user_id` is the user
+    of the session that the browser had before.
     """
 
     path: str
@@ -65,7 +68,7 @@ async def show(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def show_too_late(door: PageClient, request: web.Request, typed: Mapping[str, str]) -> web.Response:
-    """The page in place of the answer to a form, which comes along."""
+    """Show the sign-in page in place of the answer to a form. The page carries the form along."""
     browser = door.browser(request)
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
     carried = {f"{CARRIED}{name}": typed[name] for name in typed}
@@ -80,7 +83,7 @@ def _ended(known: Answer | None) -> str:
 
 
 async def sign_in(door: PageClient, request: web.Request) -> web.Response:
-    """Begins a new session, and ends the one that the browser had before."""
+    """Start a new session, and end the session that the browser had before."""
     browser, sent, way = await _sent(door, request)
     if GO_ON in sent:
         return await _go_on(door, browser, way)
@@ -94,7 +97,7 @@ async def sign_in(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def second_step(door: PageClient, request: web.Request) -> web.Response:
-    """The code, after the password."""
+    """Check the code of the second factor, which follows the password."""
     browser, sent, way = await _sent(door, request)
     pending = sent.get("pending", "")
     document = {"pending": pending, "code": sent.get("code", "")}
@@ -105,8 +108,10 @@ async def second_step(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[str, str], GoingOn]:
-    """The form of one of the pages. Another form comes along only with a session that somebody is known to have
-    had: what a stranger sends stays small. Raises Problem.
+    """Return the browser, its form from one of the sign-in pages, and the place to continue.
+
+    The form carries another form along only if the browser has the secret of a known session. This keeps the
+    requests of strangers small. Raise Problem if the form is refused.
     """
     user_id = await door.user_of(door.browser(request).secret)
     browser, sent = await door.sent_form(request, PLAIN if user_id is None else WITH_ANOTHER)
@@ -126,18 +131,21 @@ async def _signed_in(door: PageClient, browser: Browser, secret: str, way: Going
 
 
 def session_seconds(door: PageClient, stays: bool) -> int | None:
-    """How long the browser keeps the session; None: until somebody closes it."""
+    """Return the lifetime of the session's cookie, or None if the browser deletes it when it is closed."""
     return int(door.lifetimes.most.total_seconds()) if stays else None
 
 
 def _leading_on(path: str, way: GoingOn) -> web.Response:
-    """To the form, without its token: so nothing can come of it but a form that is shown."""
+    """Return the page that leads back to the form.
+
+    The page does not send the form's token. Therefore the form can only be shown again, and is never run.
+    """
     fields = {name.removeprefix(CARRIED): value for name, value in way.carried.items()} | {AGAIN: "1"}
     return render_page("signed_on", next_path=path, carried=fields)
 
 
 async def _go_on(door: PageClient, browser: Browser, way: GoingOn) -> web.Response:
-    """For whoever has signed in in another tab: a provider sends the browser back without the form."""
+    """Continue after a sign-in in another tab. A provider sends the browser back without the form."""
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
     if not known.is_good:
         return await _form(door, browser, way, known.status, refused={"message": NOT_YET})

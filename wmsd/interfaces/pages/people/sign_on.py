@@ -1,4 +1,4 @@
-"""Signing in through a provider: to it, and back."""
+"""Signing in through a provider: the redirect to the provider, and the return to wmsd."""
 
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
@@ -22,7 +22,10 @@ NOT_BEGUN = (
 
 
 async def begin(door: PageClient, request: web.Request) -> web.Response:
-    """Sends the browser to the provider. Another site can only lead to the page with the button."""
+    """Redirect the browser to the provider.
+
+    If another site led the browser here, redirect it only to the sign-in page with the button.
+    """
     browser = door.browser(request)
     next_path = own_path(request.query.get("next", ""), "")
     if browsers.begins_elsewhere(browser):
@@ -40,7 +43,7 @@ async def begin(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def end(door: PageClient, request: web.Request) -> web.Response:
-    """Begins a session for whoever has come back."""
+    """Start a session for a person who comes back from the provider."""
     browser = door.browser(request)
     kept = browsers.sign_on_of(browser)
     if kept is None:
@@ -58,7 +61,7 @@ async def end(door: PageClient, request: web.Request) -> web.Response:
         browsers.give(done, browser, answer.body["secret"], session_seconds(door, answer.body["stays"]))
     else:
         done = _refused(answer)
-    if answer.status != 429:  # nobody has looked at it
+    if answer.status != 429:  # above the rate limit, the sign-on was not checked
         browsers.keep_sign_on(done, browser, "", 0)
     return done
 

@@ -1,4 +1,4 @@
-"""How a browser comes to trust a server with an authority of its own (`tls = "lan"`)."""
+"""The pages with which a browser learns to trust a server with its own authority (`tls = "lan"`)."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ async def download(installation: Installation, request: web.Request) -> web.Resp
 
 
 async def _authority(installation: Installation) -> "Certificate":
-    """Raises Problem (404)."""
+    """Return the certificate of the authority. Raise Problem (404) if the server has no authority of its own."""
     if installation.settings.server.tls == "lan":
         from wmsd.host.tls.lan_certificate import authority_of
 

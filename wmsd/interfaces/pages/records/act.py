@@ -1,4 +1,4 @@
-"""What people do with records: each act is an operation, with a form for its body."""
+"""Actions on records. Each action is an operation with a form for its body."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
     seen = (
         {SEEN_AT: timestamps.to_text(at.door.now)} if act.tells_when_shown else {}
-    )  # before it is read: what moves now is not seen
+    )  # before the record is read: later movements are not seen
     record = await _record(at, resource, request)
     fields = _fields(at, act, record)
     begins = await _begins(at, act, record, request)
@@ -112,12 +112,12 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
         return go_to(f"{_after(at, resource, act, request, answer)}/{act.then[0]}")
     if answer.is_good:
         return go_to(f"{_after(at, resource, act, request, answer)}?done={act.outcome(answer.body)}")
-    if answer.status == 412 and not fields:  # nothing is typed: whoever sees how it is now can decide again
+    if answer.status == 412 and not fields:  # nothing was typed, so the person can look and decide again
         return go_to(f"{_after(at, resource, act, request, answer)}?done={MEANWHILE}")
     record = await _record(at, resource, request)
     theirs: list[Difference] = []
     is_saved = answer.body.get("code") == KEY_REUSED
-    if is_saved:  # by Back, the form that was sent comes again, with its key
+    if is_saved:  # the Back button shows the sent form again, with its key
         hidden = form_keys(at)
     if answer.status == 412 or is_saved:
         begins = await _begins(at, act, record, request)
@@ -129,8 +129,9 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def typed_too_late(door: PageClient, request: web.Request) -> Mapping[str, str]:
-    """What the form of a session that is over has sent, without secrets and tokens. The form is not read when
-    nobody is known to have had the session. Raises Problem.
+    """Return what the form of an ended session sent, without secrets and tokens.
+
+    The form is not read if the session is unknown. Raise Problem if the form is refused.
     """
     browser = door.browser(request)
     if await door.user_of(browser.secret) is None:
@@ -147,14 +148,14 @@ def _bounds(fields: Sequence[FormField]) -> browsers.Bounds:
 
 
 def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
-    """The key of the form, so that it is done once however often it is sent, and the version that it is about."""
+    """Return the hidden values that a form sends again: its key, its version of the record, and its time."""
     return {name: sent[name] for name in (KEY, IF_MATCH, SEEN_AT) if sent.get(name)}
 
 
 def _with_moment(
     act: Act, fields: Sequence[FormField], document: dict[str, Any], moment: str
 ) -> dict[str, object]:
-    """With the moment in which the page was shown, where the operation asks what its person had seen."""
+    """Return the body with the time at which the page was shown, if the operation checks what was seen."""
     if not (act.tells_when_shown and moment):
         return document
     rows = [field.name for field in fields if field.asks == "rows" and field.name in document]
@@ -168,7 +169,7 @@ def _emptied(act: Act, typed: Typed) -> Typed:
 
 
 def _beside(act: Act, record: Answer | None, typed: Typed) -> dict[str, str]:
-    """What the record has of the fields that begin empty."""
+    """Return notes with the record's values for the fields that start empty."""
     lines = {} if record is None else record.body
     notes = {}
     for name, value in typed.items():
@@ -189,7 +190,7 @@ async def _with_more_rows(
     hidden: Mapping[str, str],
     field: str,
 ) -> web.Response:
-    """The form again, with empty rows, or with those of the document whose code is typed."""
+    """Return the form again, with empty rows or with the rows of the document whose code is typed."""
     rows = next((each for each in _fields(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
         return await _form(at, resource, act, record, typed, hidden, more=field)
@@ -203,7 +204,7 @@ async def _with_more_rows(
 
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
-    """What the form says itself, before any operation is asked."""
+    """Return the answer for errors that the form finds without an operation."""
     return Answer(INVALID, {"message": _("Correct what is marked."), "errors": errors})
 
 
@@ -261,7 +262,7 @@ async def _form(
 
 
 async def _above(at: Workplace, resource: Resource, act: Act, record: Answer | None) -> Mapping[str, Any] | None:
-    """The lines of the document that stand above the button."""
+    """Return the lines of the document that are shown above the button, or None if there are none."""
     if act.shows is None or record is None:
         return None
     names, is_shown = act.shows
@@ -272,13 +273,13 @@ async def _above(at: Workplace, resource: Resource, act: Act, record: Answer | N
 
 
 def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """The notes beside each field."""
+    """Return the notes of lines and other notes, joined by field."""
     beside = {name: (others.get(name), of_lines.get(name)) for name in (*others, *of_lines)}
     return {name: ", ".join(filter(None, each)) for name, each in beside.items()}
 
 
 def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str:
-    """The address of what an earlier sending of the form has saved; empty where none has."""
+    """Return the address of what the form saved when it was sent before, or ""."""
     if refusal.get("code") != KEY_REUSED:
         return ""
     record_id = refusal.get("details", {}).get("id")
@@ -286,7 +287,7 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
 
 
 def _fields(at: Workplace, act: Act, record: Answer | None) -> tuple[FormField, ...]:
-    """Without those that hold what the person may not read: they cannot be shown, so they stay as they are."""
+    """Return the fields of the form, without fields whose values the person may not read. Those never change."""
     fields = _all_fields(act, None if record is None else record.body.get("status"))
     if record is None or not act.changes:
         return fields
@@ -313,7 +314,7 @@ def _offered(act: Act) -> Typed:
 
 
 def _without_offer(act: Act, typed: Typed) -> Typed:
-    """Without the secret that the form offers, where it is for another choice than that of the person."""
+    """Return the typed values. The offered secret is left out if it does not belong to the person's choice."""
     goes_with = None if act.offers is None else act.goes_with(act.offers[0])
     if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
         return typed
@@ -321,14 +322,14 @@ def _without_offer(act: Act, typed: Typed) -> Typed:
 
 
 def _row_count(field: FormField, typed: Typed, more: str) -> int:
-    """The rows that are typed, and some to type in."""
+    """Return the number of rows to show: the typed rows and some empty rows."""
     typed_rows = rows_in(field, typed)
     empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1
     return min(typed_rows + empty, field.most or typed_rows)
 
 
 def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
-    """Those of the address. Raises Problem (403, 404)."""
+    """Return the resource and the action of the address. Raise Problem (403, 404)."""
     resource = at.resource(request.match_info["resource"])
     act = _act(resource, request)
     at.check(act.operation)
@@ -340,19 +341,19 @@ def _act(resource: Resource, request: web.Request) -> Act:
 
 
 async def _record(at: Workplace, resource: Resource, request: web.Request) -> Answer | None:
-    """The record that the act is about. Raises Problem when it cannot be read."""
+    """Return the record of the action, or None for a new one. Raise Problem if it cannot be read."""
     if "id" not in request.match_info or resource.one is None:
         return None
     return await _read(at, resource.one, request)
 
 
 async def _begins(at: Workplace, act: Act, record: Answer | None, request: web.Request) -> Answer | None:
-    """What the form begins with. Raises Problem when it cannot be read."""
+    """Return the values with which the form starts. Raise Problem if they cannot be read."""
     return record if act.reads is None else await _read(at, act.reads, request)
 
 
 async def _read(at: Workplace, operation: Operation, request: web.Request) -> Answer:
-    """Raises Problem when it cannot be read."""
+    """Run a reading operation for the id of the address, and return its answer. It may raise Problem."""
     answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
     answer.needed()
     return answer
@@ -364,7 +365,7 @@ async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, 
 
 
 def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
-    """The version that the form is about, where the operation looks at it."""
+    """Return the version on which the form is based, if the operation checks the version."""
     if begins is None or begins.etag is None or act.operation.precondition is None or act.merges:
         return {}
     return {IF_MATCH: begins.etag}
@@ -375,7 +376,7 @@ def _as_shown(act: Act, fields: Sequence[FormField]) -> list[FormField]:
 
 
 def _focus(fields: Sequence[FormField], typed: Typed, errors: Mapping[str, object]) -> str:
-    """The first field that is wrong, or the first of all."""
+    """Return the name of the first field with an error, or else of the first field."""
     names = (field.name for field in flat(fields, typed))
     first = next(names, "")
     if not errors or first in errors:
@@ -384,7 +385,7 @@ def _focus(fields: Sequence[FormField], typed: Typed, errors: Mapping[str, objec
 
 
 def _after(at: Workplace, resource: Resource, act: Act, request: web.Request, answer: Answer) -> str:
-    """The address that the act leads to."""
+    """Return the address to which the action leads."""
     of_list = f"{at.address}/{resource.name}"
     if act.goes_to == "list":
         return of_list

@@ -1,4 +1,4 @@
-"""The records of a company: lists with filters, and each record by itself."""
+"""The records of a company: lists with filters, and the page of each record."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -47,7 +47,7 @@ RARE: Final = frozenset({"lot_number", "serial", "serials", "counted_at", "booke
 
 
 async def show_first(at: Workplace, request: web.Request) -> web.Response:
-    """Goes on to the first of what the person may read there."""
+    """Redirect to the first list that the person may read here. Raise Problem (403) if there is none."""
     if not at.resources:
         raise Problem("FORBIDDEN", f"You may read nothing of {at.name} yet. A site admin gives you abilities.")
     return go_to(f"{at.address}/{at.resources[0].name}")
@@ -137,7 +137,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Mapping[str, Any]]:
-    """What its page lists besides, where there is any."""
+    """Return the further lists on the page of a record, without the empty ones."""
     found: list[Mapping[str, Any]] = []
     for title, listing in resource.beside:
         if not at.may(listing):
@@ -151,8 +151,9 @@ async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Map
 
 
 async def _records_under(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The first records of each other resource that are of this one, such as the stock of an article. A document
-    says nothing of what it does not have.
+    """Return the first records of other resources that belong to this record, such as an article's stock.
+
+    The page of a document leaves out empty lists.
     """
     others = [(BY_NAME[name], filtered) for name, filtered in resource.under]
     found = [await _under(at, each, filtered, record) for each, filtered in others if at.may(each.listing)]
@@ -160,9 +161,11 @@ async def _records_under(at: Workplace, resource: Resource, record: Mapping[str,
 
 
 async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`fields`: those of the list, without the record itself. `address`: that of the list of all of them.
-    `open_at`: that of those whose work is not over; only those stand under an article, with how much of it they
-    have. `total`: None where a list does not count.
+    """Return the records of another resource that belong to this record.
+
+    `fields` are the fields of the list, without the record itself. `address` is the address of the whole list.
+    `open_at` is the address of the records whose work is not finished. An article's page shows only these, with
+    the quantity of the article in each. `total` is None if the list does not count its records.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
@@ -200,7 +203,7 @@ AMOUNT_FOR: Final = ("lines", "items")
 async def _with_amounts(
     at: Workplace, other: Resource, records: Sequence[Mapping[str, Any]], article_id: int
 ) -> list[Mapping[str, Any]]:
-    """The documents, each with how much of the article it has."""
+    """Return the documents, each with the quantity of the article in it."""
     assert other.of_article is not None
     if not records:
         return []
@@ -211,7 +214,10 @@ async def _with_amounts(
 
 
 def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:
-    """The addresses of the list as files: one for spreadsheets, and one that can be imported again by who may."""
+    """Return the addresses of the list as CSV files.
+
+    `plain` is for spreadsheets. `for_import` is for a later import, or None if the person may not import.
+    """
     path, exporting = f"{at.address}/{resource.name}.csv", EXPORTS.get(resource.name)
     may_import = exporting is not None and resource in at.ALL and at.may(exporting)
     return {
@@ -225,7 +231,10 @@ AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
 
 
 def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:
-    """The address of what the audit tells of the record, for who may read it."""
+    """Return the address of the record's audit, or None if the person may not read the audit.
+
+    Return None as well if the audit does not contain such records.
+    """
     if not has_role(at.person.role, AUDIT.by_page.role or "platform-admin"):
         return None
     if isinstance(at, CompanyWorkplace):
@@ -236,52 +245,56 @@ def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> st
 
 
 async def _has_any(at: Workplace, resource: Resource) -> bool:
-    """Whether there is any record, without filters."""
+    """Return True if there is any record without filters."""
     found = await at.need(resource.listing, query={"per_page": "1"}, is_counted=True)
     return bool(found["data"])
 
 
 def _import_at(at: Workplace, resource: Resource) -> str | None:
-    """Where a file with such records is imported, by who may."""
+    """Return the address for importing such records from a file, or None if the person may not import."""
     if resource not in RESOURCES or resource.name not in EXPORTS or not at.may(begin_upload):
         return None
     return f"{at.address}/imports/new?kind={resource.name}"
 
 
 def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:
-    """What the heading does not say."""
+    """Return True if the field is a fact that the heading does not show."""
     said = ("id", "name", resource.key, *(["status"] if resource.path else []))
     return field.kind != "table" and field.name not in said and record.get(field.name) not in (None, [])
 
 
 def _told(columns: list[Field], lines: Sequence[Mapping[str, Any]]) -> list[Field]:
-    """Without those of RARE that no line has anything in."""
+    """Return the columns without those of RARE that are empty in all lines."""
     return [each for each in columns if each.name not in RARE or any(line.get(each.name) for line in lines)]
 
 
 def _columns(at: Workplace, table: Field) -> list[Field]:
-    """Those of the lines of a record. An article that the person may see is shown with its code."""
+    """Return the columns for the lines of a record.
+
+    The code of an article is left out if the person may read the article, because its reference shows the code.
+    """
     by_article = any(field.name == ARTICLE for field in table.of) and at.may(REFERRING[ARTICLE].find)
     said = {"id", *(["article_code"] if by_article else [])}
     return [field for field in table.of if field.name not in said]
 
 
 def _orders(resource: Resource) -> list[str]:
-    """The fields that a list can be ordered by."""
+    """Return the fields by which a list can be ordered."""
     sort = properties_of(filters.query_of(resource)).get("sort", {})
     return [order for order in sort.get("enum", ()) if not order.startswith("-")]
 
 
 def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
-    """The address of the list from its beginning, or from where the changes say."""
+    """Return the address of the list, from its beginning or from the place in `changes`."""
     kept = {name: value for name, value in query.items() if value and name not in PLACE}
     sent = urlencode({**kept, **changes})
     return f"{path}?{sent}" if sent else path
 
 
 def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
-    """The addresses of the pages before and after this one, and which records it shows. `beyond`, of a page that
-    the list does not have: its number, and the number and the address of the last one.
+    """Return the addresses of the previous and the next page, and the numbers of the records on this page.
+
+    For a page after the end of the list, `beyond` has its number, and the number and the address of the last page.
     """
     if "meta" in body:
         meta = body["meta"]

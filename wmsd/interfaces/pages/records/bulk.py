@@ -1,7 +1,7 @@
-"""One act for many records of a list: those that are ticked, or all that match its filters.
+"""One action for many records of a list: the ticked records, or all records that match the filters.
 
-The form carries the records from group to group, so nothing is kept between them. Each record is a request of its
-own: what fails is told with its reason, and the rest is done.
+The form carries the records from group to group, so the server stores nothing in between. Each record is a
+separate request. If a request fails, the page shows the reason, and the other records are still processed.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,10 @@ DONE: Final = "done"
 
 @dataclass(slots=True)
 class Progress:
-    """Of the records by their ids, what people call them."""
+    """The progress of an action on many records.
+
+    `left` and `failed` have the names of records by their ids. `reasons` has the reason of each failure by id.
+    """
 
     left: dict[str, str]
     failed: dict[str, str]
@@ -50,7 +53,7 @@ class Progress:
 
     @property
     def hidden(self) -> dict[str, str]:
-        """The fields of the form that goes on with it."""
+        """The fields of the form that continues the action."""
         named = ((RECORD, self.left), (FAILED, self.failed), (REASON, self.reasons))
         fields = {f"{begin}{record}": text for begin, texts in named for record, text in texts.items()}
         return {**fields, DONE: str(self.done)}
@@ -80,7 +83,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _fields(act: Act) -> tuple[FormField, ...]:
-    """Those that are the same for all records."""
+    """Return the fields of the form. Their values apply to all records."""
     fields = (each for each in form_of(act.operation.body, act.without) if each.asks != "rows")
     return tuple(each for each in fields if not act.leading or each.name in act.leading)
 
@@ -88,7 +91,7 @@ def _fields(act: Act) -> tuple[FormField, ...]:
 async def _document(
     at: Workplace, act: Act, fields: tuple[FormField, ...], typed: Typed
 ) -> tuple[dict[str, object], Mapping[str, list[str]]]:
-    """The body for each record, and what is wrong with it for all of them."""
+    """Return the body for every record, and the errors of this body."""
     assert act.operation.body is not None
     document, errors = await document_of(at, fields, typed, is_change=False)
     document |= act.fixed
@@ -100,7 +103,7 @@ async def _document(
 
 
 def _progress(sent: Mapping[str, str]) -> Progress:
-    """As the form has it."""
+    """Return the progress that the form contains."""
     done = sent.get(DONE, "")
     return Progress(
         _by_record(sent, RECORD),
@@ -127,7 +130,10 @@ def _objection(progress: Progress) -> str:
 async def _find_matching(
     at: Workplace, resource: Resource, act: Act, request: web.Request, progress: Progress
 ) -> str:
-    """Chooses all that the filters match and the act is for. Returns what stands in the way."""
+    """Choose all records that match the filters and that the action fits.
+
+    Return the reason if the records cannot be chosen, else "".
+    """
     asked = await filters.read(at, resource, request.query)
     if asked.errors:
         return translate_error("Correct the filters of the list first.")
@@ -150,7 +156,10 @@ async def _find_matching(
 
 
 async def _do_some(at: Workplace, act: Act, document: Mapping[str, Any], key: str, progress: Progress) -> None:
-    """A group of them. The pace of changes at the pages has the last word: what it refuses is left for later."""
+    """Run the action for the next group of records.
+
+    The rate limit decides how many records are changed now. The rest stays in `progress` for the next group.
+    """
     for place, record in enumerate(list(progress.left)[:AT_ONCE]):
         answer = await at.ask_once(
             act.operation, f"{key}.{record}", document=document, path={"id": record}, is_counted=place > 0

@@ -1,5 +1,6 @@
-"""What the form of a document begins with when it is made from another one: a reception of a purchase order, a
-return of a sales order.
+"""The first values of the form of a new document that is created from another document.
+
+For example, a reception starts from a purchase order, and a return from a sales order.
 """
 
 import re
@@ -24,7 +25,7 @@ from wmsd.warehouse.stock.actions import find_stock, list_stock
 
 
 class Beginning(NamedTuple):
-    """`notes`: what stands beside a field, by its name."""
+    """The first values of a form. `notes` has the notes next to fields, by their names."""
 
     typed: Typed
     notes: Mapping[str, str]
@@ -40,7 +41,7 @@ ITEM: Final = "po_item_id"
 async def beginning_of(
     at: Workplace, resource: Resource, fields: tuple[FormField, ...], query: Mapping[str, str]
 ) -> Beginning:
-    """What the address says: the values of fields, or the id of the document that this one is made from."""
+    """Return the first values by the address: values of fields, or the id of the document to start from."""
     sources = (SOURCES[resource.name], *FURTHER.get(resource.name, ())) if resource.name in SOURCES else ()
     for source in sources:
         if IDS.fullmatch(query.get(source.parameter, "")):
@@ -50,7 +51,10 @@ async def beginning_of(
 
 
 async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> Beginning:
-    """What the document says whose code is typed. Raises ValueError with a sentence when there is none."""
+    """Return the first values from the document whose code is typed.
+
+    Raise ValueError with a sentence for people if there is no such document.
+    """
     source = SOURCES[resource.name]
     code = str(typed.get(source.parameter, "")).strip()
     if not code:
@@ -59,12 +63,13 @@ async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> 
 
 
 async def open_notes(at: Workplace, resource: Resource, typed: Typed) -> dict[str, str]:
-    """What stands beside the rows of a form that was sent: how much of their items is open now. Rows are known by
-    their items, since those that were emptied stand at the end.
+    """Return notes for the rows of a form that was sent: the open quantity of each item.
+
+    Rows are matched by their items, because rows without input have moved to the end.
     """
     try:
         beginning = await beginning_of_code(at, resource, typed)
-    except (ValueError, Problem):  # what is wrong with the code stands at its field
+    except (ValueError, Problem):  # the page shows this error at the field of the code
         return {}
     by_item = {}
     for name, note in beginning.notes.items():
@@ -86,8 +91,10 @@ class Source(NamedTuple):
 
 
 async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
-    """What is still open of each item, in the unit in which receptions count. Of a complete order, which may take
-    more by its tolerance, every item without a quantity.
+    """Return the first values of a reception: the open quantity of each item of the purchase order.
+
+    Quantities are in the unit of receptions. A complete order may accept more goods by its tolerance. For such an
+    order, return every item without a quantity.
     """
     order, known = await _document(at, "purchase-orders", order_id)
     typed: Typed = {"purchase_order": order["code"], "warehouse": _code(known, order, "warehouse_id")}
@@ -97,7 +104,7 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
         row = f"selected_items.{number}"
         typed |= {f"{row}.po_item_id": str(item["id"]), f"{row}.article_code": item["article_code"]}
         article = known.get(("article_id", item["article_id"]))
-        if article is None or not lacking:  # who may not read it does not know in which unit receptions count
+        if article is None or not lacking:  # without the article, the unit of receptions is unknown
             continue
         still_open = (item["quantity"] - item["received_quantity"]) / Decimal(article["um3pl_factor"])
         still_open = still_open.quantize(MILLIONTH, ROUND_DOWN).normalize() + 0
@@ -108,7 +115,10 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
 
 
 async def _of_sales_order(at: Workplace, order_id: str) -> Beginning:
-    """Its lines: people take away what does not come back."""
+    """Return the first values of a return: the lines of the sales order.
+
+    People remove the lines that do not come back.
+    """
     order, known = await _document(at, "sales-orders", order_id)
     typed: Typed = {
         "sales_order": order["code"],
@@ -127,7 +137,7 @@ async def _of_sales_order(at: Workplace, order_id: str) -> Beginning:
 
 
 async def _of_count(at: Workplace, count_id: str) -> Beginning:
-    """The lines of a finished count that were not booked."""
+    """Return the first values of a new count: the lines of a finished count that were not booked."""
     count, known = await _document(at, "counts", count_id)
     goods = [line for line in count["lines"] if line["booked_quantity"] is None]
     blind: Typed = {"is_blind": "true"} if count["is_blind"] else {}
@@ -135,13 +145,19 @@ async def _of_count(at: Workplace, count_id: str) -> Beginning:
 
 
 async def _of_warehouse(at: Workplace, warehouse_id: str) -> Beginning:
-    """All that is there, unless somebody names lines."""
+    """Return the first values of a count of this warehouse.
+
+    The count includes all goods of the warehouse unless a person adds lines.
+    """
     warehouse, _known = await _document(at, "warehouses", warehouse_id)
     return Beginning({"warehouse": warehouse["code"]}, {})
 
 
 async def _of_article(at: Workplace, article_id: str) -> Beginning:
-    """All of it, in the warehouse where it is if that is the only one."""
+    """Return the first values of a count of this article.
+
+    The warehouse is filled in if all stock of the article is in one warehouse.
+    """
     article, _known = await _document(at, "articles", article_id)
     found: list[Mapping[str, Any]] = []
     if at.may(list_stock):
@@ -151,7 +167,10 @@ async def _of_article(at: Workplace, article_id: str) -> Beginning:
 
 
 async def _of_stock(at: Workplace, ids: str) -> Beginning:
-    """These stock records. Raises Problem (422) where they are in several warehouses."""
+    """Return the first values of a count of these stock records.
+
+    Raise Problem (422) if the records are in several warehouses.
+    """
     wanted = list(dict.fromkeys(ids.split(",")))
     records: list[Mapping[str, Any]] = []
     for start in range(0, len(wanted), MOST_IDS):
@@ -176,7 +195,7 @@ def _counted(warehouse: str, goods: Sequence[Mapping[str, Any]]) -> Typed:
 
 
 async def _document(at: Workplace, name: str, document_id: str) -> tuple[Mapping[str, Any], Referred]:
-    """The document, and the records that it refers to. Raises Problem when it cannot be read."""
+    """Return the document and the records that it refers to. Raise Problem if it cannot be read."""
     resource = BY_NAME[name]
     assert resource.one is not None
     document = await at.need(resource.one, path={"id": document_id}, is_counted=True)
@@ -184,7 +203,7 @@ async def _document(at: Workplace, name: str, document_id: str) -> tuple[Mapping
 
 
 def _code(known: Referred, document: Mapping[str, Any], field: str) -> str:
-    """The code of the record that the field refers to; empty for who may not see it."""
+    """Return the code of the record to which the field refers, or "" if the person may not read it."""
     found = known.get((field, document[field]))
     return "" if found is None else str(found["code"])
 

@@ -1,4 +1,4 @@
-"""What the page of a document has above its fields: where its work stands, and what can be done with it now."""
+"""The top of the page of a document: the state of its work, and the actions that are possible now."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An act of the document. `reason`: why the person may not do it; empty where that is allowed."""
+    """An action on the document. `reason` says why the person may not take the action, or is ""."""
 
     act: Act
     reason: str
@@ -39,7 +39,7 @@ class Offer(NamedTuple):
 async def of_document(
     at: Workplace, resource: Resource, answer: Answer, referred: Referred, done: str
 ) -> dict[str, Any]:
-    """What the template needs beside what every record has."""
+    """Return what the template of documents needs in addition to the template of records."""
     record = answer.body
     offers = await _offers(at, resource, record)
     undoing = next((act.undone_by for act in resource.acts if done and act.name == done), "")
@@ -61,7 +61,7 @@ async def of_document(
 
 
 async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Offer]:
-    """The next step comes last, where the eye ends."""
+    """Return the actions on the document. The next step comes last, where readers look last."""
     asks_for_packaging = await _has_packaging(at, record)
     offers = [
         Offer(
@@ -77,7 +77,7 @@ async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) 
 
 
 def _why_not(offers: Iterable[Offer]) -> str:
-    """Each reason once, after the acts that it keeps from."""
+    """Return each reason once, after the names of the actions that are not allowed for this reason."""
     acts: dict[str, list[str]] = {}
     for each in offers:
         if each.reason:
@@ -94,7 +94,7 @@ def _objection(at: Workplace, act: Act) -> str:
 
 
 async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
-    """Whether the partner and the company owe each other any packaging."""
+    """Return True if the partner and the company owe each other any packaging."""
     if record.get(PARTNER) is None or not at.may(walk_packaging_balances):
         return False
     query = {PARTNER: str(record[PARTNER]), "per_page": "1"}
@@ -102,7 +102,7 @@ async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
 
 
 def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
-    """Those of the work as planned; of a document that left it, those that it has reached."""
+    """Return the steps of the work as planned, or only the steps that were reached if work left the plan."""
     reached = {each["status"]: each["at"] for each in record[HISTORY]}
     now = record["status"]
     if now not in path:
@@ -120,7 +120,7 @@ def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
 
 
 def _due(resource: Resource, record: Mapping[str, Any], at: Workplace) -> Mapping[str, Any] | None:
-    """By when it should be dealt with, as long as it is not."""
+    """Return the due date of the document, or None if the work is finished or has no due date."""
     if resource.due is None or record["status"] not in resource.due.statuses or not record[resource.due.field]:
         return None
     date = record[resource.due.field]

@@ -1,5 +1,7 @@
-"""Lists as CSV files, in pieces: each is read when the one before it is with the browser, so a download holds one
-piece, and lets ordinary requests go first.
+"""Lists as CSV files.
+
+A file is sent in pieces. Each piece is read only after the browser has received the piece before it. Therefore a
+download has only one piece in memory, and ordinary requests come first.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -48,18 +50,18 @@ class ListFile(NamedTuple):
 
     @property
     def headings(self) -> list[str]:
-        """A file leaves the page, so it says of which time zone its moments are."""
+        """The headings of the columns. Columns of times name the time zone, because a file leaves the page."""
         return [f"{each} ({zone.name()})" if each in self.moments else each for each in self.columns]
 
 
 def for_import(resource: Resource) -> ListFile:
-    """Raises Problem (404) where there is no such import."""
+    """Return the file for a later import. Raise Problem (404) if such records cannot be imported."""
     walking = or_not_found(EXPORTS.get(resource.name), "page")
     return ListFile(f"{resource.name}-for-import", walking, list(KINDS[resource.name].columns))
 
 
 def for_spreadsheets(resource: Resource) -> ListFile:
-    """With the fields that have one value."""
+    """Return the file for spreadsheets, with the fields that have a single value."""
     fields = [field for field in resource.fields.values() if field.kind not in NOT_IN_A_CELL]
     columns = [each.name for each in fields]
     moments = frozenset(each.name for each in fields if each.kind == "moment")
@@ -68,7 +70,7 @@ def for_spreadsheets(resource: Resource) -> ListFile:
 
 
 async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
-    """Every record of the list. What a spreadsheet would run as a formula is written so that it is text."""
+    """Send every record of the list as CSV. Text that a spreadsheet would run as a formula is made harmless."""
     resource = at.resource(request.match_info["resource"])
     is_for_import = request.query.get(FORMAT) == FOR_IMPORT
     file = for_import(resource) if is_for_import else for_spreadsheets(resource)
@@ -79,7 +81,7 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
         raise Problem("VALIDATION_FAILED", "Not all that match were looked through. Narrow the filters first.")
     async with at.door.work.turn("download", _payers(at, request)) as turn:
         pieces = _pieces(at, resource, file, asked)
-        first = await anext(pieces)  # so that a refusal is an answer of its own
+        first = await anext(pieces)  # before the response starts, so that a refusal is a normal answer
         response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": _disposition(at, file)})
         response.content_type, response.charset = "text/csv", "utf-8"
         heading = f"{csv_line([csv_cells.write_cell(name) for name in file.headings])}{END}".encode()
@@ -107,7 +109,10 @@ def _disposition(at: Workplace, file: ListFile) -> str:
 async def _pieces(
     at: Workplace, resource: Resource, file: ListFile, wanted: filters.Asked
 ) -> AsyncIterator[Piece]:
-    """Raises Problem for a refusal, which may also come between two pieces: the session may end."""
+    """Yield the pieces of the file. Raise Problem for a refusal.
+
+    A refusal may also come between two pieces, for example because the session ends.
+    """
     walked = resource.walking.query
     assert walked is not None
     known = {

@@ -20,9 +20,11 @@ Number = Decimal | int
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How movements of a kind are told: in the list, in the sum, and in a sentence where the quantity rises, falls
-    or stays. `one` and `many` are the movements as subjects. `of_quarantine`: the quantity stays, and the sentence
-    is about what entered or left quarantine.
+    """The words for a kind of movement.
+
+    `name` is for lists, and `summed` is for the sum. `rises`, `falls` and `stays` are the verbs of a sentence
+    about a quantity that rises, falls or stays. `one` and `many` are the subjects of the sentence. With
+    `of_quarantine`, the quantity stays, and the sentence says what entered or left quarantine.
     """
 
     name: str
@@ -79,7 +81,7 @@ KINDS: Final[Mapping[MovementKind, Words]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`subject`, the `documents` if they are named, what they did, and when and why."""
+    """A sentence about movements: the subject, the named documents, what they did, and when and why."""
 
     kind: MovementKind
     subject: str
@@ -90,12 +92,12 @@ class Sentence:
 
 
 def signed(value: Number) -> str:
-    """With its sign, as `+ 48`."""
+    """Return the number with its sign, such as `+ 48`."""
     return f"+{CLOSE}{figure(value)}" if value >= 0 else f"{MINUS}{CLOSE}{figure(-value)}"
 
 
 def beginning(stock: Mapping[str, Any]) -> str:
-    """What the sum begins with."""
+    """Return the first term of the sum."""
     number, count = figure(stock["begins_with"]), stock["count"]
     if count is None:
         return _("%(number)s to begin with") % {"number": number}
@@ -103,7 +105,10 @@ def beginning(stock: Mapping[str, Any]) -> str:
 
 
 def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is added to the beginning, such as `+ 48 received`, with its tone. Together they are the quantity."""
+    """Return the further terms of the sum, such as `+ 48 received`, each with its tone: good or bad.
+
+    The first term and these terms add up to the quantity.
+    """
     return [
         (
             _(KINDS[group["kind"]].summed) % {"amount": signed(group["quantity"])},
@@ -133,7 +138,7 @@ def _compared(difference: Number) -> str:
 
 
 def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
-    """A sentence for each group."""
+    """Return a sentence for each group of movements."""
     return [_sentence(group, named, year_of(stock["at"])) for group in stock["groups"]]
 
 
@@ -149,7 +154,10 @@ def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year
 
 
 def _did(group: Mapping[str, Any], words: Words) -> str:
-    """The verb may depend on how many did it, or entered and left."""
+    """Return the verb with its amount.
+
+    The form of the verb may depend on the number of documents or movements or, for quarantine, of goods.
+    """
     amount = group["quarantined"] if words.of_quarantine else group["quantity"]
     doing = group["documents"] or group["movements"]
     number = abs(amount) if words.of_quarantine else doing
@@ -162,7 +170,7 @@ def _did(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _subject(group: Mapping[str, Any], words: Words) -> str:
-    """Who did it. What goes into quarantine does so by itself."""
+    """Return the subject of the sentence, or "" for quarantine, where the goods are the subject."""
     kind, count = BY_MOVEMENT.get(group["kind"]), group["documents"]
     if words.of_quarantine:
         return ""
@@ -179,7 +187,7 @@ def _subject(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
-    """What else became of the goods."""
+    """Return further clauses about the goods: the lot, and how many entered or left quarantine."""
     quarantined, lot = group["quarantined"], group["lot_number"]
     clauses = [_("lot %(lot)s") % {"lot": lot}] if lot else []
     if quarantined and not words.of_quarantine:
@@ -195,7 +203,10 @@ def _destroyed(group: Mapping[str, Any]) -> str:
 
 
 def _by(told: Mapping[str, Any]) -> list[str]:
-    """By whom, where all have the same. A document tells it by itself."""
+    """Return the clause about the user, if all movements are by the same user.
+
+    A named document shows its user itself.
+    """
     if told.get("documents") or not told["actor"]:
         return []
     return [_("by %(actor)s") % {"actor": told["actor"]}]
@@ -206,6 +217,6 @@ def _reason(told: Mapping[str, Any]) -> str:
 
 
 def _told(clauses: Sequence[str], reason: str, more: str = "") -> str:
-    """The clauses in one sentence, with what else is told of the goods, and the reason at its end."""
+    """Return one sentence of the clauses, with `more` about the goods and the reason at its end."""
     whole = ", ".join(clauses) + (f"; {more}" if more else "")
     return f"{whole}: {reason}." if reason else f"{whole}."

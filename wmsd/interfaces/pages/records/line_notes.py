@@ -1,5 +1,6 @@
-"""What stands beside the lines of a form: the name of each article, what is available of it, and whether it is not
-active; and of a quantity in 3PL units, how many units are in one.
+"""The notes next to the lines of a form: the name of the article, and how much of it is available.
+
+A note also says if the article is inactive and, for a quantity in 3PL units, how many units are in one.
 """
 
 from collections import defaultdict
@@ -24,7 +25,11 @@ MOST_WAREHOUSES: Final = 10
 
 
 class Line(NamedTuple):
-    """`begin`: what the names of its fields begin with. `warehouse`: the code of its own, or else of the form."""
+    """A line of a form.
+
+    `begin` is the beginning of the names of its fields. `warehouse` is the code of its warehouse, or else of the
+    form's.
+    """
 
     field: FormField
     begin: str
@@ -33,7 +38,7 @@ class Line(NamedTuple):
 
 
 async def line_notes(at: Workplace, fields: Iterable[FormField], typed: Typed) -> dict[str, str]:
-    """By the names of the fields of the lines; none of articles that the person may not read."""
+    """Return notes by the names of the lines' fields. Articles that the person may not read have no notes."""
     if not at.may(find_articles_of_codes):
         return {}
     by_warehouse: dict[str, list[Line]] = defaultdict(list)
@@ -61,7 +66,7 @@ def _lines(fields: Iterable[FormField], typed: Typed) -> Iterator[Line]:
 
 
 async def _articles(at: Workplace, codes: Iterable[str], warehouse: str) -> Mapping[str, Mapping[str, Any]]:
-    """By their codes. What is available is unknown in a warehouse that cannot be found."""
+    """Return the articles by their codes. `available` is None if the warehouse cannot be found."""
     query, warehouses = {"codes": "\n".join(codes)}, BY_NAME["warehouses"]
     warehouse_id = await at.id_of(warehouses, warehouse) if warehouse and at.may(warehouses.listing) else None
     if warehouse_id is not None:
@@ -81,7 +86,10 @@ def _of_line(line: Line, article: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_article(article: Mapping[str, Any], is_taken: bool) -> str:
-    """`is_taken`: whether somebody chooses it here, so that what is available matters."""
+    """Return the note about an article.
+
+    `is_taken` is True if people choose the article in this form, so that the available quantity matters.
+    """
     if not article["active"]:
         return _("%(name)s: not active") % article
     if article["available"] is None or not is_taken:

@@ -1,4 +1,4 @@
-"""Lots and serials: where each is, where it came from and where it went; and the movements of an article."""
+"""The pages of lots and serials, with their places, origins and destinations; the movements of an article."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -26,7 +26,7 @@ DIRECTIONS: Final = ("in", "out")
 
 
 class Kind(NamedTuple):
-    """`field` names such a part in records, `title` is its name for people."""
+    """A kind of part of an article's goods. `field` names the part in records, and `title` is for people."""
 
     field: str
     title: str
@@ -38,7 +38,7 @@ SERIAL: Final = Kind("serial", "Serial", part_actions.get_serial)
 
 
 async def show(kind: Kind, at: Workplace, request: web.Request) -> web.Response:
-    """The page of a lot or a serial."""
+    """Show the page of a lot or a serial."""
     article_id, number = request.match_info["id"], request.query.get(NUMBER, "")
     part = await at.need(kind.one, path={"id": article_id, kind.field: number})
     of_part_ = partial(_movements, at, article_id, {kind.field: number})
@@ -63,14 +63,14 @@ async def show(kind: Kind, at: Workplace, request: web.Request) -> web.Response:
 
 
 def _article_at(at: Workplace, article_id: int | str) -> str | None:
-    """The address of the article's page, for who may read it."""
+    """Return the address of the article's page, or None if the person may not read articles."""
     return f"{at.address}/{ARTICLES.name}/{article_id}" if at.may(ARTICLES.listing) else None
 
 
 async def _movements(
     at: Workplace, article_id: str, of: Mapping[str, str], direction: str = "", most: int = FIRST
 ) -> Mapping[str, Any]:
-    """The newest ones, and the address of all where there are more."""
+    """Return the newest movements, and the addresses of the lists with all of them."""
     asked = {**of, **({"direction": direction} if direction else {})}
     query = {**asked, "per_page": str(most)}
     found = await at.need(
@@ -86,7 +86,7 @@ async def _movements(
 
 
 async def _holders(at: Workplace, holders: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The open documents that hold it, with their partners."""
+    """Return the open documents that reserve the goods, with their partners."""
     kinds = {each["kind"]: BY_ENTITY[each["kind"]] for each in holders}
     documents = await named_documents(at, ((kinds[each["kind"]], each["id"]) for each in holders))
     shown = [{**each, "document": documents[kinds[each["kind"]].name, each["id"]]} for each in holders]
@@ -98,7 +98,7 @@ async def _holders(at: Workplace, holders: list[Mapping[str, Any]]) -> list[dict
 
 
 async def show_movements(at: Workplace, request: web.Request) -> web.Response:
-    """All movements of an article, of one of its lots, or of one of its serials."""
+    """Show all movements of an article, of one of its lots, or of one of its serials."""
     article_id = request.match_info["id"]
     of = {name: request.query[name] for name in PARTS if request.query.get(name)}
     direction = request.query.get("direction", "")
@@ -126,7 +126,7 @@ async def show_movements(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_lots(at: Workplace, request: web.Request) -> web.Response:
-    """All lots of an article that are in stock, or those in a warehouse."""
+    """Show all lots of an article that are in stock, or only the lots in a warehouse."""
     article_id, warehouse = request.match_info["id"], request.query.get("warehouse_id", "")
     kept = {"warehouse_id": warehouse} if warehouse else {}
     query = {**kept, "per_page": str(PER_PAGE), **_cursor(request)}
@@ -147,7 +147,7 @@ async def show_lots(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_serials(at: Workplace, request: web.Request) -> web.Response:
-    """All serials of an article that are in stock."""
+    """Show all serials of an article that are in stock."""
     article_id, begins_after = request.match_info["id"], request.query.get("after", "")
     query = {"after": begins_after} if begins_after else {}
     found = (await at.need(part_actions.list_serials, path={"id": article_id}, query=query))["data"]
@@ -171,15 +171,16 @@ def _cursor(request: web.Request) -> dict[str, str]:
 
 
 async def _article(at: Workplace, article_id: str) -> Mapping[str, Any] | None:
-    """For who may read it."""
+    """Return the article, or None if the person may not read it."""
     assert ARTICLES.one is not None
     answer = await at.ask(ARTICLES.one, path={"id": article_id}, is_counted=True)
     return answer.body if answer.is_good else None
 
 
 async def of_article(at: Workplace, article_id: int) -> dict[str, Any] | None:
-    """What the page of an article says of its goods: the first lots and serials, and the last movements. None
-    where the person may not read stock.
+    """Return the first lots and serials and the last movements of an article, for its page.
+
+    Return None if the person may not read stock.
     """
     if not at.may(part_actions.list_lots):
         return None
@@ -200,7 +201,7 @@ async def of_article(at: Workplace, article_id: int) -> dict[str, Any] | None:
 
 
 async def lots_of_record(at: Workplace, article_id: int, warehouse_id: int) -> dict[str, Any]:
-    """The first lots of a stock record, and the address of all where there are more."""
+    """Return the first lots of a stock record, and the address of the list with all of them."""
     query = {"warehouse_id": str(warehouse_id), "per_page": str(FIRST)}
     found = await at.need(part_actions.list_lots, path={"id": str(article_id)}, query=query, is_counted=True)
     return {

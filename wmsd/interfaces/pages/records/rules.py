@@ -1,4 +1,4 @@
-"""What limits a record and what is decided for it, with where each comes from and is changed."""
+"""The rules for a record: the limits, their origins, and the pages where people can change them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -21,8 +21,10 @@ ORIGINS: Final = {
 
 
 async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
-    """None for a record without any. A record whose rules cannot be read is shown without them; `refused` says why
-    not. Of each rule `places` are where the person may change it.
+    """Return the rules for a record, or None if records of this kind have no rules.
+
+    If the rules cannot be read, `refused` is the reason, and the page shows the record without rules. `places` are
+    the pages where the person may change a rule.
     """
     if resource.rules is None or not at.may(resource.rules):
         return None
@@ -46,7 +48,7 @@ async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Mapping
 def _places(
     at: Workplace, resource: Resource, rule: Mapping[str, Any], address: str, operator_id: int | None
 ) -> Iterator[tuple[str, str]]:
-    """The address and the text of those that the person may use."""
+    """Yield the address and the text of each page where the person may change the rule."""
     for act in resource.acts:
         body = act.operation.body
         if act.changes and body is not None and rule["name"] in body.model_fields and at.may(act.operation):

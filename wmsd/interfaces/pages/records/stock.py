@@ -1,4 +1,4 @@
-"""Why a quantity is what it is, now or at a past moment: the ledger in words, its chart, and who holds it."""
+"""The explanation of a quantity, now or at a past time: the ledger in words, a chart, and the holders."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -35,7 +35,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     moment = shown if given and given == moments.for_browser(shown) else moments.of_browser(given)
     answer = await at.ask(stock.explain_stock, path=path, query={"at": moment} if given else {})
     errors = answer.body.get("errors", {}) if not answer.is_good else {}
-    if errors:  # what is wrong is told beside the field, over how it is now
+    if errors:  # the page shows the error next to the field, with the current stock
         answer = await at.ask(stock.explain_stock, path=path, is_counted=True)
     explained = answer.needed()
     is_now = explained["holders"] is not None
@@ -67,7 +67,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _caused_by(explained: Mapping[str, Any]) -> Iterator[tuple[DocumentKind, int]]:
-    """The documents that the explanation names."""
+    """Yield the documents that the explanation names."""
     count = explained["count"]
     if count is not None and count["document_id"] is not None:
         yield BY_MOVEMENT["count"], count["document_id"]
@@ -77,7 +77,10 @@ def _caused_by(explained: Mapping[str, Any]) -> Iterator[tuple[DocumentKind, int
 
 
 def _acts(at: Workplace, record: Mapping[str, Any]) -> list[Act]:
-    """Who may book a count at once needs no document for it first."""
+    """Return the actions on the stock record.
+
+    A person who may book a count directly does not get the action that creates a count document.
+    """
     acts = at.acts(STOCK, record)
     return [act for act in acts if not (act.leads_to and any(each.operation is count_stock for each in acts))]
 
@@ -124,7 +127,7 @@ async def show_movements(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _holders(at: Workplace, path: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The open documents that hold it, with their partners."""
+    """Return the open documents that reserve the stock, with their partners."""
     holders = (await at.need(stock.list_stock_holders, path=path, is_counted=True))["data"]
     kinds: dict[str, DocumentKind] = {each["kind"]: BY_ENTITY[each["kind"]] for each in holders}
     documents = await named_documents(at, ((kinds[each["kind"]], each["id"]) for each in holders))

@@ -1,5 +1,6 @@
-"""Movements of stock as people read them: with the document that caused each, its partner and its tracking number,
-as far as the person may see them.
+"""Movements of stock for people: each with its document, the document's partner and tracking number.
+
+Documents and partners that the person may not read are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,7 @@ def _told(
 async def partners_of(
     at: Workplace, documents: Sequence[Mapping[str, Any]]
 ) -> Mapping[tuple[str, int], Mapping[str, Any]]:
-    """The partners of documents, by `partner_id`; of a reception, its supplier by `purchase_order_id`."""
+    """Return the partners of documents by `partner_id`. A reception has its supplier by `purchase_order_id`."""
     to_order, to_partner = Field(ORDER, "reference"), Field(PARTNER, "reference")
     of_receptions = [each for each in documents if PARTNER not in each and each.get(ORDER) is not None]
     orders = await find_references(at, [to_order], of_receptions)

@@ -1,4 +1,4 @@
-"""The log of a webhook's deliveries, by status, event, record and time; those that are chosen are sent again."""
+"""The log of a webhook's deliveries by status, event, record and time. Chosen ones can be sent again."""
 
 from typing import Final
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ CHOSEN: Final = "delivery:"
 
 
 async def again(at: Workplace, request: web.Request) -> web.Response:
-    """Sends those that are chosen again, in their order. A refusal is shown above the list."""
+    """Send the chosen deliveries again, in their order. If one is refused, show the reason above the list."""
     sent = await browsers.form(at.person.browser)
     chosen = sorted(int(name.removeprefix(CHOSEN)) for name in sent if _is_box(name))
     for delivery in chosen:
@@ -47,7 +47,7 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-    """A refusal of the list itself, or of its filters, comes before that of what was `refused` before."""
+    """Show the log. An error of the list or of its filters replaces the earlier refusal in `refused`."""
     webhook_id = request.match_info["id"]
     webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})
     filters = await log_filters.read(at, request.query)

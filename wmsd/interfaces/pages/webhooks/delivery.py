@@ -1,4 +1,4 @@
-"""One delivery of a webhook: what was sent with each attempt and what came back, and sending it again."""
+"""One delivery of a webhook: what each attempt sent and received, and a button to send the delivery again."""
 
 from typing import Final
 

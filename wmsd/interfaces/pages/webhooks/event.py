@@ -1,4 +1,4 @@
-"""One event: what it tells of, and the body that webhooks send of it."""
+"""One event: its data, and the body that webhooks send for it."""
 
 import json
 from typing import Final

@@ -1,4 +1,4 @@
-"""The filters of a webhook's log, as a person sets them, and as the operations ask for them."""
+"""The filters of a webhook's log: as a person types them, and as the operations take them."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -18,14 +18,14 @@ LONG_AGO: Final = "1970-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class LogFilters:
-    """`given` is what the person typed, `query` what the operation is asked for."""
+    """The filters of a log. `given` has the typed values, and `query` has the values for the operation."""
 
     given: dict[str, str]
     query: dict[str, str]
     errors: dict[str, list[str]] = field(default_factory=dict)
 
     def range(self) -> dict[str, object]:
-        """The body that has all of them sent again."""
+        """Return the body for the operation that sends all matching deliveries again."""
         several: dict[str, object] = {
             name: self.query[name].split(",") for name in ("status", "event") if name in self.query
         }
@@ -33,7 +33,10 @@ class LogFilters:
 
     @property
     def may_be_sent_again(self) -> bool:
-        """Not what is still to be sent."""
+        """True if all matching deliveries are finished, or if no status is chosen.
+
+        Deliveries that still wait cannot be sent again.
+        """
         return self.given.get("status") in (None, *CLOSED_STATUSES)
 
 

@@ -1,4 +1,4 @@
-"""A test receiver: what has come, whether its signature is valid, and what it answers from now on."""
+"""A test receiver: the deliveries that it received, their signatures, and the answer that it sends."""
 
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ LONGEST_AGE: Final = 300
 
 
 async def change(at: Workplace, request: web.Request) -> web.Response:
-    """Another answer, or another secret: what the pressed button says."""
+    """Change the answer or the secret of the receiver, according to the pressed button."""
     sent = await browsers.form(at.person.browser)
     key, path = sent.get(KEY), {"id": request.match_info["id"]}
     if sent.get("act") == "secret":
@@ -79,7 +79,7 @@ async def one(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def body(at: Workplace, request: web.Request) -> web.Response:
-    """The body as it came, as a file."""
+    """Return the body of a received delivery as a file, unchanged."""
     received = await _received(at, request)
     return as_file(received["body"].encode(), "application/octet-stream", signature_recipes.FILE)
 

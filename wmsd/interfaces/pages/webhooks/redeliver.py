@@ -1,4 +1,4 @@
-"""Sends all deliveries again that the filters of the log find: first how many they are, then the button."""
+"""The page that sends all matching deliveries again: it shows their number first, and then the button."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -18,13 +18,16 @@ from wmsd.interfaces.pages.webhooks.log_filters import LogFilters
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """Counts them. What the button sends ends where the count did: nothing queued later is among it."""
+    """Show how many deliveries match.
+
+    The button sends only deliveries that were counted. Deliveries that are queued later are left out.
+    """
     filters = await log_filters.read(at, request.query)
     return await _page(at, request, filters, log.count_webhook_range, filters.range())
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
-    """Sends the first of them, or those after where the form before has ended."""
+    """Send the first group of deliveries again, or the group that follows the last one."""
     sent = await browsers.form(at.person.browser)
     filters = await log_filters.read(at, sent)
     after = {"after": int(sent["after"])} if sent.get("after", "").isdecimal() else {}
@@ -41,7 +44,7 @@ async def _page(
     document: Mapping[str, object],
     key: str | None = None,
 ) -> web.Response:
-    """What the operation has counted, or sent again."""
+    """Return the page with the deliveries that the operation has counted or sent again."""
     path = {"id": request.match_info["id"]}
     is_sent = operation.writes
     webhook = await at.need(webhooks.get_webhook, path=path)

@@ -1,4 +1,4 @@
-"""How to check the signature of a delivery that was received, in several languages, with its real values."""
+"""Recipes in several languages that check the signature of a received delivery, with its real values."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -22,8 +22,10 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`quote` writes a text as the language does; `file` reads the body from the file. In `text`, the values stand
-    in the places of {secret}, {id}, {timestamp}, {body} and {given}.
+    """A language for recipes.
+
+    `quote` returns a text as a literal of the language. `file` is the code that reads the body from the file.
+    `text` is the recipe, with the places {secret}, {id}, {timestamp}, {body} and {given} for the values.
     """
 
     name: str
@@ -99,7 +101,10 @@ echo in_array($expected, explode(' ', $given), true) ? 'valid' : 'not valid', "\
 
 
 def of(received: Mapping[str, Any]) -> tuple[Recipe, ...]:
-    """The recipes for what was received; the last one sends it to a program of the reader's."""
+    """Return the recipes for a received delivery.
+
+    The last recipe sends the delivery to a program of the reader.
+    """
     checks = (Recipe(each.name, each.title, _filled(each, received)) for each in LANGUAGES)
     return (*checks, Recipe("curl", "curl: send it to a program of yours", _curl(received)))
 

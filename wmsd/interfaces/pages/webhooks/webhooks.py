@@ -1,4 +1,4 @@
-"""The webhooks of a company, with how each fares; the way to one of them, and a new secret for it."""
+"""The webhooks of a company with their state, the page of a webhook, and a new secret for it."""
 
 from typing import Final
 
@@ -36,7 +36,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_one(at: Workplace, request: web.Request) -> web.Response:
-    """A test receiver has a page of its own."""
+    """Show the page of a webhook, or redirect to the page of the test receiver if the webhook sends to one."""
     webhook = await at.need(get_webhook, path={"id": request.match_info["id"]})
     if webhook["url"] != ADDRESS:
         return await browse.show_record(at, request)
@@ -46,7 +46,10 @@ async def show_one(at: Workplace, request: web.Request) -> web.Response:
 async def show_new_secret(
     at: Workplace, request: web.Request, typed: str | None = None, refused: Answer | None = None
 ) -> web.Response:
-    """The secret is made here, so that nobody has to think of one, and is shown only now."""
+    """Show the form for a new secret.
+
+    The server generates the secret, so nobody has to invent one. The secret is displayed only now.
+    """
     at.check(rotate_webhook_secret)
     webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)
     secret = new_secret() if typed is None else typed

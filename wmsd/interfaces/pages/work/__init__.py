@@ -1,1 +1,1 @@
-"""Pages of the day: Today, imports, requests."""
+"""Pages for the daily work: Today, imports, requests."""

@@ -1,4 +1,4 @@
-"""Imports at the pages: a file is uploaded, looked at, confirmed and taken in."""
+"""Imports on the pages: a file is uploaded, previewed, confirmed and imported."""
 
 import io
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ async def show(
 
 
 async def upload(at: Workplace, request: web.Request) -> web.Response:
-    """Takes the file, has it looked at, and goes on to what was understood."""
+    """Receive the file, start the preview, and redirect to it."""
     browsers.check_origin(at.person.browser)
     arriving = at.door.arriving
     if arriving[at.address] >= MOST_ARRIVING:
@@ -75,7 +75,7 @@ async def upload(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_upload(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-    """What is known of an upload: it is looked at, asked about, imported, or was refused."""
+    """Show an upload: its preview, the questions about it, its import, or the reason of its refusal."""
     found = await _upload(at, request)
     if found["import_id"] is not None and refused is None:
         return go_to(f"{at.address}/imports/{found['import_id']}?done=new")
@@ -92,7 +92,7 @@ async def show_upload(at: Workplace, request: web.Request, refused: Answer | Non
 
 
 async def choose(at: Workplace, request: web.Request) -> web.Response:
-    """Looks at it again, with what somebody has chosen."""
+    """Preview the file again, with the options that the person has chosen."""
     typed = await browsers.form(at.person.browser)
     found = await _upload(at, request)
     said = {**found["options"], **found["choices"], "kind": found["kind"], **typed}
@@ -112,14 +112,14 @@ async def confirm(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def errors(at: Workplace, request: web.Request) -> web.Response:
-    """All errors as a CSV file."""
+    """Return all errors as a CSV file."""
     path = {"upload": request.match_info["upload"]}
     found = await at.need(imports.get_upload_errors, path=path)
     return as_file(found["csv"].encode(), "text/csv", f"errors-{at.code}.csv", "utf-8")
 
 
 async def template(at: Workplace, request: web.Request) -> web.Response:
-    """A file with the headings of a kind, to fill in."""
+    """Return a CSV file with the headings for a kind of record, to fill in."""
     kind = request.match_info["kind"]
     if kind not in _kinds(at):
         raise not_found("page")
@@ -141,7 +141,10 @@ async def _look(at: Workplace, upload: str, typed: Mapping[str, Any], sent: Sent
 
 
 def _kinds(at: Workplace) -> list[str]:
-    """Those that the person may import here. Raises Problem (403)."""
+    """Return the kinds of records that the person may import here.
+
+    Raise Problem (403) if the person may not import files.
+    """
     if not at.may(imports.begin_upload):
         raise Problem("FORBIDDEN", "Only company admins may import files.")
     return [kind for kind in KINDS if is_on(MODULE_OF.get(kind), at.permissions.modules)]

@@ -1,6 +1,7 @@
-"""The event stream of a browser: it says which companies have changed, and pages that show them look again.
+"""The event stream of a browser: it names changed companies, so that open pages reload.
 
-An open page is no use of a session: who does nothing is signed out in time, whatever is on the screen.
+An open page does not count as a use of the session. A person who does nothing is signed out after the usual time,
+whatever is on the screen.
 """
 
 from dataclasses import replace
@@ -31,8 +32,11 @@ class Live:
         self._changes = changes
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
-        """204 ends the tries of a browser that is not signed in. Raises Problem (503) when its person has too many
-        streams, or all together: such a page is not live, and tries again later.
+        """Send the event stream of a browser.
+
+        A browser that is not signed in gets the status 204, which ends its attempts. Raise Problem (503) if its
+        person has too many streams, or if there are too many in total. The page is then not live, and tries again
+        later.
         """
         browser = replace(self._door.browser(request), asks_by_itself=True)
         if browser.secret is None:
@@ -43,7 +47,7 @@ class Live:
         if first.status == 401:
             return web.Response(status=204)
         first.needed()
-        if request.method == "HEAD":  # the head of the stream, which itself would take a place and never end
+        if request.method == "HEAD":  # only the headers: the stream itself would take a place and never end
             return web.Response(headers=HEADERS, content_type=STREAM)
         caller = request[CALL].caller
         assert caller is not None
@@ -53,12 +57,12 @@ class Live:
                 return await self._tell(browser, listener, position)
 
     async def _tell(self, browser: Browser, listener: Listener, position: int) -> web.StreamResponse:
-        from aiohttp_sse import sse_response  # imported when somebody opens a page
+        from aiohttp_sse import sse_response  # imported only when a page is opened
 
         headers = {**HEADERS, "X-Request-Id": browser.request[REQUEST_ID], "Server": "wmsd"}
         connection = connections.of(browser.request)
         if connection is not None:
-            connection.end()  # nothing is worked on: it gives way to others where connections are scarce
+            connection.end()  # the stream is idle, so it may be closed when connections are scarce
         async with sse_response(browser.request, headers=headers, ping_interval=3600) as stream:
             await stream.send(dumps({"companies": [], "many": False}))
             while True:
@@ -72,6 +76,6 @@ class Live:
                 if answer.status == 401:
                     await stream.send("", event="over")
                     return stream
-                if answer.is_good:  # or else, a moment later
+                if answer.is_good:  # otherwise the next round tries again
                     position = answer.body.pop("position")
                     await stream.send(dumps(answer.body))

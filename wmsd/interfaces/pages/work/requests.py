@@ -1,4 +1,4 @@
-"""The last requests of a company, for those who connect to it: what was sent, what came back, and why not."""
+"""The last requests of a company: what was sent, what came back, and why a request was refused."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ NOT_KEPT: Final = (
 
 
 def in_words(text: str | None) -> str:
-    """The sentences of a reason or of a remedy; in English what the catalogue lacks."""
+    """Return a reason or a remedy in the language of the page. Sentences outside of the catalogue stay English."""
     if not text:
         return ""
     whole = translate_error(text)
@@ -40,7 +40,10 @@ def in_words(text: str | None) -> str:
 
 
 def _sentence(text: str) -> str:
-    """What the answer said may be followed by the fields that are wrong, each with what is wrong in it."""
+    """Return a sentence in the language of the page.
+
+    After the message of an answer, the sentence may list the fields with errors and their errors.
+    """
     whole = translate_error(text)
     said, colon, wrong = text.partition(": ")
     if whole != text or not colon:
@@ -58,7 +61,7 @@ def _field(text: str) -> str:
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """An id that somebody has typed leads to its request."""
+    """Show the list of requests, or redirect to the request whose id a person has typed."""
     typed = request.query.get(ID, "").strip()
     if typed:
         found = await at.ask(get_request, path={ID: typed[:LONGEST_ID]})
@@ -87,13 +90,13 @@ async def one(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _query(given: Mapping[str, str]) -> dict[str, str]:
-    """What the operation is asked for."""
+    """Return the query for the operation that lists requests."""
     sent = {name: given[name].strip() for name in (*FILTERS, "cursor") if given.get(name, "").strip()}
     return {**sent, "per_page": str(PER_PAGE)}
 
 
 def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -> web.Response:
-    """The list, or why there is none. `typed`: the id that was looked for in vain."""
+    """Return the page of the list, or of the reason why there is no list. `typed` is an id that was not found."""
     body = found.body if found.is_good else {"data": [], "next_cursor": None}
     given = {name: request.query[name] for name in FILTERS if request.query.get(name)}
     message = (
@@ -119,7 +122,7 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
 
 
 def laid_out(text: str | None) -> str | None:
-    """JSON in lines. A text that is no whole JSON, or has a field twice, stays as it is."""
+    """Return JSON with one field per line. Text that is not JSON, or that has a field twice, stays as it is."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The search of a company: one box above every page. A single exact match opens by itself."""
+"""The search of a company, in the box above every page. A single exact match opens directly."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -29,7 +29,7 @@ NAMES: Final = {**{name: each.title for name, each in BY_NAME.items()}, "lots": 
 
 
 async def show_all(at: Workplace, request: web.Request) -> web.Response:
-    """Exact matches in all companies of the person."""
+    """Show exact matches in all companies of the person. A single match opens directly."""
     text = request.query.get(TEXT, "").strip()[:LONGEST]
     found = await at.need(search_companies, query={TEXT: text}) if text else NOTHING
     hits = [{**_shown(each), "place": f"/companies/{each['company_id']}"} for each in found["data"]]
@@ -51,7 +51,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """A hit with its address below that of the company, and its words."""
+    """Return a hit with its address below the address of the company, and with its words for people."""
     field = PART_FIELDS.get(hit["kind"])
     is_plain = hit["found_in"] in ("code", "name") or field is not None
     return {
@@ -63,7 +63,7 @@ def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
-    """The request of a program that has this id, if it is kept."""
+    """Return the program's request with this id as a hit, if the request is stored."""
     if len(text) > LONGEST_ID or not text.replace("-", "").isalnum() or not at.may(get_request):
         return []
     found = await at.ask(get_request, path={"request_id": text}, is_counted=True)
@@ -84,8 +84,9 @@ async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
 
 
 async def show_choices(at: Workplace, request: web.Request) -> web.Response:
-    """What a field of a form may mean, as somebody types into it: codes, names, units and what is available, as
-    JSON for the script of the form. Without the script codes are typed.
+    """Return suggestions for a field of a form, as JSON for the script of the form.
+
+    A suggestion has a code, a name, a unit and the available quantity. Without the script, people type codes.
     """
     text = request.query.get("text", "").strip()[:LONGEST]
     query = {"kind": request.match_info["kind"], "text": text}

@@ -1,4 +1,7 @@
-"""The first page: whether the house is well, and every company of the person, the oldest trouble first."""
+"""The first page: the state of the installation, and the person's companies.
+
+The companies with the oldest problems come first.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -30,7 +33,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     health = found.body if found.status == 503 else found.needed()
     asked = {name: request.query[name] for name in ("search", "page") if request.query.get(name)}
     answer = await at.ask(get_today, query={**asked, "per_page": str(PER_PAGE)}, is_counted=True)
-    if answer.status == 422:  # a page that there is not, or a search that is too long
+    if answer.status == 422:  # the page does not exist, or the search text is too long
         answer = await at.ask(get_today, query={"per_page": str(PER_PAGE)})
         asked = {}
     today = answer.needed()
@@ -64,7 +67,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 class Total(NamedTuple):
-    """A figure of all companies. `value` is None where the person may not see it."""
+    """A number of all companies together. `value` is None if the person may not see it."""
 
     value: int | None
     text: str
@@ -91,7 +94,7 @@ def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
 
 
 def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Says of each kind how many late documents the page does not show, with the address of all of them."""
+    """Return how many late documents of each kind the page leaves out, with the address of all of them."""
     found = []
     for kind, name, text in (
         (SALES_ORDERS, "late_orders", _("Late orders not shown here: %(number)s")),
@@ -105,7 +108,7 @@ def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def held_up_by(late: Mapping[str, Any]) -> str:
-    """What a late document waits for, as a sentence."""
+    """Return a sentence that says what a late document waits for."""
     on, is_new = late["waits_for"], late["status"] == "CREAT"
     if late["kind"] == SALES_ORDERS.table.name:
         if is_new:

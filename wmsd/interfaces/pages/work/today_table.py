@@ -1,4 +1,7 @@
-"""The companies' figures on the page Today. By a template, the rows of 50 companies took most of its time."""
+"""The table of companies on the page Today.
+
+Functions build the rows, because a template took most of the page's time for the rows of 50 companies.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
@@ -18,8 +21,10 @@ ZERO: Final = '<td class="num zero">0</td>'
 
 
 class Column(NamedTuple):
-    """A figure of each company. `tone` is the class of what is not 0, `path` below the company's address leads to
-    what is counted, and `limit` names the figure that this one should stay below.
+    """A number of each company.
+
+    `tone` is the CSS class of a number other than 0. `path` is the address of the counted records, below the
+    company's. `limit` is the name of the number that this one should stay below.
     """
 
     name: str
@@ -30,7 +35,7 @@ class Column(NamedTuple):
 
 
 def today_columns(day: str) -> Sequence[Column]:
-    """In the language of the page. `day` is today, such as 2026-11-24."""
+    """Return the columns in the language of the page. `day` is the date of today, such as 2026-11-24."""
     before = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
     return (
         Column("late_orders", _("Late orders"), "bad", _due_list(SALES_ORDERS, last=before)),
@@ -50,7 +55,7 @@ def today_columns(day: str) -> Sequence[Column]:
 
 
 def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
-    """The address below a company's of the documents that are due in these days and are not dealt with."""
+    """Return the address, below a company's, of the open documents that are due in these days."""
     due = kind.table.due
     assert due is not None
     days = {name: day for name, day in ((due.range.first, first), (due.range.last, last)) if day}
@@ -58,15 +63,17 @@ def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
 
 
 def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]]) -> str:
-    """The address of what a total counts: the list of the one company that has any, or the figures of each."""
+    """Return the address for a total: the list of the only company that has any, or the table of all companies."""
     having = [each for each in companies if each[name]]
     path = next(each.path for each in today_columns(having[0]["day"]) if each.name == name) if having else ""
     return f"/companies/{having[0]['id']}{path}" if len(having) == 1 and having[0][name] == total else "#companies"
 
 
 def company_rows(companies: Sequence[Mapping[str, Any]]) -> Markup:
-    """A row of each company. Each figure has its heading, which a phone shows beside it, and leads to a list
-    by the day of its company.
+    """Return a table row for each company.
+
+    Each number has a heading, which a phone shows next to it. Each number links to a list for the current day of
+    its company.
     """
     columns = {day: today_columns(day) for day in {each["day"] for each in companies}}
     return Markup("\n".join(_row(each, columns[each["day"]]) for each in companies))  # noqa: S704 -- names are escaped

@@ -1,5 +1,7 @@
-"""Takes a file from a form, part by part: into a file on the disk, so that it is never held whole in memory, or
-into memory, where it is small.
+"""The upload of a file with a form, part by part.
+
+A file is written to the disk, so that it is never in memory as a whole. A small file may be kept in memory
+instead.
 """
 
 import asyncio
@@ -32,7 +34,7 @@ WRITTEN_AT_ONCE: Final = 1024 * 1024
 
 @dataclass(slots=True)
 class Sent:
-    """The fields of a form, and what was sent of its file."""
+    """The fields of a form, and the data of the file that was sent with it."""
 
     fields: dict[str, str] = field(default_factory=dict)
     file_name: str = ""
@@ -42,10 +44,10 @@ class Sent:
 
 
 async def receive_upload(browser: Browser, target: Path | None, most: int, too_large: str) -> Sent:
-    """The form of this origin and session; its file is written to `target`, or held in memory without one.
-    `too_large`: what to say of more than `most` bytes.
+    """Receive a form of this origin and session. Write its file to `target`, or to memory if that is None.
 
-    Raises Problem: 403, 415, 413, 408, 400, 503, and OSError.
+    `too_large` is the error for a file of more than `most` bytes. Raise Problem (403, 415, 413, 408, 400, 503) or
+    OSError if the form cannot be received.
     """
     browsers.check_origin(browser)
     request = browser.request
@@ -63,7 +65,7 @@ async def receive_upload(browser: Browser, target: Path | None, most: int, too_l
         is_whole = True
     except (Problem, OSError):
         raise
-    except Exception:  # whatever a reader of parts makes of what is none
+    except Exception:  # a damaged form may raise any error in the reader of its parts
         raise requests.malformed(400, "The form cannot be read; send it again.") from None
     finally:
         if not is_whole and target is not None:
@@ -111,7 +113,7 @@ class _Receiving:
             self._sent.fields[name] = text
 
     async def _take_file(self, part: BodyPartReader) -> None:
-        """The token comes before the file, so nothing of another site's form is written."""
+        """Receive the file. The form token comes first, so that no file from another site's form is written."""
         if not self._is_own:
             browsers.check_token(self._browser, "")
         self._sent.file_name = _name(part.filename)
@@ -131,7 +133,7 @@ class _Receiving:
             await asyncio.to_thread(self._write, file, self._target.parent, waiting)
 
     async def _chunks(self, part: BodyPartReader) -> AsyncIterator[bytes]:
-        """Raises Problem (413) after `most` bytes."""
+        """Yield the chunks of the file. Raise Problem (413) after `most` bytes."""
         while chunk := await self._wait(part.read_chunk(BLOCK)):
             self._sent.bytes += len(chunk)
             if self._sent.bytes > self._most:
@@ -139,14 +141,17 @@ class _Receiving:
             yield chunk
 
     def _write(self, file: IO[bytes], folder: Path, chunks: list[bytes]) -> None:
-        """Looks at the disk first, since many files may arrive together. Raises Problem (503), and OSError."""
+        """Write the chunks, after a check of the free disk space: many files may arrive together.
+
+        Raise Problem (503) if there is not enough space, or OSError.
+        """
         disk = disk_of(folder)
         if disk.free < disk.refused_below + sum(map(len, chunks)):
             raise unavailable(NO_ROOM, 30)
         file.writelines(chunks)
 
     async def _wait(self, reading: Awaitable[Result]) -> Result:
-        """What comes next. Raises Problem (408, 503)."""
+        """Return what is read next. Raise Problem (408, 503) if it is late, or if the server stops."""
         try:
             async with waiting_for_body(self._request, self._until):
                 found = await reading
@@ -161,7 +166,7 @@ class _Receiving:
 
 
 def _name(sent: str | None) -> str:
-    """The last part of the name, of visible characters."""
+    """Return the last part of a file name, without invisible characters."""
     last = (sent or "").replace("\\", "/").rpartition("/")[2]
     shown = "".join(each for each in last if each.isprintable())
     return shown[:LONGEST_NAME] or "file.csv"

@@ -1,14 +1,14 @@
-"""Texts as programs write them, in the examples that pages show."""
+"""Literals of programming languages, for the examples on pages."""
 
 import json
 
 
 def double_quoted_text(text: str) -> str:
-    """As JSON has it, and JavaScript and Python too."""
+    """Return the text as a literal of JSON, which is also valid in JavaScript and Python."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def single_quoted_text(text: str) -> str:
-    """As PHP has it."""
+    """Return the text as a literal of PHP."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -1,8 +1,8 @@
-"""What the doctor finds, in the language of the page.
+"""The doctor's findings in the language of the page.
 
-A finding is kept as the English sentences that its kind declares, with facts in their places. The declared
-sentence is fitted to what is kept, and its translation gets the facts. What fits none, such as a sentence of
-another version, is shown as it is.
+A finding is stored as English sentences, which its kind declares with places for facts. This module reads the
+facts back from a stored sentence and puts them into the translation. A sentence without a matching declaration,
+such as a sentence of another version, stays in English.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ DEEPEST: Final = 5
 
 
 def sentence_of(found: Mapping[str, Any]) -> str:
-    """What is wrong with the installation."""
+    """Return the sentence of a finding in the language of the page."""
     kind = _kind(found)
     return found["sentence"] if kind is None else _told(found["sentence"], kind.says, kind.words)
 
@@ -33,12 +33,15 @@ def remedy_of(found: Mapping[str, Any]) -> str:
 
 
 def fact_of(text: str, words: Sequence[str]) -> str:
-    """What stands in a place of a sentence that is told elsewhere, such as that of an alert."""
+    """Return a fact that is part of another sentence, such as the sentence of an alert."""
     return text if current.get() == DEFAULT else _fact("", text, words, 0)
 
 
 def of_file(sentence: str) -> str:
-    """What is wrong in a file. In the proof of a backup the file's name and a colon stand before it."""
+    """Return the sentence about an error in a file.
+
+    In the proof of a backup, the file's name comes before a colon.
+    """
     if current.get() == DEFAULT:
         return sentence
     name, colon, rest = sentence.partition(": ")
@@ -77,7 +80,7 @@ def _fact(name: str, text: str, words: Sequence[str], depth: int) -> str:
 
 
 def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
-    """The facts by their places, or None when another sentence was declared for the text."""
+    """Return the facts of a sentence by the names of their places, or None if the declaration does not match."""
     pattern, names = _pattern(declared)
     values = ([] if text == declared else None) if not names else pattern.values_in(text)
     if values is None:
@@ -87,7 +90,10 @@ def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
 
 
 def _is_plain(declared: str, text: str) -> bool:
-    """Whether it can be read in one way only. The code of an article may have words in it, which are not ours."""
+    """Return True if the facts can be read in only one way.
+
+    An article's code may contain words of the sentence.
+    """
     pattern, _ = _pattern(declared)
     return all(text.count(piece) == 1 for piece in pattern.pieces[1:-1])
 
@@ -101,20 +107,23 @@ def _pattern(declared: str) -> tuple[Pattern, tuple[str, ...]]:
 
 
 def _kind(found: Mapping[str, Any]) -> "FindingKind | None":
-    """None where nothing is to be translated: in English, and what another version has found."""
+    """Return the kind of a finding, or None if nothing is to be translated.
+
+    Nothing is translated on an English page, or in a finding of another version.
+    """
     return None if current.get() == DEFAULT else _kinds().get(found["check"])
 
 
 @cache
 def _kinds() -> Mapping[str, "FindingKind"]:
-    from wmsd.maintenance.doctor.findings import KINDS  # imported here: a server only reads what was found
+    from wmsd.maintenance.doctor.findings import KINDS  # imported only here: a server just reads findings
 
     return {kind.name: kind for kind in KINDS}
 
 
 @cache
 def _words_of_promises() -> Mapping[str, Sequence[str]]:
-    """What stands in a sentence about a promise: the promise, and how it names records and values."""
+    """Return the texts in sentences about a promise: the promise, and its words for records and values."""
     from wmsd.maintenance.file_checks.company_checks import PROMISES
 
     return {promise: (promise, *words) for promise, words in PROMISES.items()}
@@ -122,7 +131,7 @@ def _words_of_promises() -> Mapping[str, Sequence[str]]:
 
 @cache
 def _file_sentences() -> Sequence[tuple[str, Sequence[str]]]:
-    """With the texts of ours that may stand in their places."""
+    """Return the declared sentences about files, each with the texts of wmsd that may be in its places."""
     from wmsd.db.files.integrity import WORDS
     from wmsd.maintenance.file_checks.company_checks import READINGS
     from wmsd.maintenance.file_checks.sentences import MORE, SENTENCES

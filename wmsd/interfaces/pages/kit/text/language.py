@@ -1,8 +1,8 @@
-"""The language of a page: what its person has chosen, or else what the browser asks for (RFC 9110, 12.5.4).
+"""The language of a page: the choice of its person, or else the browser's preference (RFC 9110, 12.5.4).
 
-English stands in the code and in the templates; the other languages in `catalogues/`, as gettext's PO files.
-Errors of operations are English sentences too: in a catalogue they have the context `error`, and `{}` where a
-value stands. What the doctor finds has the context `finding`, and the places of its declaration
+English is in the code and in the templates. The other languages are in `catalogues/`, as PO files of gettext.
+Errors of operations are English sentences, too. In a catalogue, they have the context `error`, with `{}` in place
+of each value. The doctor's findings have the context `finding`, and the named places of their declarations
 (`finding_sentences.py`).
 """
 
@@ -42,14 +42,16 @@ current: ContextVar[str] = ContextVar("language", default=DEFAULT)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A sentence, cut at its values. The translation has `{}`, or `{0}` and `{1}` where their order differs."""
+    """A sentence, cut at its values. The translation has `{}`, or `{0}` and `{1}` if the order differs."""
 
     pieces: tuple[str, ...]
     translation: str
 
     def values_in(self, sentence: str) -> list[str] | None:
-        """The values, or None when it is another sentence. Each piece is looked for once, so that the time grows
-        with the length of the sentence and no faster, whoever has written the values.
+        """Return the values in a sentence, or None if the sentence does not match.
+
+        Each piece is searched only once. Therefore the time grows only linearly with the length, whatever the
+        values contain.
         """
         first, *between, last = self.pieces
         at, end = len(first), len(sentence) - len(last)
@@ -69,12 +71,12 @@ class Pattern:
 
 
 class Patterns:
-    """Those of a language."""
+    """The patterns of a language."""
 
     def __init__(self, translations: Mapping[str, str]) -> None:
-        """`translations` are by English sentence."""
+        """Sort the patterns by their first words. `translations` has the translations by English sentence."""
         found: dict[str, list[Pattern]] = defaultdict(list)
-        for sentence in sorted(translations, key=lambda each: (-len(each), each)):  # a longer one says more
+        for sentence in sorted(translations, key=lambda each: (-len(each), each)):  # longer ones are more exact
             if PLACE in sentence:
                 pattern = Pattern(tuple(sentence.split(PLACE)), translations[sentence])
                 first, _, _ = sentence.partition(" ")
@@ -82,7 +84,10 @@ class Patterns:
         self._by_first_word: Mapping[str, Sequence[Pattern]] = dict(found)
 
     def told(self, sentence: str, value_told: Callable[[str], str]) -> str | None:
-        """The sentence translated, or None when no pattern fits. `value_told` translates what stands in it."""
+        """Return the translated sentence, or None if no pattern matches.
+
+        `value_told` translates the values in it.
+        """
         first, _, _ = sentence.partition(" ")
         for pattern in (*self._by_first_word.get(first, ()), *self._by_first_word.get(PLACE, ())):
             values = pattern.values_in(sentence)
@@ -92,25 +97,26 @@ class Patterns:
 
 
 def of_browser(accept_language: str) -> str:
-    """The language of ours that the browser likes best."""
+    """Return the offered language that the browser prefers."""
     weights = weights_in(accept_language)
     asked = sorted((name for name in weights if weights[name] > 0), key=lambda name: -weights[name])
     return next((name[:2] for name in asked if name[:2] in OFFERED), DEFAULT)
 
 
 def translate_text(text: str) -> str:
-    """A text of ours in the language of the page."""
+    """Return a text of wmsd in the language of the page."""
     return text and _catalogue(current.get()).gettext(text)
 
 
 def translate_count(singular: str, plural: str, number: int) -> str:
-    """The text for so many. It has `%(num)s` where the number stands."""
+    """Return the text for a number in the language of the page. The text has `%(num)s` in place of the number."""
     return _catalogue(current.get()).ngettext(singular, plural, number)
 
 
 def finding_text(declared: str) -> str:
-    """A declared text of what the doctor finds, in the language of the page. What is told elsewhere too stands in
-    the catalogues as an error does, with `{}` in its places, in their order.
+    """Return a declared text of the doctor in the language of the page.
+
+    A text that is also used elsewhere is in the catalogues as an error, with `{}` in its places, in their order.
     """
     catalogue = _catalogue(current.get())
     found = catalogue.pgettext(FINDING, declared)
@@ -122,9 +128,10 @@ def finding_text(declared: str) -> str:
 
 
 def translate_error(sentence: str) -> str:
-    """An error of an operation in the language of the page; in English when the catalogue lacks it.
+    """Return an error of an operation in the language of the page, or in English if the catalogue lacks it.
 
-    Several sentences are told one by one where the catalogue has each: a value must not reach over them.
+    Several sentences are translated one by one if the catalogue has each of them, so that no value spans two
+    sentences.
     """
     language = current.get()
     if language == DEFAULT:
@@ -140,8 +147,9 @@ def translate_error(sentence: str) -> str:
 
 
 def field_errors(sentences: Iterable[str], name: str) -> str:
-    """The errors of a field as sentences. Phrases, such as "is missing", follow the name of the field; a whole
-    sentence stands by itself.
+    """Return the errors of a field as sentences.
+
+    The name of the field comes before phrases, such as "is missing". Whole sentences stay as they are.
     """
     phrases: list[str] = []
     wholes: list[str] = []
@@ -158,7 +166,10 @@ def _one_told(language: str, sentence: str) -> str | None:
 
 
 def _value(language: str, text: str) -> str:
-    """What stands in a sentence may be a word of ours, such as the name of a kind of record, or a sentence."""
+    """Return the translation of a value in a sentence.
+
+    A value may be a text of wmsd, such as the name of a kind of record, or a whole sentence.
+    """
     return _plain(language, text) or _patterns(language).told(text, partial(_word, language)) or text
 
 
@@ -167,8 +178,10 @@ def _word(language: str, text: str) -> str:
 
 
 def _plain(language: str, text: str) -> str | None:
-    """The translation of a text without values; None when the catalogue lacks it. A text with `{}` is never
-    looked up: one whose values are `{}` is spelled as its entry, whose translation still has its places.
+    """Return the translation of a text without values, or None if the catalogue lacks it.
+
+    A text with `{}` is never looked up. If a value is `{}`, the text is equal to the entry of its pattern, and the
+    translation would contain empty places.
     """
     if not text or PLACE in text:
         return None
@@ -191,12 +204,15 @@ def _patterns(language: str) -> Patterns:
 
 @cache
 def _entries(language: str) -> "POFile":
-    """Of all catalogues of the language: `ro.po`, `ro-errors.po` and whatever else begins so."""
-    from polib import pofile  # imported when somebody reads another language than English
+    """Return the entries of all catalogues of the language.
+
+    The catalogues are `ro.po`, `ro-errors.po` and other files whose names begin so.
+    """
+    from polib import pofile  # imported only for a language other than English
 
     parts = sorted(
         (part for part in CATALOGUES.iterdir() if part.name.startswith((f"{language}.", f"{language}-"))),
-        key=lambda part: part.name.removesuffix(".po"),  # the one of the language itself comes first
+        key=lambda part: part.name.removesuffix(".po"),  # the file without a suffix comes first, for its header
     )
     found, *others = [pofile(part.read_text(encoding="utf-8")) for part in parts]
     for other in others:
@@ -206,14 +222,14 @@ def _entries(language: str) -> "POFile":
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """How numbers and dates are written (Unicode CLDR)."""
+    """The format of numbers and dates in a language (Unicode CLDR)."""
 
     decimal: str
     group: str
     months: tuple[str, ...]
 
     def date(self, text: str) -> str:
-        """Of one in ISO 8601, such as 2026-11-24."""
+        """Return a date in the format of the language. `text` starts with an ISO 8601 date, such as 2026-11-24."""
         return f"{text[8:10]} {self.months[int(text[5:7]) - 1]} {text[:4]}"
 
 
@@ -233,5 +249,5 @@ FORMATS: Final[Mapping[str, Formats]] = {
 
 
 def formats() -> Formats:
-    """Those of the language of the page."""
+    """Return the formats of the language of the page."""
     return FORMATS[current.get()]

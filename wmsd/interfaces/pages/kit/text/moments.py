@@ -1,4 +1,4 @@
-"""Moments and dates as people write and read them, by the clocks of the page (`zone.py`)."""
+"""Moments and dates as people write and read them, in the time zone of the page (`zone.py`)."""
 
 import re
 from calendar import monthrange
@@ -20,8 +20,9 @@ DAY_FIRST: Final = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})", re.ASCII)
 
 
 def iso_date(text: str) -> str:
-    """A date as people write it, such as `26.11.2026` or `26/11/2026`, as the API reads it. What is no such date
-    stays as it is: the operation says what is wrong.
+    """Return a date in ISO format, from a text such as `26.11.2026` or `26/11/2026`.
+
+    Any other text is returned unchanged, and the operation reports the error.
     """
     found = DAY_FIRST.fullmatch(text.strip())
     if found is None:
@@ -33,8 +34,9 @@ def iso_date(text: str) -> str:
 
 
 def of_browser(text: str) -> str:
-    """A moment as a browser's field sends it, without an offset, or a date, as the API reads it. What is neither
-    stays as it is: the operation says what is wrong.
+    """Return a moment for the API, from a date or a moment without an offset, as a browser's field sends it.
+
+    Any other text is returned unchanged, and the operation reports the error.
     """
     try:
         moment = datetime.fromisoformat(iso_date(text))
@@ -44,12 +46,12 @@ def of_browser(text: str) -> str:
 
 
 def for_browser(text: str) -> str:
-    """A moment of the API as a browser's field shows it: to the minute."""
+    """Return a moment of the API for a browser's field, to the minute."""
     return zone.local_text(text)[:MINUTE]
 
 
 def written_day(text: str) -> str:
-    """A day in one form, such as 26.11.2026, however it is written. What is no day stays as it is."""
+    """Return a date in the form 26.11.2026, from any form that is accepted, or else the text unchanged."""
     try:
         return date.fromisoformat(iso_date(text)).strftime("%d.%m.%Y")
     except ValueError:
@@ -57,19 +59,19 @@ def written_day(text: str) -> str:
 
 
 def day(text: str, year: str) -> str:
-    """The day of a moment of the API, or a date, such as `2 November`; with its year unless it is of that year."""
+    """Return the day of a moment or a date of the API, such as `2 November`, with the year unless it is `year`."""
     text = zone.local_text(text)
     of_month = f"{int(text[8:10])} {_(MONTHS[int(text[5:7]) - 1])}"
     return of_month if text[:4] == year else f"{of_month} {text[:4]}"
 
 
 def year_of(text: str) -> str:
-    """That of a moment of the API."""
+    """Return the year of a moment of the API, in the time zone of the page."""
     return zone.local_text(text)[:4]
 
 
 def span(first: str, last: str, year: str) -> str:
-    """From when to when, such as `between 3 and 20 November`, or `on 9 November`."""
+    """Return a period of days, such as `between 3 and 20 November`, or `on 9 November` for one day."""
     from_day, to_day = day(first, year), day(last, year)
     if from_day == to_day:
         return _("on %(day)s") % {"day": to_day}
@@ -79,14 +81,14 @@ def span(first: str, last: str, year: str) -> str:
 
 
 def month_before(moment: datetime) -> datetime:
-    """The same day and time of the month before, or its last day if it is shorter."""
+    """Return the same day and time of the previous month, or the last day of that month if it is shorter."""
     last_of_month_before = moment.replace(day=1) - timedelta(days=1)
     days = monthrange(last_of_month_before.year, last_of_month_before.month)[1]
     return last_of_month_before.replace(day=min(moment.day, days))
 
 
 def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
-    """What one may go back to from a moment: what it is called, and the moment."""
+    """Return earlier moments that a page offers, each as its name and the moment."""
     if text <= not_before:
         return []
     moment, first = timestamps.from_text(text), timestamps.from_text(not_before)
@@ -100,10 +102,10 @@ def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
 
 
 def minutes(text: str) -> int:
-    """Since 1970, whole ones."""
+    """Return the number of whole minutes since 1970."""
     return moment_in_milliseconds(text) // 60_000
 
 
 def moment_in_milliseconds(text: str) -> int:
-    """Since 1970."""
+    """Return the number of milliseconds since 1970."""
     return (timestamps.from_text(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

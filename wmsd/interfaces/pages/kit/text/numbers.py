@@ -1,5 +1,6 @@
-"""Numbers for people: those that they type into forms, where what the pages print is taken and what may mean two
-is asked; sizes; and spans of time.
+"""Numbers for people: numbers that people type into forms, sizes, and durations.
+
+Forms accept numbers as the pages print them, and ask back if a number may have two meanings.
 """
 
 from decimal import Decimal
@@ -21,7 +22,10 @@ SPANS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def read_number(text: str, is_whole: bool = False) -> int | Decimal:
-    """Raises ValueError with a sentence. `is_whole`: the field takes no fraction."""
+    """Return the number that a person typed. Raise ValueError with a sentence for people.
+
+    With `is_whole`, the field accepts no fraction.
+    """
     found = _number(text.strip(), is_whole)
     if found.adjusted() < MOST_DIGITS and found == found.to_integral_value():
         return int(found)
@@ -48,17 +52,20 @@ def _no_whole(example: str) -> ValueError:
 
 
 def number_in_form(value: Decimal | int) -> str:
-    """The number in a form: with the decimal mark of the page's language, without groups, and as it is taken."""
+    """Return a number for a form, without groups and with the decimal mark of the page's language.
+
+    The form accepts the number in this format.
+    """
     return plain_number(Decimal(value), formats().decimal)
 
 
 def size(number: int) -> str:
-    """A number of bytes with three digits, such as `1.25 GB`."""
+    """Return a number of bytes with three digits, such as `1.25 GB`."""
     return _written(*byte_sizes.scaled(number))
 
 
 def duration(seconds: int) -> str:
-    """In the two largest units that it has, such as `3 d 4 h`."""
+    """Return a duration in its two largest units, such as `3 d 4 h`."""
     parts: list[str] = []
     left = max(0, seconds)
     for unit, length in SPANS:
@@ -69,7 +76,7 @@ def duration(seconds: int) -> str:
 
 
 def took(seconds: Decimal | int) -> str:
-    """How long something took, such as `3 ms` or `2.4 s`."""
+    """Return a short duration, such as `3 ms` or `2.4 s`."""
     return _measured(Decimal(seconds) * 1000, 0, "ms") if seconds < 1 else _measured(Decimal(seconds), 1, "s")
 
 

@@ -1,4 +1,4 @@
-"""Words for people, for what programs say by codes."""
+"""Words for people, in place of the codes that programs use."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -69,17 +69,17 @@ CHOICES: Final = {
 
 
 def choice(name: str) -> str:
-    """What can be said of a file, and its names for people."""
+    """Return the text for a property of an import file or for its value, such as an encoding."""
     return _(CHOICES.get(name, name))
 
 
 def kind(name: str) -> str:
-    """The records of an import."""
+    """Return the text for a kind of imported records."""
     return _(name.replace("-", " ").capitalize())
 
 
 def status(code: str) -> str:
-    """The word for a code of the API that has one."""
+    """Return the word for a code of the API, or the code if it has no word."""
     return _(WORDS[code]) if code in WORDS else code
 
 
@@ -88,17 +88,17 @@ def yes_or_no(value: bool) -> str:
 
 
 def date(text: str) -> str:
-    """Of one of the API, such as 2026-11-24, or the day of a moment."""
+    """Return the day of a date or a moment of the API, such as 2026-11-24, in the language of the page."""
     return formats().date(zone.local_text(text))
 
 
 def moment(text: str) -> str:
-    """A moment of the API in short, by the clocks of the page."""
+    """Return a moment of the API to the minute, in the time zone of the page."""
     return _to(text, MINUTE)
 
 
 def instant(text: str) -> str:
-    """To the second: requests come thick and fast."""
+    """Return a moment of the API to the second, for lists with many requests in a minute."""
     return _to(text, SECOND)
 
 
@@ -108,20 +108,23 @@ def _to(text: str, end: int) -> str:
 
 
 def figure(value: Decimal | int) -> str:
-    """A number in groups of three digits."""
+    """Return a number in groups of three digits."""
     whole, point, rest = f"{value:,}".partition(".")
     written = formats()
     return whole.replace(",", written.group) + (written.decimal + rest if point else "")
 
 
 def opens(name: str, abilities: Mapping[str, str]) -> str:
-    """What an ability or a module opens, where its name does not say it already. `abilities`: those in force."""
+    """Return what an ability or a module allows, or "" if its name already says it.
+
+    `abilities` are the abilities in force with their texts.
+    """
     found = "everything" if name == EVERYTHING else abilities.get(name) or MODULES.get(name, "")
     return "" if found == name else _(found)
 
 
 def days_left(days: int) -> str:
-    """Of something that expires soon."""
+    """Return the text for the days until an expiry."""
     if days < 0:
         return _("has expired")
     if days == 0:

@@ -1,6 +1,6 @@
-"""The time zone of a page: what its person has chosen, or else that of the company, or of the installation.
+"""The time zone of a page: the choice of its person, or else the zone of the company or the installation.
 
-What the API says is UTC. Here it becomes the time of the clocks there, and what people type becomes UTC.
+The API writes UTC. Pages show the local time of this zone, and convert what people type to UTC.
 """
 
 from contextvars import ContextVar
@@ -29,7 +29,7 @@ def begin(zone: ZoneInfo, now: datetime) -> None:
 
 
 def use(zone: ZoneInfo) -> None:
-    """Makes the rest of the page by the clocks there."""
+    """Use this time zone for the rest of the page."""
     current.set(current.get()._replace(zone=zone))
 
 
@@ -38,20 +38,21 @@ def name() -> str:
 
 
 def distance_from_utc() -> str:
-    """How far the clocks are from UTC now, such as +02:00."""
+    """Return the current distance of the time zone from UTC, such as +02:00."""
     here = current.get()
     return offset(here.now.astimezone(here.zone))
 
 
 def today() -> str:
-    """The date, such as 2026-11-24."""
+    """Return the date of today in the time zone of the page, such as 2026-11-24."""
     here = current.get()
     return day_in(here.now, here.zone)
 
 
 def local_text(text: str) -> str:
-    """A moment of the API by the clocks of the page, in ISO 8601 without an offset, such as 2026-11-24T12:00:05. A
-    date stays as it is.
+    """Return a moment of the API in the time zone of the page, such as 2026-11-24T12:00:05. A date stays as it is.
+
+    The result is in ISO 8601 without an offset.
     """
     zone = current.get().zone
     if len(text) <= DAY or zone is UTC_ZONE:
@@ -60,8 +61,9 @@ def local_text(text: str) -> str:
 
 
 def which(text: str) -> str:
-    """What stands beside the time of a moment of the API: its offset where the clocks show that time twice, or
-    UTC, which no clock on a wall shows.
+    """Return the text after the time of a moment of the API.
+
+    It is the offset if the clocks show this time twice, ` UTC` in the zone UTC, or "" in any other case.
     """
     zone = current.get().zone
     if zone is UTC_ZONE:
@@ -71,8 +73,10 @@ def which(text: str) -> str:
 
 
 def to_api(typed: datetime) -> str:
-    """A moment without an offset, by the clocks of the page. The first counts of a time that they show twice; one
-    that they leap over is read as if they had not leapt yet. Raises ValueError beyond the range of dates.
+    """Return the moment in UTC of a local time without an offset, in the time zone of the page.
+
+    If the clocks show the time twice, it is the first one. A time that the clocks skip is read as if they had not
+    changed yet. Raise ValueError beyond the range of dates.
     """
     try:
         return typed.replace(tzinfo=current.get().zone).astimezone(UTC).isoformat()
