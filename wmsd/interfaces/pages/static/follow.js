@@ -1,5 +1,5 @@
-// Shows a part of the page again every two seconds, as long as it tells of work that is under way. What somebody is at
-// with the keyboard stays; so does everything while the server does not answer.
+// Reloads a part of the page every two seconds, as long as it shows running work. The part is not replaced while it contains
+// the keyboard focus, or while the server does not answer.
 "use strict";
 
 const follow = (part) => setTimeout(async () => {

@@ -1,7 +1,7 @@
-// Fields of days, and fields that go with a choice. Without this every field can be typed into.
+// Date fields, and fields that belong to a choice. Without this script, people can type into every field.
 "use strict";
 
-for (const field of document.querySelectorAll("[data-date]")) { // a calendar beside a day that is typed, such as 26.11.2026
+for (const field of document.querySelectorAll("[data-date]")) { // a calendar next to a typed date, such as 26.11.2026
   const made = (name, values) => Object.assign(document.createElement(name), values);
   const calendar = made("input", { type: "date", tabIndex: -1, className: "calendar", ariaHidden: "true" });
   const label = field.dataset.date;
@@ -19,7 +19,7 @@ for (const field of document.querySelectorAll("[data-date]")) { // a calendar be
   field.parentElement.append(button, calendar);
 }
 
-for (const part of document.querySelectorAll("[data-with]")) { // what goes with another choice is not sent
+for (const part of document.querySelectorAll("[data-with]")) { // fields of another choice are not sent
   const choice = document.getElementById(part.dataset.with);
   const show = () => {
     part.hidden = choice.value !== part.dataset.is;

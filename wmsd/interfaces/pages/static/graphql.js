@@ -1,4 +1,4 @@
-// Suggests names while somebody writes a GraphQL document or its variables. Without it the form works all the same.
+// Suggests names while a person types a GraphQL document or its variables. The form also works without this script.
 
 const TOKEN = /#[^\n]*|"""(?:\\"""|(?!""")[^])*(?:"""|$)|"(?:\\.|[^"\\\n])*"?|\.\.\.|[_A-Za-z]\w*|[^\s,\w]|\d+/g;
 const NAME = /^[_A-Za-z]/;
@@ -12,7 +12,7 @@ function declared(text) {
   return found;
 }
 
-// Where the reading of a document stands: what the names at this place may be.
+// The state of the parser at a place of the document: which names are possible there.
 function placeOf(schema, text, start) {
   const stack = [{ ...start }];
   let root = schema.query;
@@ -57,7 +57,7 @@ function placeOf(schema, text, start) {
   return { ...stack.at(-1), last };
 }
 
-// The names that may stand at a place of the text: { from, names }. `from` is where the name there begins.
+// Returns the possible names at a place of the text: { from, names }. `from` is the start of the name at this place.
 export function suggestions(schema, text, at, start = { kind: "document" }) {
   const from = at - text.slice(0, at).match(/[_A-Za-z]?\w*$/)[0].length;
   const before = text.slice(0, from);
@@ -86,7 +86,7 @@ function namesAt(schema, text, place) {
   return [...Object.keys(schema.types[place.type] ?? {}), "__typename"];
 }
 
-// The same for the JSON of the variables, read as GraphQL writes it: names of fields without quotes.
+// Returns the same for the JSON of the variables, after a change to the syntax of GraphQL: field names without quotes.
 export function variableSuggestions(schema, document, text, at) {
   const before = text.slice(0, at);
   if (!/"\w*$/.test(before)) return { from: at, names: [] };

@@ -1,6 +1,6 @@
-// Keeps what is in a form for a person who has to sign in again, because the session was over when the form was sent: in
-// this tab, for nobody else, until they sign out or a page of somebody else is opened in it. Passwords, secrets, tokens,
-// addresses of receivers and files are never kept.
+// Stores the values of a form for a person who must sign in again, because the session had ended when the form was sent.
+// The values stay in this tab until the person signs out or another user opens a page in the tab. Passwords, secrets,
+// tokens, addresses of receivers and files are never stored.
 "use strict";
 
 (() => {
@@ -15,7 +15,7 @@
   const keyOf = (field) => isBox(field) ? `${field.name}=${field.value}` : field.name;
   const isKept = (field) => {
     if (!field.name || NEVER.includes(field.type) || "secret" in field.dataset) return false;
-    if (field.type === "hidden") return field.name === "if_match"; // so that nobody else's change is lost
+    if (field.type === "hidden") return field.name === "if_match"; // so that the form does not overwrite another user's change
     const isText = !isBox(field) && field.tagName !== "SELECT";
     return !isText || !SECRET.test(field.name) && !(field.tagName === "TEXTAREA" && SECRET.test(field.value));
   };
@@ -25,7 +25,7 @@
   const tell = () => document.querySelectorAll("[data-kept]").forEach((each) => { each.hidden = false; });
 
   function fill(values) {
-    form.dispatchEvent(new CustomEvent("filling", { detail: Object.keys(values) })); // so that there are as many lines
+    form.dispatchEvent(new CustomEvent("filling", { detail: Object.keys(values) })); // so that the form has enough lines
     for (const field of fields()) {
       if (!(keyOf(field) in values)) continue;
       if (isBox(field)) field.checked = values[keyOf(field)];
@@ -47,7 +47,7 @@
   } else if (kept && form) {
     const isOwn = kept.isLost && kept.user === form.dataset.keep;
     const { values } = kept;
-    if (isOwn && kept.path === here) addEventListener("DOMContentLoaded", () => fill(values)); // when all scripts have run
+    if (isOwn && kept.path === here) addEventListener("DOMContentLoaded", () => fill(values)); // after all scripts have run
     if (!isOwn || kept.path === here) forget();
   } else if (document.querySelector("[data-out]") || !kept?.isLost) forget();
 

@@ -1,4 +1,4 @@
-// Keys: / finds, n makes a new record, g and a letter goes to a place of the rail, ? lists them. People can switch them off in that list.
+// Keys: / searches, n creates a record, g and a letter open a page of the menu, ? lists them and can switch them off.
 "use strict";
 
 (() => {
@@ -7,7 +7,7 @@
   const find = document.getElementById("find") ?? document.querySelector("form[role=search] input:not([type=hidden])");
   const places = new Map([...document.querySelectorAll(".rail [data-key]")].map((link) => [link.dataset.key, link]));
   const fresh = document.querySelector("[data-new]");
-  let went = -Infinity; // when g was pressed
+  let went = -Infinity; // the time when g was pressed
 
   const made = (name, ...content) => {
     const element = document.createElement(name);
@@ -23,7 +23,7 @@
   try {
     isOn.checked = localStorage.getItem("wmsd-keys") !== "off";
     isOn.addEventListener("change", () => localStorage.setItem("wmsd-keys", isOn.checked ? "on" : "off"));
-  } catch {} // a browser that keeps nothing: the keys are on
+  } catch {} // without storage in the browser, the keys are on
   button.hidden = false;
   button.addEventListener("click", () => dialog.showModal());
 

@@ -1,10 +1,10 @@
-// Forms with lines, quick by the keyboard: Enter goes to the next line, arrows go up and down, columns of a spreadsheet are
-// pasted as lines. A field of articles or partners lists what somebody may mean, found by code, name or barcode. Without
-// this the form works all the same.
+// Keyboard support for forms with lines: Enter moves to the next line, arrows move up and down, and columns of a spreadsheet
+// are pasted as lines. A field for an article or a partner shows matches by code, name or barcode. The form also works
+// without this script.
 "use strict";
 
 (() => {
-  const PAUSE = 120; // ms without a key before a list is asked for
+  const PAUSE = 120; // milliseconds without a key before a list is requested
   const made = (name, attributes = {}, ...content) => {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -12,7 +12,7 @@
     return element;
   };
 
-  // --- What somebody may mean: a list under the field.
+  // --- Suggestions: a list under the field.
   const list = made("ul", { class: "suggestions", role: "listbox", id: "choices" });
   let [owner, chosen, asked, timer] = [null, -1, null, 0];
 
@@ -40,7 +40,7 @@
     field.dispatchEvent(new Event("change", { bubbles: true }));
   };
   const forget = (field) => { if (field.nextElementSibling?.matches(".means")) field.nextElementSibling.remove(); };
-  const tell = (field, choice) => { // the name beside the code, and what is available
+  const tell = (field, choice) => { // shows the name and the available quantity next to the code
     const told = field.nextElementSibling?.matches(".means") ? field.nextElementSibling : made("span", { class: "means small" });
     const { available, has_any: hasAny, unit, name } = choice;
     told.replaceChildren(name);
@@ -66,7 +66,7 @@
     field.setAttribute("aria-expanded", "true");
     mark(0);
   };
-  const find = async (field) => { // what the field may mean as it is now; null when it is not known
+  const find = async (field) => { // returns the matches for the text in the field, or null if they are unknown
     const text = field.value.trim();
     asked?.abort();
     asked = new AbortController();
@@ -77,17 +77,17 @@
       const choices = answer?.ok ? await answer.json() : null;
       return field.value.trim() === text ? choices : null;
     } catch {
-      return null; // the next key asks again
+      return null; // the next key sends a new request
     }
   };
   const ask = async (field) => show(field, await find(field) ?? []);
-  // As Tab does: what is typed takes the place of what stands there.
+  // Selects the text as Tab does, so that typing replaces it.
   const go = (field) => { field?.focus(); field?.select?.(); };
-  // Of a code that was scanned, or typed faster than the list comes: what it means, if that is one record.
+  // Chooses the only record that matches a code. This is for a code that was scanned, or typed before the list arrived.
   const settle = async (field) => {
     const typed = field.value.trim();
     const finding = find(field);
-    asked = null; // whoever goes on to the next field does not stop it
+    asked = null; // leaving the field does not cancel the request
     const choices = await finding ?? [];
     const same = choices.filter((each) => each.code.toLowerCase() === typed.toLowerCase());
     const [choice, ...others] = same.length ? same : choices;
@@ -108,7 +108,7 @@
     });
     field.addEventListener("blur", close);
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && owner !== field && field.form.method === "get") return; // shows the list
+      if (event.key === "Enter" && owner !== field && field.form.method === "get") return; // sends the filters of the list
       if (event.key === "Enter" && !event.ctrlKey && owner !== field && field.value.trim()) {
         event.preventDefault();
         event.stopImmediatePropagation();
@@ -136,7 +136,7 @@
     return all[all.indexOf(field) + 1];
   };
 
-  // --- Lines. Where there can be no more of them, Enter in the last one sends the form.
+  // --- Lines. If no line can be added, Enter in the last line sends the form.
   function byKeys(body, more) {
     body.addEventListener("keydown", (event) => {
       const row = event.target.closest("tr");
@@ -209,7 +209,7 @@
     });
     byKeys(body, more);
     body.addEventListener("paste", (event) => {
-      if (event.target.matches("textarea")) return; // of serials: one in each line
+      if (event.target.matches("textarea")) return; // for serials: each on a separate line
       const text = event.clipboardData.getData("text/plain");
       const rows = text.split(/\r?\n/).filter((each) => each.trim()).map((each) => each.split("\t"));
       if (rows.length < 2 && !text.includes("\t")) return;

@@ -1,11 +1,11 @@
-// Keeps a page up to date with what happens elsewhere. Without it, a page is right when it is loaded.
-// The tabs of a browser share one event stream, because a browser opens only six connections to a host:
-// one tab that is seen holds it, and tells the others.
+// Updates an open page when data changes elsewhere. Without this script, a page shows the data of the time when it was loaded.
+// The tabs of a browser share one event stream, because a browser opens only six connections to a host.
+// One visible tab holds the stream and passes the messages to the other tabs.
 "use strict";
 
 (() => {
-  const SILENT = 25000; // milliseconds without a message: the tab that held the stream is gone
-  const LEAST = 1000; // between two times that this page looks again
+  const SILENT = 25000; // milliseconds without a message until the tab with the stream counts as closed
+  const LEAST = 1000; // the least milliseconds between two reloads of this page
   const ROWS = "tbody tr, .facts > div, :scope > div > b";
   const watched = document.getElementById("main").dataset.watch;
   const shown = document.getElementById("live");
@@ -37,14 +37,14 @@
 
   function hold() {
     if (isOver || document.hidden || Date.now() - heard < SILENT) return;
-    if (stream && heard) { leave(); show(shown.dataset.lost); } // the network is gone, and nobody said so
+    if (stream && heard) { leave(); show(shown.dataset.lost); } // the network was lost without an error
     if (stream) return;
     stream = new EventSource("/live");
     stream.onmessage = (event) => tell(JSON.parse(event.data));
     stream.addEventListener("over", () => tell({ over: true, companies: [] }));
     stream.onerror = () => {
       show(shown.dataset.lost);
-      if (stream?.readyState === EventSource.CLOSED) { stream = null; heard = Date.now(); } // tried again later
+      if (stream?.readyState === EventSource.CLOSED) { stream = null; heard = Date.now(); } // the script tries again later
     };
   }
 
@@ -94,7 +94,7 @@
       if (answer.redirected) end();
       else if (answer.ok) take(new DOMParser().parseFromString(await answer.text(), "text/html"));
     } catch {
-      isWanted = true; // the service is away for a moment
+      isWanted = true; // the server is not reachable for a short time
     }
     setTimeout(() => { isLooking = false; if (isWanted) look(); }, LEAST);
   }
@@ -120,7 +120,7 @@
     (same ?? part.querySelector(".wide"))?.focus({ preventScroll: true });
   }
 
-  // What somebody has selected, to copy it, or ticked must not change under their hands.
+  // Do not change the page while a person has selected text to copy, or has ticked records.
   function isSelected(part) {
     const selected = getSelection();
     return !selected.isCollapsed && selected.containsNode(part, true) || part.querySelector("input:checked") !== null;

@@ -1,8 +1,8 @@
-// What pages do beyond what a browser does by itself. Every page works without it.
+// Additional functions of pages. Every page also works without this script.
 "use strict";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
-  if (!navigator.clipboard) continue; // only over TLS, and on the box itself
+  if (!navigator.clipboard) continue; // exists only over TLS, and on the server's own machine
   button.hidden = false;
   button.addEventListener("click", async () => {
     const { text, copy } = button.dataset;
@@ -16,11 +16,11 @@ document.querySelector("form[data-go-on]")?.submit();
 
 const here = document.querySelector(".rail [aria-current]");
 const rail = here?.closest(".rail");
-if (rail) { // only as far as is needed; scrollIntoView would scroll the page too
+if (rail) { // scrolls only the menu, and only as far as needed; scrollIntoView would scroll the page, too
   rail.scrollTop = here.offsetTop + 2 * here.offsetHeight - rail.clientHeight;
 }
 
-const menu = document.querySelector(".rail .menu"); // closed on a phone; elsewhere the style shows it, where it can
+const menu = document.querySelector(".rail .menu"); // closed on a phone; on wide screens the stylesheet opens it where it can
 if (menu && !CSS.supports("selector(::details-content)")) menu.open = matchMedia("(min-width: 761px)").matches;
 
 const find = document.querySelector("[data-find]");

@@ -1,4 +1,4 @@
-// Buttons that open the browser's own print.
+// Buttons that open the print dialog of the browser.
 "use strict";
 
 for (const button of document.querySelectorAll("[data-print]")) {

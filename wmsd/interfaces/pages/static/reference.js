@@ -1,4 +1,4 @@
-// Filters the contents of the reference while somebody types. Without it the form asks the server.
+// Filters the contents of the reference while a person types. Without this script, the form sends the text to the server.
 "use strict";
 
 const filter = document.querySelector("[data-filter]");

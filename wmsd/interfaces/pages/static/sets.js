@@ -1,4 +1,4 @@
-// Ticks the abilities of a set. Without it, the form comes back with them ticked.
+// Ticks the abilities of a set. Without this script, the server returns the form with these abilities ticked.
 "use strict";
 
 for (const button of document.querySelectorAll("[data-ticks]")) {

@@ -1,7 +1,7 @@
-// A slider over the past of a quantity.
+// A slider over the history of a quantity.
 "use strict";
 
-for (const slider of document.querySelectorAll("[data-moment]")) { // writes into a field of moments, by the clocks of the page
+for (const slider of document.querySelectorAll("[data-moment]")) { // writes a date and time, in the time zone of the page
   const field = document.getElementById(slider.dataset.moment);
   slider.parentElement.hidden = slider.min === slider.max;
   const clock = new Intl.DateTimeFormat("sv-SE", { timeZone: slider.dataset.zone, dateStyle: "short", timeStyle: "short" }); // ISO 8601
@@ -11,6 +11,6 @@ for (const slider of document.querySelectorAll("[data-moment]")) { // writes int
     slider.setAttribute("aria-valuetext", isNow ? slider.dataset.now : field.value.replace("T", " "));
   };
   slider.addEventListener("input", write);
-  slider.addEventListener("pointerup", () => slider.form.requestSubmit()); // by keyboard: Enter
+  slider.addEventListener("pointerup", () => slider.form.requestSubmit()); // with the keyboard, Enter sends the form
   slider.addEventListener("keydown", (event) => event.key === "Enter" && slider.form.requestSubmit());
 }

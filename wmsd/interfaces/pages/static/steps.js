@@ -1,6 +1,6 @@
 "use strict";
 
-// The next step stands where the one before stood: the second click of a hand is not meant for it.
+// The next button appears in the place of the pressed one. It is disabled at first, against double clicks.
 const CALM = 700; // milliseconds
 for (const part of document.querySelectorAll("[data-live=steps]")) {
   let timer = 0;
