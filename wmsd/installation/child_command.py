@@ -12,7 +12,7 @@ from wmsd.host.one_file.failure_messages import sentence_of
 STOP_SECONDS: Final = 5.0
 LONGEST_LINE: Final = 1024 * 1024
 MOST_SAID: Final = 64 * 1024
-"""What is kept of its standard error: the end."""
+"""The number of bytes that are kept from the end of the standard error."""
 PIECE: Final = 8192
 Tell = Callable[[dict[str, Any]], None]
 
@@ -20,7 +20,7 @@ Tell = Callable[[dict[str, Any]], None]
 class Ended(NamedTuple):
     code: int
     said: list[str]
-    """The last lines of its standard error."""
+    """The last lines of the standard error, or the one sentence of a refusal."""
 
 
 class Beside:
@@ -34,7 +34,7 @@ class Beside:
         self._tell = tell
         self._process: asyncio.subprocess.Process | None = None
         self._over: asyncio.Event | None = None
-        """Of the run under way."""
+        """An event that is set at the end of the current run. None if no command runs."""
         self._is_stopping = False
 
     @property

@@ -41,11 +41,14 @@ DAY: Final[Mapping[str, DemoPerson]] = {
     "packaging-movements": WAREHOUSE_WORKER,
     "counts": WAREHOUSE_WORKER,
 }
-"""The files of what the people have done, and who has. A day in them is `today`, or as `today-3`."""
+"""The files with the work of the demo people, and the person of each.
+
+Days in the files are `today` or `today-3`.
+"""
 TODAY: Final = re.compile(r"today([+-]\d+)?")
 TOKEN_NAME: Final = "demo"
 TOKEN_LIFETIME: Final = timedelta(days=30)
-"""Longer than before an end people are told, so that a new demo does not begin with a warning."""
+"""A new demo must not start with a warning, so this is longer than the time in which people are warned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Loaded:
     company_name: str
     token: str
     links: tuple[tuple[DemoPerson, str], ...]
-    """Each person, and the code of the link that opens the demo in a browser as this person."""
+    """Each demo person, with the code of the link that opens the demo in a browser as this person."""
 
 
 async def load(installation: Installation) -> Loaded:

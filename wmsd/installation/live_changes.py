@@ -13,7 +13,7 @@ from wmsd.contract.operation import operation
 from wmsd.db.files.company_files import CompanyFiles
 
 MOST_NAMED: Final = 100
-"""Companies in one answer. Beyond that, pages look by themselves."""
+"""The most companies in one answer. If more companies have changed, every open page reloads."""
 
 
 class Listener:
@@ -33,12 +33,12 @@ class LiveChanges:
     def __init__(self, files: CompanyFiles) -> None:
         self._written = files.watch()
         self._positions: OrderedDict[int, int] = OrderedDict()
-        """The position of each company's last change; the last one stands at the end."""
+        """The position of each company's last change, in order; the latest change is at the end."""
         self.position = 0
         self._listeners = set[Listener]()
         self._told = asyncio.Event()
         self.has_ended = False
-        """Whether the service stops."""
+        """True once the server stops."""
 
     def tell(self) -> None:
         """Wake the waiting listeners if a file was written since the last call. A job calls this every second."""

@@ -61,7 +61,7 @@ class Installation:
     folder: DataFolder
     clock: OrderedClock
     time_zone: ZoneInfo
-    """That of companies and people who have no other."""
+    """The time zone of companies and people that have not set one."""
     ids: Ids
     platform: Database
     files: CompanyFiles
@@ -70,7 +70,7 @@ class Installation:
     marks: HighWaterMarks
     passwords: Passwords
     abilities: Mapping[str, str]
-    """Its whitelist, and what each allows."""
+    """The abilities that users may have, each with what it allows."""
     dispatcher: Dispatcher
     vault: Vault
     guard: Guard

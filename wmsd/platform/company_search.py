@@ -22,7 +22,7 @@ from wmsd.warehouse.search.index_damage import DamagedIndexes
 from wmsd.warehouse.search.schema import Hit, SearchQuery
 
 LONGEST: Final = 1.0
-"""Seconds, after which no other company is searched."""
+"""The seconds after which no further company is searched."""
 MOST_HITS: Final = 50
 
 
@@ -43,7 +43,7 @@ class CompanyHit(Hit):
 class SearchInAll(Model):
     data: list[CompanyHit]
     not_searched: list[str]
-    """The names of the companies that were not reached in time, or whose file or index cannot be read now."""
+    """The names of companies that were not reached in time, or whose file or search index cannot be read now."""
 
 
 @operation(tag="Sessions", answer="object", returns=SearchInAll, scope="platform")

@@ -33,9 +33,9 @@ class Documents:
     openapi_v1: Prepared
     openapi_v2: Prepared
     openapi_etsm: Prepared
-    """Only a site's bearer token can read it."""
+    """The description of the transport integration. Only a site's bearer token can read it."""
     versions: Sequence[Mapping[str, str]]
-    """As ApiVersion shows them."""
+    """The versions in the form of ApiVersion."""
 
 
 class Index(Model):

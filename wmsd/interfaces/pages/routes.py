@@ -63,7 +63,7 @@ UPLOAD: Final = f"{A_COMPANY}/imports/uploads/{{upload:[0-9A-Za-z_-]{{22}}}}"
 
 
 PlaceHandler = Callable[[Workplace, web.Request], Awaitable[web.StreamResponse]]
-"""Of a page in a workplace."""
+"""The handler of a page in a workplace."""
 OWN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", HOME, today.show),
     ("GET", "/search", search.show_all),

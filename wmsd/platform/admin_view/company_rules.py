@@ -21,7 +21,7 @@ class CompanyRule(Model):
 
     name: str
     value: bool | int | float | None
-    """None: there is no such limit."""
+    """None if there is no such limit."""
     origin: Origin
     setting: str | None = None
 

@@ -33,9 +33,9 @@ class Examinations:
         self._beside = Beside(command, self._hear)
         self._under_way: asyncio.Task[None] | None = None
         self.progress: Mapping[str, Any] = {}
-        """The file that is examined, and how many of how many are done; empty before the first."""
+        """The file that is being examined, with the numbers of examined and all files; empty before the first."""
         self.found = Examination(began_at="")
-        """What the one under way has found so far."""
+        """The findings of the current examination so far."""
         self._is_stopping = False
         self._last: Examination | None = None
         self._has_read_last = False

@@ -16,7 +16,7 @@ FILE: Final = "examination.json"
 MOST_OF_FILE: Final = 50
 MOST_KEPT: Final = 500
 LONGEST: Final = 500
-"""Characters of a sentence: a file that is damaged may say anything."""
+"""The most characters of a sentence. A damaged file may contain anything."""
 
 
 class KeptFinding(StoredModel):
@@ -54,9 +54,9 @@ class Examination(StoredModel):
     began_at: str
     ended_at: str | None = None
     files: int = 0
-    """That were examined."""
+    """The number of examined files."""
     wrong: int = 0
-    """Of these."""
+    """The number of examined files with an error."""
     rows: int = 0
     findings: list[KeptFinding] = []
     more: int = 0

@@ -45,7 +45,7 @@ class KeysProtected(Model):
     facts: dict[str, str]
     remedy: str
     checked: str | None
-    """The fingerprint of the phrase in use that somebody has checked."""
+    """The fingerprint of the current phrase that a person has checked, or null."""
     declined_at: Timestamp | None
     phrases: list[PhraseShown]
 
@@ -66,7 +66,7 @@ class NewPhrase(Model):
     words: list[str]
     fingerprint: str
     passphrase_goes_first: bool
-    """Whether backups encrypt the keys with the passphrase of the settings all the same."""
+    """True if backups still encrypt the keys with the passphrase of the settings."""
 
 
 async def protection_of(installation: Installation, seen: Seen | None) -> Protection:

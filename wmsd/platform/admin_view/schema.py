@@ -57,7 +57,7 @@ class ExaminationShown(Model):
     found_so_far: int
     last: Examination | None
     is_wrong: bool
-    """Whether the last has found more than warnings."""
+    """True if the last examination has found more than warnings."""
     proof: ProofShown | None
 
 
@@ -81,7 +81,7 @@ class AlertShown(Model):
     sentence: str
     begun_at: Timestamp
     gone_at: Timestamp | None
-    """Since when the trouble has been gone. If it stays away for a while, the alert ends."""
+    """The time since which the problem has been gone. If it does not come back for a while, the alert ends."""
 
 
 class AlertWay(Model):
@@ -111,7 +111,7 @@ class HouseHealth(Model):
 
 
 Proof = Literal["proven", "wrong", "none", "unreadable", "another"]
-"""Whether it was proven that an archive can be restored; `another`: it is of another installation."""
+"""Whether a proof has shown that the archive can be restored. `another` is an archive of another installation."""
 
 
 class SealedPhrase(Model):
@@ -133,9 +133,9 @@ class ArchiveShown(Model):
     companies: int | None = None
     lacks: list[str] = []
     keys: Literal["encrypted", "sealed", "left out"] | None = None
-    """Whether it has the keys of the installation; `sealed` means with the key file."""
+    """How the archive protects the keys of the installation; `sealed` means with the key file."""
     phrases: list[SealedPhrase] = []
-    """The recovery phrases that open them; empty where a passphrase does."""
+    """The recovery phrases that open the keys; empty if a passphrase opens them."""
     proof: Proof
     proven_at: Timestamp | None = None
     why: str | None = None

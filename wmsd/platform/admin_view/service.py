@@ -25,7 +25,7 @@ class Started:
     layers: Sequence[Layer] = ()
     config_file: Path | None = None
     complete: Complete = NOTHING_ADDED
-    """For whoever types a command on the machine of the server, in any folder."""
+    """A function that completes commands for a person on the server's machine, in any folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class OversightService:
     started: Started
     started_at: datetime
     began: float
-    """On the monotonic clock."""
+    """The start of the server on the monotonic clock."""
 
     async def audit(self, caller: Caller, call: FromAddress, action: str, subject: str) -> None:
         actor = replace(caller.actor, address=call.address)

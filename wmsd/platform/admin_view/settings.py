@@ -23,7 +23,7 @@ from wmsd.tenants.sign_on.providers import NOT_SHOWN
 BLANKS: Final = " \t"
 FLAG: Final = "--{}"
 MOST_LINES: Final = 200
-"""Of one value."""
+"""The most lines of one value."""
 
 
 class Origin(NamedTuple):

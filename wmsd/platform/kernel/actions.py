@@ -32,7 +32,7 @@ class KernelService:
     installation: Installation
     openapi: Prepared
     walking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while all companies' files are read, so that only one request does it at a time."""
+    """A lock for reading the files of all companies, so that only one request at a time reads them."""
 
 
 kernel = partial(

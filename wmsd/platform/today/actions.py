@@ -16,7 +16,7 @@ from wmsd.server.today.kept_figures import Days, TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
 
 WORTH_TELLING: Final = 0.1
-"""The part of a processor."""
+"""The smallest part of a processor that is shown as a cost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 MOST_LATE: Final = MOST_TOLD
-"""Of the documents that are late in all companies, the oldest first."""
+"""The most late documents of all companies together, the oldest first."""
 MOST_KEPT: Final = 32
-"""Overviews, each for all who may see the same."""
+"""The most cached overviews. Each is for all people who may see the same."""
 ORDERS, INBOUND, RETURNED, COUNTED = (kind.table.name for kind in (SALES_ORDERS, PURCHASE_ORDERS, RETURNS, COUNTS))
 
 
@@ -52,12 +52,12 @@ NEEDED: Final[Mapping[str, tuple[Needed, ...]]] = {
     "low": (Needed("stock:read", "stock"), Needed("articles:read", "articles")),
     "events": OF_WEBHOOKS,
 }
-"""Each figure leads to a list, so somebody who may not read the list does not see it."""
+"""What a person needs for each number. A number links to a list, so it requires the right to read the list."""
 TROUBLE: Final = ("late_orders", "late_inbound", "given_up", "low")
-"""The figures that should be 0, the worst first."""
+"""The numbers that should be 0, the worst first."""
 LATE: Final = {ORDERS: "late_orders", INBOUND: "late_inbound"}
 NEVER: Final = "9999"
-"""Comes after every date."""
+"""A text that sorts after every date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class View:
     late: Mapping[str, Late]
     rank: tuple[str, list[int], str]
     kept: CompanyFigures | None
-    """The figures that it was made of, in which month; None while they were not read yet."""
+    """The numbers that the view shows, or None if they were not read yet."""
     month: str
 
 
@@ -92,11 +92,11 @@ class Overviews:
         self._figures = figures
         self._access = access
         self._views: dict[tuple[int, frozenset[str]], View] = {}
-        """By the company and the names of the figures that are seen."""
+        """The views by company and by the names of visible numbers."""
         self._known: dict[tuple[frozenset[int] | None, frozenset[str]], Overview] = {}
         self._companies: Mapping[int, Company] = {}
         self._state: tuple[int, str] | None = None
-        """The version of the figures and the month in which the overviews were worked out."""
+        """The version and the month of the numbers in the overviews."""
 
     async def of(self, company_ids: frozenset[int] | None, allowed: frozenset[str]) -> Overview:
         """Return the overview of these companies, or of all companies if `company_ids` is None.

@@ -19,19 +19,19 @@ class CompanyToday(Model):
     id: Id
     code: str
     name: str
-    """With its code, where another one is called the same."""
+    """The name, with the code if another company has the same name."""
     day: str
-    """The date there, by its time zone."""
+    """The current date in the company's time zone."""
     sandbox: bool
     frozen_at: Timestamp | None
     suspended_at: Timestamp | None
-    """Since when it takes no changes, because it is being moved."""
+    """The time since which the company has been suspended, or null."""
     storage_percent: int | None
-    """Of what it may hold, once it can soon add nothing more."""
+    """The used part of the company's storage, once it is nearly full; before that null."""
     late_orders: int | None
     to_load_today: int | None
     orders_not_taken: int | None
-    """Created, and nobody has begun."""
+    """Orders that were created and that nobody has started."""
     orders_in_work: int | None
     orders_loaded: int | None
     late_inbound: int | None
@@ -42,9 +42,9 @@ class CompanyToday(Model):
     low: int | None
     events: int | None
     requests: int
-    """In the last minute."""
+    """The number of requests in the last minute."""
     limit: int
-    """Of requests a minute."""
+    """The most requests in a minute."""
 
 
 class LateToday(Model):
@@ -57,7 +57,7 @@ class LateToday(Model):
     due: str
     partner: str | None
     waits_for: str | None
-    """The transport or the reception that it is on, and that is not over."""
+    """The open transport or reception that the document is on."""
     company_id: Id
     company: str
 
@@ -66,10 +66,10 @@ class Today(Model):
     """The page Today. `totals` are those of all companies that the caller may use, not only of this page."""
 
     day: str
-    """The date by the time zone of the installation."""
+    """The date in the time zone of the installation."""
     companies: list[CompanyToday]
     companies_in_all: int
     totals: dict[str, int | None]
     late: list[LateToday]
     costs: list[PayerFigures]
-    """Who makes the service work much now. Only platform admins are told."""
+    """The companies and people that use much of the processor now. Only platform admins see them."""

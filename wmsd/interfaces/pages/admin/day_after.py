@@ -24,10 +24,10 @@ ACTS: Final = {
     "end": recovery.end_access,
     "end-tokens": recovery.end_access,
 }
-"""By the names of the buttons."""
+"""The operations by the names of the buttons."""
 LONGEST_ID: Final = 15
 EVERY: Final = "all"
-"""In place of the id of an entry."""
+"""A value in place of the id of an entry: every entry is meant."""
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:

@@ -89,7 +89,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "unproved": "The damage keeps this from being checked. Restore this company from a backup that is proven.",
     "error": "Look whether the file and its disk can be read. If not, restore this company from a backup.",
 }
-"""By the kind of a finding."""
+"""The remedies by the kind of a finding."""
 
 
 def failed_checks(checks: Mapping[str, Any]) -> list[str]:

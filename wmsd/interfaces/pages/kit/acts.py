@@ -23,73 +23,79 @@ class Act:
     """
 
     name: str
-    """In addresses."""
+    """The name in addresses."""
     text: str
-    """On the button."""
+    """The text on the button."""
     operation: Operation
     says: str = ""
     done: str = ""
     goes_to: Literal["record", "list", "delivery", "receiver", "once"] = "record"
-    """`once`: a page of the `template` that shows the answer. Nobody can see it again."""
+    """What follows the action. `once` is a page with `template` that shows the answer only this time."""
     template: str = ""
     changes: bool = False
-    """Whether the form begins with the record's own values."""
+    """True if the form starts with the values of the record."""
     is_final: bool = False
-    """Whether nobody can undo it."""
+    """True if nobody can undo the action."""
     when: tuple[str, object] | None = None
-    """The field and the value of the records that it is for; None: of all."""
+    """The field and the value that a record must have for the action. None: every record."""
     unless: tuple[str, object] | None = None
-    """Those of the records that it is not for."""
+    """The field and the value of records that do not have the action."""
     chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
-    """A field that is a choice, and the fields that go with each."""
+    """The field that is a choice, and the fields that belong to each value."""
     offers: tuple[str, Callable[[], str]] | None = None
-    """A secret that nobody should have to think of, and what makes one. The form shows it."""
+    """The field of a secret, and the function that generates the secret.
+
+    The form shows it, so nobody has to invent one.
+    """
     reads: Operation | None = None
-    """Gives what the form begins with, where that is not in the record."""
+    """The operation that reads the first values of the form, if the record does not have them."""
     without: frozenset[str] = frozenset()
-    """Fields of the body that the form does not ask for."""
+    """The fields of the body that the form does not ask for."""
     leading: tuple[str, ...] = ()
-    """The fields of the form that most people fill in. Others stand below the lines, where people open them."""
+    """The fields that most people fill in. Other fields are below the lines, in a part that people can open."""
     sets: tuple[AbilitySet, ...] = ()
-    """Buttons that tick the abilities of a person: each ticks all of a set, and no others."""
+    """Buttons that tick the abilities of a user. Each button ticks exactly the abilities of one set."""
     fixed: Mapping[str, object] = field(default_factory=dict)
-    """What it sends beside the form, such as the status of a move."""
+    """Values that are sent in addition to the form, such as the status of a move."""
     statuses: frozenset[str] | None = None
-    """The statuses of the documents that it is for; None: of any record."""
+    """The statuses of the documents that have the action. None: every record."""
     next_in: frozenset[str] = frozenset()
-    """The statuses in which it is the next step of the work."""
+    """The statuses in which the action is the next step of the work."""
     next_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """Whether it is the next step for a record, where the status alone does not tell it."""
+    """A further condition for the next step, if the status alone does not decide."""
     left: Callable[[Mapping[str, Any]], int] = lambda _: 0
-    """How many lines of a document still lack what it fills in."""
+    """A function that counts the lines of a document which this action still has to fill in."""
     is_direct: bool = False
-    """Whether the button does it, without a form of its own."""
+    """True if the button runs the action directly, without a form."""
     then: tuple[str, str] | None = None
-    """The name of the act whose form may follow at once, and the text of the button that leads there."""
+    """The name of the action whose form may follow directly, and the text of the button that leads there."""
     takes_packaging: bool = False
-    """Whether returnable packaging may go along."""
+    """True if the action may also record returnable packaging."""
     takes_many: bool = False
-    """Whether it can be done to many records of a list at once."""
+    """True if the action can be run for many records of a list in one step."""
     undone_by: str = ""
-    """The name of the act that takes it back."""
+    """The name of the action that undoes this one."""
     leads_to: str = ""
-    """The address below the company's of another record's form, with the `{id}` of this one, or of several."""
+    """The address of another record's form, below the company's address.
+
+    `{id}` is the id of this record, or several ids.
+    """
     merges: bool = False
-    """Whether what it sends stands beside what others save meanwhile, so that it need not have seen that."""
+    """True if the change merges with changes that others save meanwhile, and so needs no version check."""
     begins_empty: frozenset[str] = frozenset()
-    """The fields of its rows that begin empty: what the record has of them stands beside."""
+    """The fields of rows that start empty. The values of the record are displayed next to them."""
     tells_when_shown: bool = False
-    """Whether it sends the moment of its page, in the field `seen_at` of its body or of each row."""
+    """True if the action sends the time of its page, as `seen_at` of its body or of each row."""
     only_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """Whether it makes sense for a record, where no single field tells it."""
+    """A condition for records that have the action, if no single field decides."""
     shows: tuple[tuple[str, ...], Callable[[Mapping[str, Any]], bool]] | None = None
-    """The fields of a document's lines that stand above its button, and for which lines."""
+    """The fields of a document's lines above the button, and the condition for showing a line."""
     frozen: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    """The fields that its form does not ask for in a status, because they cannot change any more."""
+    """The fields that the form does not ask for in a status, because they cannot change."""
     shown: Callable[[str | None], frozenset[str]] = lambda _: frozenset()
-    """The fields of lines that its form shows, and does not ask for, in a status; None: of a new document."""
+    """A function that returns the line fields which the form only shows in a status (None: of a new document)."""
     done_where: tuple[str, str] | None = None
-    """A field of the answer, and what stands in place of `done` where it is true."""
+    """A field of the answer, and the message that replaces `done` if the field is true."""
 
     def goes_with(self, field: str) -> tuple[str, str] | None:
         """Return the choice for which the form shows `field`, or None if the field is always shown.
@@ -152,45 +158,46 @@ class Resource:
     """
 
     name: str
-    """In addresses."""
+    """The name in addresses."""
     title: str
     listing: Operation
     walking: Operation
     columns: tuple[str, ...]
     one: Operation | None = None
     key: str = "code"
-    """The column that leads to the record."""
+    """The column that links to the record."""
     named_by: tuple[str, ...] = ()
-    """The fields that name a record, where its key does not."""
+    """The fields that name a record, if its key does not."""
     sort: str = "code"
-    """The order that people expect, if it can be ordered."""
+    """The default order, for lists that can be ordered."""
     acts: tuple[Act, ...] = ()
     rules: Operation | None = None
-    """Lists what limits a record, and what is decided for it."""
+    """The operation that lists the rules that limit a record, and their effect on it."""
     changes: Operation | None = None
-    """Lists who made a record, moved it and changed it, where the audit does not tell."""
+    """The operation that lists who created, moved and changed a record, if the audit does not have this."""
     further: tuple[str, str, str] | None = None
-    """A page below that of a record: its name in addresses, its title, and what it tells."""
+    """A page below the page of a record: its name in addresses, its title, and its description."""
     under: tuple[tuple[str, str], ...] = ()
-    """The resources whose records of this one are listed under it, each with the filter that takes its code, or
-    its id where the name ends so.
+    """The resources that are listed on the page of a record, each with the filter for this record.
+
+    A filter takes the code of the record, or its id if the name of the filter ends in `_id`.
     """
     beside: tuple[tuple[str, Operation], ...] = ()
-    """What else its page lists: a title, and the operation that lists it by the id of the record."""
+    """Further lists on the page of a record: a title, and the operation that lists by the record's id."""
     leads_to: tuple[str, tuple[str, ...]] | None = None
-    """Of records without a page: the resource whose list the key leads to, and the fields that narrow it."""
+    """For records without a page: the resource whose list the key links to, and the fields that filter it."""
     path: tuple[str, ...] = ()
-    """Of documents: the statuses of one whose work goes as planned."""
+    """For documents: the statuses of a document whose work goes as planned."""
     open_statuses: tuple[str, ...] = ()
-    """Of documents: those from which there is still a way."""
+    """For documents: the statuses that a document can still leave."""
     of_article: Operation | None = None
-    """Of documents: finds how much of an article some have."""
+    """For documents: the operation that finds how much of an article each document has."""
     due: Due | None = None
-    """Of documents: by when they should be dealt with."""
+    """For documents: the date by which people should deal with a document."""
     says: str = ""
-    """What they are for, above the list."""
+    """The purpose of these records, above the list."""
     comes: str = ""
-    """How there comes to be one, where the list has none and nobody makes one here."""
+    """The sentence for an empty list that says how such records come about, if no page creates them."""
 
     @property
     def model(self) -> type[BaseModel]:

@@ -7,7 +7,7 @@ FIRST_ADMIN: Final = "/first-admin"
 DEMO: Final = "/demo"
 WELCOME: Final = "/welcome"
 PARTS: Final = {"lot_number": "lot", "serial": "serial"}
-"""The page of a part of an article's goods, by the field that names it."""
+"""The name of the page of a lot or serial, by the field that contains its number."""
 NUMBER: Final = "number"
 
 

@@ -11,13 +11,13 @@ from wmsd.tenants.recovery import actions as recovery
 
 class AdminPage(NamedTuple):
     name: str
-    """In addresses, under /admin."""
+    """The name in addresses, under /admin."""
     title: str
     reads: Operation
     begins: Operation | None = None
-    """What its button begins."""
+    """The operation that the button of the page starts."""
     acts: tuple[Operation, ...] = ()
-    """What is done there with some of what it shows."""
+    """The operations on selected entries of the page."""
 
 
 HEALTH: Final = AdminPage("health", "Health", oversight.get_house_health, oversight.begin_examination)

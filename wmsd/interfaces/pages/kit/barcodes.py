@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from zxingcpp import BarcodeFormat
 
 MOST_MODULES: Final = 260
-"""How wide a code of bars may be. Wider ones do not fit a small label, and become QR codes."""
+"""The largest width of a barcode in modules. A wider one does not fit a small label and becomes a QR code."""
 MODULE: Final = 0.25
 """The width of the narrowest bar in mm: two dots of a label printer of 203 dpi."""
 GTIN_LENGTHS: Final = (8, 12, 13, 14)
 PRODUCT_FORMATS: Final = {8: "EAN8", 12: "UPCA", 13: "EAN13", 14: "ITF14"}
-"""By the number of digits."""
+"""The formats by the number of digits."""
 GS1_TEXT: Final = re.compile(r"[!-\"%-?A-Z_a-z]{1,20}")
-"""A lot or a serial as GS1 takes it (General Specifications, character set 82)."""
+"""A lot or a serial that GS1 allows (General Specifications, character set 82)."""
 DRAWN: Final = re.compile(r'<svg width="(\d+)" height="(\d+)".*?<path d="([^"]+)"', re.DOTALL)
 
 

@@ -19,22 +19,22 @@ from wmsd.interfaces.http.form_origin import check_form_origin
 from wmsd.interfaces.http.reached_origin import Front
 
 COOKIE: Final = "wmsd-"
-"""Begins the name of a session's cookie. A part of the installation's id follows."""
+"""The beginning of the name of a session's cookie. A part of the installation's id follows."""
 ID_LENGTH: Final = 8
 OVER_TLS: Final = "__Host-"
 SIGN_ON: Final = "-sign-on"
-"""What follows the cookie's name for a sign-on that is under way."""
+"""The end of the cookie's name for a sign-on that is in progress."""
 BY_ITSELF: Final = "X-By-Itself"
-"""A header of what the module of live pages asks."""
+"""A header of requests that the script of live pages sends automatically."""
 LONGEST_SECRET: Final = 200
 LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
 LARGEST_WITH_ROWS: Final = 1024 * 1024
 MOST_WITH_ROWS: Final = 10_000
-"""Fields of a form with 1 000 lines."""
+"""The fields of a form with 1 000 lines."""
 FORM_TOKEN: Final = "form_token"
 AGAIN: Final = "again"
-"""A field of a form that is shown filled, and not done: its person had to sign in again."""
+"""A field of a form that is shown again with its values but not run, because its user had to sign in again."""
 LONGEST_NEXT: Final = 500
 
 
@@ -48,23 +48,23 @@ class Bounds(NamedTuple):
 PLAIN: Final = Bounds(LARGEST_FORM, MOST_FIELDS)
 WITH_ROWS: Final = Bounds(LARGEST_WITH_ROWS, MOST_WITH_ROWS)
 WITH_ANOTHER: Final = Bounds(LARGEST_FORM + LARGEST_WITH_ROWS, MOST_FIELDS + MOST_WITH_ROWS)
-"""A form that carries another one."""
+"""The bounds of a form that contains another form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Browser:
     request: web.Request
     origin: str
-    """The scheme and the host that it has reached, as `https://wms.example.com`."""
+    """The scheme and the host that the browser has reached, such as `https://wms.example.com`."""
     address: str
     cookie: str
-    """The name of the cookie that has its session."""
+    """The name of the session's cookie."""
     secret: str | None
-    """Of its session, as it says."""
+    """The secret of the session, as the browser sent it. It is not checked yet."""
     asks_by_itself: bool = False
-    """Whether an open page asks, without its person."""
+    """True if an open page sent the request automatically, without an action of its user."""
     has_fixed_origin: bool = False
-    """Whether `server.public_url` says what the origin is."""
+    """True if `server.public_url` sets the origin."""
 
     @property
     def has_tls(self) -> bool:

@@ -14,17 +14,17 @@ from wmsd.interfaces.pages.kit.text.zone import DAY, local_text, which
 WIDTH: Final = 800
 HEIGHT: Final = 144
 MARGIN: Final = 8
-"""Above the highest line, and below the zero."""
+"""The space above the highest line and below zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
     steps: str
-    """The path of the line, which holds each quantity until the next one."""
+    """The path of the line, which stays at each quantity until the next quantity."""
     area: str
-    """The path of what is under the line."""
+    """The path of the area under the line."""
     minimum: str | None
-    """The height of the minimum's line."""
+    """The height of the line for the minimum stock."""
     zero: str
     begins: str
     ends: str

@@ -28,7 +28,7 @@ def _is_told(line: Mapping[str, Any]) -> bool:
 
 
 COUNT_ALONE: Final = frozenset(CountChanges.model_fields) - {"lines"}
-"""The fields of a count beside its lines."""
+"""The fields of a count without its lines."""
 NOT_ENTERED: Final = frozenset(
     f"lines.{name}"
     for name in CountLineFields.model_fields

@@ -29,14 +29,14 @@ class Move(NamedTuple):
     """
 
     name: str
-    """In addresses."""
+    """The name in addresses."""
     text: str
     statuses: tuple[str, ...]
     to: str
     done: str
     says: str = ""
     is_next: bool = False
-    """Whether it is the next step of the work."""
+    """True if the move is the next step of the work."""
     takes_packaging: bool = False
 
 
@@ -70,7 +70,7 @@ class Work(NamedTuple):
     not_asked: frozenset[str] = frozenset()
     """The fields of lines that no form asks for."""
     in_parts: bool = False
-    """Whether lines are changed by acts of the kind's own, and not with the other fields."""
+    """True if lines are changed by separate actions of the kind, and not together with the other fields."""
 
 
 WORK: Final[Mapping[str, Work]] = {
@@ -216,15 +216,15 @@ WORK: Final[Mapping[str, Work]] = {
         in_parts=True,
     ),
 }
-"""By the name of the kind."""
+"""The work on documents, by the name of the kind."""
 UNDER: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     SALES_ORDERS.name: (("stock", "sales_order_id"), (RETURNS.name, "sales_order_id")),
     PURCHASE_ORDERS.name: ((RECEPTIONS.name, "purchase_order_id"),),
 }
-"""By the name of the kind: what is listed under one, as in `Resource.under`."""
+"""The resources that are listed under a document, by the name of its kind; see `Resource.under`."""
 
 BESIDE: Final = {SALES_ORDERS.name: (("Transports", list_order_transports),)}
-"""By the name of the kind, as `Resource.beside`."""
+"""The further lists on the page of a document, by the name of its kind; see `Resource.beside`."""
 
 
 def _of_documents(kind: DocumentKind) -> Resource:

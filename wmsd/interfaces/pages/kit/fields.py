@@ -51,7 +51,7 @@ BY_NAME: Final[Mapping[str, Kind]] = {
 }
 DOCUMENT_TYPE: Final = "document_type"
 DOCUMENT_ID: Final = "document_id"
-"""The document of any kind that has caused a record: its kind is in the other field."""
+"""The field with the id of the document that caused a record. The kind of the document is in `document_type`."""
 REFERRING: Final = {reference.id_field: reference for reference in REFERENCES}
 
 
@@ -60,9 +60,9 @@ class Field:
     name: str
     kind: Kind
     of: tuple["Field", ...] = ()
-    """The fields of what it holds."""
+    """The fields of the value, if the value is an object or a list."""
     choices: tuple[str, ...] = ()
-    """The only values that it has."""
+    """The only values that the field can have."""
 
     @property
     def text(self) -> str:

@@ -27,11 +27,11 @@ NAMES: Final = {
     "record": "Record, such as 1/article/17",
 }
 NO_FORM_FOR: Final = frozenset({"after"})
-"""Filters for programs."""
+"""Filters for programs only. Forms do not offer them."""
 
 
 FOUND: Final = {kind.name: kind for kind in RECORDS}
-"""What search finds by a part of a field, by the name of its list."""
+"""The kinds of records that search finds by a part of a field, by the name of their list."""
 OF_STOCK: Final = {"article_code": ("stock", "code")}
 MOST_OF_PART: Final = 255
 

@@ -33,18 +33,18 @@ Asks = Literal[
 SECRETS: Final = frozenset({"secret", "token", "password"})
 ADDRESS: Final = "url"
 LONG: Final = 4000
-"""A text that may have as many characters is asked for in several lines."""
+"""A text that may be this long gets an input with several lines."""
 BETWEEN: Final = "."
-"""Stands in the name of a field between that of an object and that of a field of it, as in errors."""
+"""The separator between the name of an object and the name of its field, as in the paths of errors."""
 TYPED: Final = frozenset({"string", "number", "integer"})
-"""The types that a person types, of which nothing is no value unless null is one."""
+"""The types of typed values. An empty input is no value for them, unless null is allowed."""
 HIDDEN: Final = frozenset({"id", "po_item_id"})
-"""Fields of a line that say which one it is."""
+"""The fields of a line that identify the line."""
 IDENTIFIES: Final = frozenset({"article_code", "packaging_type_code"})
-"""Fields of a line that say what it is about."""
+"""The fields of a line that identify the goods or the packaging of the line."""
 NOT_ASKED: Final = ("hidden", "shown")
 LONGEST_NUMBER: Final = 4
-"""Digits of the number of a row."""
+"""The most digits of the number of a row."""
 MOST_ROWS_KEPT: Final = 4000
 
 
@@ -56,19 +56,19 @@ class FormField(NamedTuple):
 
     name: str
     declared: str
-    """Its name for people, in English."""
+    """The name of the field for people, in English."""
     asks: Asks
     says: str = ""
-    """What is declared of it, in English."""
+    """The description of the field, in English."""
     is_required: bool = False
     is_whole: bool = False
-    """A number that takes no fraction."""
+    """True for a number without a fraction."""
     choices: tuple[str, ...] = ()
     most: int | None = None
-    """The most characters that it takes; of `rows`, the most rows."""
+    """The most characters of the field, or the most rows of a `rows` field."""
     default: str | bool | tuple[str, ...] = ""
     of: tuple["FormField", ...] = ()
-    """The fields of each of its `rows`, such as the lines of an order."""
+    """The fields of each row of a `rows` field, such as the lines of an order."""
 
     def __hash__(self) -> int:
         """Return a hash of only the name and the kind of the field.
@@ -124,7 +124,11 @@ class FormField(NamedTuple):
 
 
 Typed = dict[str, str | bool]
-"""What is in a form. One field of several choices is `name:choice` for each; one of a row `lines.0.quantity`."""
+"""The values of a form by the names of the fields.
+
+A field with several choices has a value for each choice, named `name:choice`. A field of a row is named
+`lines.0.quantity`.
+"""
 
 
 @cache

@@ -31,10 +31,10 @@ from wmsd.interfaces.pages.kit.values import DASH
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 IF_MATCH: Final = "if_match"
-"""A hidden field: the version that a form is about."""
+"""A hidden field with the version of the record that the form shows."""
 
 Difference = tuple[str, str, str]
-"""The field, what is there now, and what its person has typed, in the words of the page."""
+"""The field, its value now, and the typed value, in the language of the page."""
 
 
 def defaults(fields: Iterable[FormField]) -> Typed:

@@ -40,13 +40,13 @@ KEYS: Final = {
     "admin-health": "h",
     "guide": "d",
 }
-"""What is pressed after g, by the name of the place."""
+"""The key that opens a page after the key g, by the name of the page."""
 REQUESTS: Final = "requests"
 PAPERS: Final = "papers"
 MOST_KEPT: Final = 512
-"""Of each half: of the company, and of the house."""
+"""The most menus in each of two caches: the part of the company, and the part of the installation."""
 Link = tuple[str, str, str]
-"""Its name, its address, and its text in the language of the page."""
+"""The name of a page, its address, and its text in the language of the page."""
 
 
 class Place(NamedTuple):
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     name: str
     address: str
     resources: tuple[tuple[str, str], ...]
-    """Names and titles."""
+    """Names and titles of records."""
     others: tuple[Link, ...]
     has_more: bool
 

@@ -29,7 +29,7 @@ from wmsd.tenants.accounts import profile_actions
 HOME = "/today"
 SIGN_IN = "/sign-in"
 LOST = "lost=form"
-"""Says there that a form was sent after its session had ended."""
+"""A parameter of the sign-in page: a form was sent after its session had ended."""
 SECOND_FACTOR = "/account/second-factor"
 MOST_KEYS = 2000
 AGAIN = "This form was sent already, and what it asks for is done or under way. Look in the list."
@@ -93,28 +93,33 @@ class Person:
     role: Role
     abilities: Sequence[str]
     installation: str
-    """What people call it."""
+    """The name of the installation for people."""
     has_password: bool
-    """Or else the person comes in by single sign-on only."""
+    """False if the person signs in by single sign-on only."""
     second_factor: str
-    """off, on or demanded."""
+    """`off`, `on` or `demanded`."""
     language: str | None
-    """What the person has chosen."""
+    """The language that the person has chosen, or None."""
     time_zone: str | None
-    """The same."""
+    """The time zone that the person has chosen, or None."""
     new_rights: str | None
-    """What opens rights that this session does not have yet: sign-in or link."""
+    """The way to rights that this session does not have yet: `sign-in` or `link`.
+
+    None if there are no such rights.
+    """
     complete: Complete = NOTHING_ADDED
-    """The commands that pages name: a site admin types them on the machine of the server, and nobody else learns
-    where its files are.
+    """A function that completes the commands in a text.
+
+    A site admin types these commands on the server, so they contain the folders of the installation. For other
+    users the function changes nothing, so nobody else learns where the files are.
     """
 
 
 PERSON = web.RequestKey("person", Person)
 COUNTED = web.RequestKey("counted", list[str])
-"""The keys of the windows in which it was counted, until a write takes them over."""
+"""The keys of the rate limit's windows that counted this request, until a write takes them over."""
 RETRY_AFTER = web.RequestKey("retry_after", str)
-"""How many seconds an operation that the page asked for is not to be asked again."""
+"""The number of seconds after which the page may call a refused operation again."""
 
 
 class PageClient:
@@ -123,18 +128,18 @@ class PageClient:
         self._access = installation.access
         self._clock = installation.clock
         self.time_zone = installation.time_zone
-        """That of companies and people who have no other."""
+        """The time zone of companies and people that have not set one."""
         self.work = installation.dispatcher.work
         self.lifetimes = installation.settings.sessions.lifetimes
-        """Of sessions."""
+        """The lifetimes of sessions."""
         self.abilities: Mapping[str, str] = installation.abilities
-        """Those in force, each with what it opens."""
+        """The abilities in force, each with what it allows."""
         self._front = front_of(installation)
         self._cookie = browsers.cookie_name(installation.files.installation)
         self._sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """Of forms that were sent, each with the token of its session."""
+        """The keys of forms that were sent, each with the form token of its session."""
         self.arriving: Counter[str] = Counter()
-        """How many files arrive now, by the address of their company."""
+        """How many files are being uploaded, by the address of their company."""
 
     @property
     def now(self) -> datetime:

@@ -20,15 +20,18 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
 
 BY_MOVEMENT: Final = {movement: kind for kind in DOCUMENTS for movement in kind.movements}
-"""The kind of document that makes movements of this kind."""
+"""The kind of document that creates movements of a kind."""
 BY_ENTITY: Final = {kind.table.entity: kind for kind in DOCUMENTS}
 AT_ONCE: Final = 20
-"""A document can have a thousand lines, and an answer has an end."""
+"""The most documents in one query. A document can have a thousand lines, and the size of an answer is limited."""
 
 Key = tuple[str, int]
-"""The name of a document's kind, and its id."""
+"""The name of a document's kind, and the document's id."""
 Referred = Mapping[tuple[str, int], Mapping[str, Any]]
-"""By the field that refers, and the id. A document that has caused a record: by its kind, and the id."""
+"""The records by the name of the referring field and the record's id.
+
+For a document that caused a record, the key is the kind of document and its id.
+"""
 NESTED: Final = ("table", "facts")
 LONGEST_CODE: Final = 64
 RESOURCES: Final[dict[str, Resource]] = {
@@ -37,9 +40,9 @@ RESOURCES: Final[dict[str, Resource]] = {
     "stock": BY_NAME["stock"],
     "webhook": BY_NAME["webhooks"],
 }
-"""By the entity of an event; those that have a page."""
+"""The kinds of records that have a page, by the entity of an event."""
 IDS: Final = re.compile(r"(?:([a-z_]+)[: ])?[0-9]{1,15}", re.ASCII)
-"""With a colon, or as the log shows it."""
+"""An id, with or without an entity. The separator is a colon, or a space as in the log."""
 
 
 @dataclass(frozen=True, slots=True)

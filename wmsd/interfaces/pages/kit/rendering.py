@@ -36,7 +36,7 @@ HEADERS: Final = {
 OF_PAGE: Final = "contexts_of_the_page"
 CODE: Final = re.compile(r"`([^`]+)`")
 _complete: ContextVar[Complete] = ContextVar("complete", default=NOTHING_ADDED)
-"""Of the person for whom a page is rendered now."""
+"""The function that completes commands for the person whose page is being rendered."""
 
 
 @cache

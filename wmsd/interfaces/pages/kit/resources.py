@@ -317,4 +317,4 @@ REFERRED: Final = {
     for resource in RESOURCES
     if resource.one is not None and resource.model is reference.find.returns
 }
-"""The resource that a field refers to."""
+"""The resource that a field refers to, by the name of the field."""

@@ -29,7 +29,7 @@ from wmsd.interfaces.pages.kit.workplace import AT
 
 Kind = Literal["page", "guide", "asset", "missing"]
 METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
-"""By the addresses of the pages."""
+"""The methods of the pages by their addresses."""
 IS_COMPLETE: Final = web.AppKey("has_all_pages", bool)
 WRONG_METHOD: Final = (
     "Nothing can be done here in this way: this address is for a page, or for a form that a page sends."

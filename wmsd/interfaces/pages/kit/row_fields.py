@@ -15,7 +15,7 @@ from wmsd.interfaces.pages.kit.text.language import field_errors
 from wmsd.interfaces.pages.kit.values import DASH, escape
 
 FINDS: Mapping[str, str] = {"article_code": "articles"}
-"""The fields that list what somebody may mean, with the kind of record."""
+"""The fields that suggest records while a person types, with the kind of the records."""
 
 
 @dataclass(frozen=True, slots=True)

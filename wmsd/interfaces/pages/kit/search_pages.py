@@ -15,9 +15,12 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.rendering import HEADERS
 
 MOST_KEPT: Final = 8_000_000
-"""Bytes of memory."""
+"""The most memory for cached pages, in bytes."""
 MOST_COMPRESSED: Final = 0.5
-"""Of the length of a page: it is kept compressed too, once somebody accepts that."""
+"""The assumed size of a compressed page, as a part of its length.
+
+A page is also cached compressed if a browser asks so.
+"""
 Make = Callable[[], str]
 
 
@@ -25,7 +28,7 @@ class SearchPages:
     def __init__(self, work: WorkAdmission) -> None:
         self._work = work
         self._kept: OrderedDict[tuple[str, ...], Kept] = OrderedDict()
-        """By what the page depends on, the one that was asked for last at the end."""
+        """The pages by everything that they depend on. The most recently requested page is at the end."""
         self._size = 0
         self._making: dict[tuple[str, ...], asyncio.Task[Kept]] = {}
 

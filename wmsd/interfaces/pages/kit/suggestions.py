@@ -12,9 +12,9 @@ from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 MOST: Final = 99
-"""A longer list would make the form heavy, and a part of a list would look like all of it."""
+"""The most suggestions. A longer list would make the form heavy, and a part of a list would look complete."""
 MOST_IN_TEXT: Final = 30
-"""Of codes that stand in a sentence below a field of several lines."""
+"""The most codes in a sentence below a field with several lines."""
 FROM: Final[Mapping[str, tuple[str, str]]] = {
     "operator_code": ("operators", "code"),
     "company_code": ("companies", "code"),
@@ -23,10 +23,10 @@ FROM: Final[Mapping[str, tuple[str, str]]] = {
     "packaging_type_code": ("packaging-types", "code"),
     **{REFERRING[field].name: (resource.name, "code") for field, resource in REFERRED.items()},
 }
-"""The resource that has them and what is typed of each, by the name of the field."""
+"""The resource with the codes, and the field that is typed, by the name of the form field."""
 
 FILLED_IN: Final = frozenset({"warehouse", "client"})
-"""Fields that a new form fills in where there is one choice."""
+"""Fields that a new form fills in if there is only one choice."""
 ACTIVE: Final = "active"
 
 

@@ -38,16 +38,16 @@ QUANTITIES: Final = frozenset(
 )
 """Fields of the lines of documents that have units."""
 CODED: Final = frozenset({"disposition", "type"})
-"""Fields whose codes have words, also in what was before and after."""
+"""Fields whose codes have words, including in lists of changes."""
 SHORT: Final = 3
-"""Decimals of a number of boxes that are shown."""
+"""The most decimals of a number of boxes."""
 A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-"""As the API writes it."""
+"""A moment as the API writes it."""
 FIGURES: Final = ("number", "integer", "table")
 PARTS_NAMED: Final = {"lot_number": "lot_number", "serials": "serial", "serial_data": "serial"}
-"""Fields of lines, and the field by which the page of each lot or serial in them is found."""
+"""Fields of lines with lots or serials, and the field that names the page of each."""
 Show = Callable[[Any], str]
-"""The markup of a value of a field, which is not nothing."""
+"""The function that returns the HTML of a value. The value is neither None nor an empty list."""
 
 
 def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup:
@@ -114,7 +114,7 @@ def lines(
 
 
 LeadsTo = Callable[[Mapping[str, Any]], str]
-"""The address that a record's key leads to, escaped."""
+"""The function that returns the address to which a record's key links, escaped."""
 
 
 class Column(NamedTuple):
@@ -123,7 +123,7 @@ class Column(NamedTuple):
     show: Show
     leads_to: LeadsTo | None
     of_record: Callable[[Mapping[str, Any]], str] | None
-    """The markup of what several fields tell together."""
+    """The function that returns the HTML for several fields of a record together."""
 
 
 def _body(

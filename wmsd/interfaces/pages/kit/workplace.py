@@ -23,7 +23,7 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import profile_actions
 
 MOST_OTHERS: Final = 20
-"""Companies that each page of a company names, so that one may go on to the same page there."""
+"""The most other companies on each page of a company, as links to the same page there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Workplace(ABC):
     code: str
 
     ALL: ClassVar[tuple[Resource, ...]]
-    """What there is, whoever asks."""
+    """All resources of this kind of workplace, whatever the person may read."""
 
     @property
     @abstractmethod
@@ -123,13 +123,13 @@ class CompanyWorkplace(Workplace):
     sandbox: bool
     frozen_at: str | None
     time_zone: str | None
-    """Its own, if it has one."""
+    """The time zone of the company, or None if the company uses that of the installation."""
     modules: frozenset[str]
     abilities: frozenset[str]
     others: Sequence[Company]
     """The first other companies that the person may use."""
     has_more: bool
-    """Whether there are others than these."""
+    """True if the person may use more companies than `others`."""
 
     ALL = RESOURCES
 
@@ -192,7 +192,7 @@ class PersonalWorkplace(AdminWorkplace):
 
 
 AT = web.RequestKey("at", Workplace)
-"""Where the page of the request is."""
+"""The workplace of the page."""
 
 
 def place_of(request: web.Request) -> type[Workplace]:

@@ -11,23 +11,23 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 ARTICLE: Final = "article_id"
 WAREHOUSE: Final = "warehouse_id"
 QUANTITIES: Final = (("quantity_um3pl", "unit_3pl"), ("quantity", "unit"))
-"""The quantities of a line and the fields of its article that have their units: first as people count."""
+"""The quantities of a line, and the fields of the article with their units. The counted quantity comes first."""
 LINES_OF: Final = {kind.name: kind.table.lines for kind in DOCUMENTS}
-"""The field that holds the lines, by the name of the kind of document."""
+"""The field with the lines, by the name of the kind of document."""
 SERIALS: Final = ("serials", "serial_data")
 
 
 class GoodsLine(NamedTuple):
     article: Mapping[str, Any]
-    """All that the person may read of it; at least its code."""
+    """All fields of the article that the person may read; at least its code."""
     warehouse: Mapping[str, Any] | None
     amounts: Sequence[tuple[Decimal | int, str]]
-    """What was counted, and the same in the article's own unit where that is another. Each has its unit."""
+    """The counted quantity and, if its unit is another, the quantity in the article's unit, each with the unit."""
     lot: str
     serials: Sequence[str]
     disposition: str
     own_unit: str
-    """That of the article."""
+    """The unit of the article."""
     expected: Decimal | int | None
 
     @property

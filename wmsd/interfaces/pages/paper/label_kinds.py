@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_LABELS: Final = 1000
-"""On one page."""
+"""The most labels on a page."""
 LOT, SERIAL = "10", "21"
-"""Application identifiers of GS1."""
+"""The application identifiers of GS1 for a lot and a serial."""
 REFERENCES: Final = ("customer_reference", "external_ref")
 
 
@@ -36,9 +36,9 @@ class Label(NamedTuple):
     details: tuple[str, ...]
     barcode: "Markup | None"
     text: str
-    """What the barcode says, for people."""
+    """The text of the barcode for people."""
     copies: int = 1
-    """As many as there are goods."""
+    """The number of copies: one for each unit of the goods."""
 
 
 class TooMany(Exception):
@@ -60,19 +60,19 @@ def within_bounds(names: Collection[str]) -> Collection[str]:
 
 
 LabelsOf = Callable[[Workplace, Resource, Mapping[str, Any]], Awaitable[list[Label]]]
-"""Those of a record. Raises TooMany."""
+"""A function that returns the labels of a record. It raises TooMany if a page cannot have so many."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelKind:
     name: str
-    """In addresses."""
+    """The name in addresses."""
     text: str
     labels: LabelsOf
     empty: str = ""
-    """What is said of a record that has none."""
+    """The message for a record without such labels."""
     reads: Operation | None = None
-    """What the person must be able to read beside the record."""
+    """The operation that the person must be allowed to use, in addition to reading the record."""
     is_numbered: bool = False
 
 
@@ -201,6 +201,6 @@ LABELS: Final[Mapping[str, tuple[LabelKind, ...]]] = {
     RECEPTIONS.name: (GOODS, PALLETS),
     RETURNS.name: (GOODS,),
 }
-"""By the name of the resource."""
+"""The kinds of labels by the name of the resource."""
 FOUND_BY: Final = {"articles": find_articles, "stock": find_stock}
 """The operations that find several records of a resource, whose labels are printed together."""

@@ -25,10 +25,10 @@ from wmsd.interfaces.pages.paper.label_kinds import (
 from wmsd.warehouse.papers.actions import get_papers
 
 MOST_RECORDS: Final = 50
-"""That can be ticked in a list."""
+"""The most records that can be ticked in a list."""
 LONGEST_ID: Final = 15
 RECORD: Final = "record."
-"""What the field of a tick begins with, before the id of the record."""
+"""The beginning of the name of a checkbox. The id of the record follows."""
 
 
 SIZES: Final[Mapping[str, int]] = {
@@ -38,8 +38,9 @@ SIZES: Final[Mapping[str, int]] = {
     "label-100x50": 1,
     "label-100x150": 1,
 }
-"""How many labels are on a sheet of each size. The names stand in addresses, and as classes in the stylesheet,
-which has the measures.
+"""The number of labels on a sheet of each size.
+
+The names are in addresses. They are also classes of the stylesheet, which has the measurements.
 """
 
 
@@ -56,11 +57,11 @@ class Labelled:
     resource: Resource
     records: Sequence[Mapping[str, Any]]
     name: str
-    """What people call it."""
+    """The name of the record for people, or the number of records."""
     address: str
-    """Of the record, or of the list."""
+    """The address of the record or of the list."""
     ids: str = ""
-    """Those of several, with commas."""
+    """The ids of several records, separated by commas."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:

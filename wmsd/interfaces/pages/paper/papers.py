@@ -39,7 +39,7 @@ LOGO_HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-"""The address of a logo has its hash, so browsers keep it for good."""
+"""The address of a logo contains its hash, so browsers may cache the logo forever."""
 DONE: Final = {
     "change": "The papers are changed.",
     "logo": "The logo is changed.",

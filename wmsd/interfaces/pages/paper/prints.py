@@ -24,23 +24,23 @@ from wmsd.warehouse.sales_orders.rules import SHIPPED
 PARTNER: Final = "partner_id"
 PURCHASE_ORDER: Final = "purchase_order_id"
 PAPER_SIZES: Final = {"a4": "A4", "a6": "A6"}
-"""Each is a class of the stylesheet."""
+"""The sizes of paper. Each name is a class of the stylesheet."""
 OF_COUNT: Final = ("warehouse_id", "external_ref", "notes")
 
 
 class Print(NamedTuple):
     name: str
-    """In addresses."""
+    """The name in addresses."""
     title: str
     facts: tuple[str, ...]
-    """The fields of the document that stand above its lines, where they are filled in."""
+    """The fields of the document above its lines. Empty fields are left out."""
     signatures: tuple[str, ...]
     is_for_picking: bool = False
-    """Whether it leads through the warehouse: by warehouse and article, with a box for each line."""
+    """True if the lines are sorted by warehouse and article, with a checkbox for each line."""
     has_loaded: bool = False
-    """Whether it names the lots and serials that have left, once they have."""
+    """True if the print names the lots and serials of the goods after they were loaded."""
     counts: Literal["", "expected", "blind"] = ""
-    """Whether people write down on it what they count, with what is expected or without."""
+    """Says if people write counted quantities on the print, with or without the expected quantities."""
 
 
 PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
@@ -81,7 +81,7 @@ PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
         Print("blind-count-sheet", "Blind count sheet", OF_COUNT, ("Counted by", "Checked by"), counts="blind"),
     ),
 }
-"""By the name of the kind of document."""
+"""The prints by the name of the kind of document."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:

@@ -28,7 +28,10 @@ BROWSERS: Final = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""In an order in which each stands before those whose names it sends too."""
+"""The marks of browsers in User-Agent headers, and their names.
+
+A browser comes before other browsers whose marks it also sends.
+"""
 SYSTEMS: Final = (
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -48,7 +51,7 @@ FIELDS: Final = (
     ("password", "New password, at least %(shortest)s characters", "password", "new-password"),
     ("again", "The new password again", "password", "new-password"),
 )
-"""Their names, what they are called, their types, and what browsers fill them with."""
+"""The name, the label, the type and the autocomplete value of each field."""
 
 
 def named(agent: str) -> str:

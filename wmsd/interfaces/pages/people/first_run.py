@@ -33,7 +33,7 @@ FIELDS: Final = (
     ("password", "Password, at least %(shortest)s characters", "password", "new-password"),
     ("again", "The password again", "password", "new-password"),
 )
-"""Their names, what they are called, their types, and what browsers fill them with."""
+"""The name, the label, the type and the autocomplete value of each field."""
 
 
 async def show_first_admin(door: PageClient, request: web.Request) -> web.Response:

@@ -15,7 +15,7 @@ FIELDS: Final = (
     ("password", "Password, at least %(shortest)s characters", "password", "new-password"),
     ("again", "The password again", "password", "new-password"),
 )
-"""As those of the first admin."""
+"""The fields, with the same parts as in `first_run.py`."""
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:

@@ -23,20 +23,21 @@ FIELDS = (
     ("email", "E-mail address", "text", "username"),
     ("password", "Password", "password", "current-password"),
 )
-"""Their names, what they are called, their types, and what browsers fill them with. A field of the type `email`
-sends no letters beyond ASCII before the @.
+"""The name, the label, the type and the autocomplete value of each field.
+
+A field of the type `email` would accept only ASCII letters before the @.
 """
 STAY = "stay"
-"""A box: the browser is to keep the session when somebody closes it."""
+"""A checkbox: the browser keeps the session after the browser is closed."""
 GO_ON: Final = "go_on"
-"""The button for whoever has signed in in another tab, such as through a provider."""
+"""The button for a person who has signed in in another tab, for example through a provider."""
 OF: Final = "of"
-"""A hidden field: the id of the person who has filled in the form that comes along."""
+"""A hidden field: the id of the user who filled in the form that is carried along."""
 IN_ANOTHER_TAB: Final = f"{SIGN_IN}?done=tab"
-"""Where the other tab leads."""
+"""The page of the other tab after the sign-in."""
 NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, and go on then."
 CARRIED: Final = "form."
-"""What the names of the fields of a form begin with that comes along."""
+"""The beginning of the names of fields that are carried along."""
 
 
 class GoingOn(NamedTuple):
@@ -51,9 +52,9 @@ class GoingOn(NamedTuple):
     carried: Mapping[str, str] = {}
     user_id: int | None = None
     stays: bool = False
-    """Whether the browser is to keep the session when somebody closes it."""
+    """True if the browser keeps the session after the browser is closed."""
     form_of: str = ""
-    """The id of the person who has filled in that form, as the page says it."""
+    """The id of the user who filled in the form, as the page sends it."""
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:

@@ -14,7 +14,7 @@ from wmsd.tenants.sign_on.open_sign_ons import SECONDS
 TO_PROVIDER = f"{SIGN_IN}/{{provider:[a-z0-9-]+}}"
 BACK = f"{TO_PROVIDER}/back"
 SENT_BACK = ("state", "code", "iss", "error")
-"""Of what a provider sends, what is looked at."""
+"""The parameters from a provider that wmsd reads."""
 NOT_BEGUN = (
     "This browser has begun no sign-in that could end here, or it took more than ten minutes. Begin again at the "
     "page for signing in."

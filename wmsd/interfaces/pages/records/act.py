@@ -39,23 +39,23 @@ from wmsd.interfaces.pages.records.line_notes import line_notes
 
 LINES: Final = "lines"
 MORE: Final = "more"
-"""Asks for more empty rows of a field."""
+"""A button that asks for more empty rows of a field."""
 THEN: Final = "then"
-"""Asks for the form of the act that may follow."""
+"""A button that asks for the form of the action that may follow."""
 SEEN_AT: Final = "seen_at"
-"""The moment in which the page of a form was shown."""
+"""The time at which the page of a form was shown."""
 SET: Final = "set"
-"""Asks for the form with the abilities of a set ticked."""
+"""A button that ticks the abilities of a set in the form."""
 EMPTY_ROWS: Final = 5
 MOST_ROWS_AT_ONCE: Final = 100
-"""A form with more rows is rendered on a thread, so that other requests go on meanwhile."""
+"""A form with more rows is rendered on a thread, so that other requests are not blocked."""
 CHANGED_MEANWHILE: Final = (
     "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
     "and send the form again to save yours over it."
 )
 INVALID: Final = 422
 KEY_REUSED: Final = "IDEMPOTENCY_KEY_REUSED"
-"""The error of a form that was sent before, with something else in it."""
+"""The error code of a form that was already sent with other values."""
 SAVED_BEFORE: Final = (
     "This form was sent before, and what was in it then is saved. Send it again only if you want that once more, "
     "with what stands here now."

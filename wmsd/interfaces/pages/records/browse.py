@@ -30,9 +30,9 @@ from wmsd.warehouse.search.part_filters import MOST_FOUND
 
 PER_PAGE: Final = 50
 FINDS: Final = {"partner": "partners", "article": "articles"}
-"""Filters that list what somebody may mean, and where it is found."""
+"""Filters that suggest records while a person types, and the records that are searched."""
 MOST_UNDER: Final = 20
-"""Records of another resource that stand under one, the newest first where they have such an order."""
+"""The most records of another resource on the page of a record, the newest first if the list has this order."""
 LAST: Final = ("created_at", "updated_at")
 ARTICLE: Final = "article_id"
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
@@ -41,9 +41,9 @@ TRIED_AT: Final = {
     for version, routes in (("v2", V2), ("v1", V1))
     for route in routes
 }
-"""Where an operation is tried out."""
+"""The pages for trying out operations, by the name of the operation."""
 RARE: Final = frozenset({"lot_number", "serial", "serials", "counted_at", "booked_quantity", "count_again"})
-"""Columns of lines that most documents have nothing in."""
+"""Columns of lines that are empty in most documents."""
 
 
 async def show_first(at: Workplace, request: web.Request) -> web.Response:
@@ -227,7 +227,7 @@ def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[
 
 
 AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
-"""By what the audit names records of the installation."""
+"""The field by which the audit names a record of the installation, by the name of the resource."""
 
 
 def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:

@@ -24,12 +24,15 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 AT_ONCE: Final = 50
-"""Records in a group."""
+"""The records in a group."""
 MOST: Final = 500
 ACT, ALL, GO = "act", "all", "go"
-"""The chosen act; whether it is for all that match; whether it is to be done now, and not asked for first."""
+"""The fields for the chosen action, for all matching records, and for running the action now.
+
+Without `go`, the page asks first.
+"""
 RECORD: Final = "record."
-"""What a field for a record begins with, before its id. Its value is what people call the record."""
+"""The beginning of the name of a record's field. The record's id follows. The value is its name for people."""
 FAILED: Final = "failed."
 REASON: Final = "because."
 DONE: Final = "done"

@@ -32,10 +32,10 @@ class Beginning(NamedTuple):
 
 
 IDS: Final = re.compile(r"[0-9]{1,15}(,[0-9]{1,15}){0,499}", re.ASCII)
-"""An id, or those of as many records as a list lets one choose."""
+"""An id, or the ids of up to 500 records, the most that can be chosen in a list."""
 MILLIONTH: Final = Decimal("0.000001")
 ITEM: Final = "po_item_id"
-"""The hidden field of a row that says which item it is about."""
+"""The hidden field of a row with the id of the item that the row is about."""
 
 
 async def beginning_of(
@@ -213,7 +213,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "returns": Source("sales-orders", "sales_order", _of_sales_order),
     "counts": Source("counts", "count", _of_count),
 }
-"""By the resource of the document that is made."""
+"""The source of a new document, by the name of its resource."""
 FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
     "counts": (
         Source("warehouses", "in_warehouse", _of_warehouse),
@@ -221,4 +221,4 @@ FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
         Source("stock", "stock", _of_stock),
     )
 }
-"""What else the form can begin with."""
+"""Further sources for the form of a new document."""

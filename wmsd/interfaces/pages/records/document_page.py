@@ -17,14 +17,14 @@ from wmsd.warehouse.packaging.actions import walk_packaging_balances
 HISTORY: Final = "status_history"
 PARTNER: Final = "partner_id"
 MEANWHILE: Final = "meanwhile"
-"""What the address says after a step that was not done, because somebody had changed the document."""
+"""The outcome in the address after a step that was not run, because somebody had changed the document."""
 
 
 class Step(NamedTuple):
     status: str
     state: Literal["done", "now", "to-come"]
     at: str | None
-    """When the document has reached it."""
+    """The time at which the document reached the status."""
 
 
 class Offer(NamedTuple):

@@ -30,12 +30,12 @@ EXPORTS: Final[Mapping[str, Operation]] = {
     for resource in RESOURCES
     if can_be_exported(resource.name)
 }
-"""By the name of the resource, which is that of the kind."""
+"""The operations of exports by the name of the resource, which is also the kind of records in the import."""
 NOT_IN_A_CELL: Final = ("table", "facts")
 FORMAT: Final = "format"
 FOR_IMPORT: Final = "import"
 PLACE: Final = ("page", "cursor")
-"""Parameters that say where in a list one is."""
+"""Parameters for a place in a list."""
 RECORDS_AT_ONCE: Final = 500
 
 
@@ -43,10 +43,10 @@ class ListFile(NamedTuple):
     name: str
     """The beginning of the file's name."""
     walking: Operation
-    """Its answers are lines (see `Lines`)."""
+    """The operation that reads the records. It answers with lines (see `Lines`)."""
     columns: Sequence[str]
     moments: Collection[str] = ()
-    """The columns that are by the clocks of the page."""
+    """The columns with times in the time zone of the page."""
 
     @property
     def headings(self) -> list[str]:

@@ -14,7 +14,7 @@ from wmsd.warehouse.stock.schema import MovementKind
 
 MINUS: Final = "\N{MINUS SIGN}"
 CLOSE: Final = "\N{NO-BREAK SPACE}"
-"""Keeps a sign and its number in one line."""
+"""A space that keeps a sign and its number on the same line."""
 Number = Decimal | int
 
 

@@ -21,7 +21,7 @@ ARTICLE: Final = "article_code"
 QUANTITY_3PL: Final = "quantity_um3pl"
 WAREHOUSE: Final = "warehouse"
 MOST_WAREHOUSES: Final = 10
-"""Warehouses of a form from which its lines take goods. Lines of further ones have no notes."""
+"""The most warehouses of a form whose lines get notes."""
 
 
 class Line(NamedTuple):

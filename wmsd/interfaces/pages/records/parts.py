@@ -18,7 +18,7 @@ from wmsd.warehouse.stock import part_actions
 
 PER_PAGE: Final = 50
 FIRST: Final = 20
-"""Of what stands beside other things on a page."""
+"""The most records in a part of a page."""
 ARTICLES: Final = BY_NAME["articles"]
 STOCK: Final = BY_NAME["stock"]
 AMOUNTS: Final = ("quantity", "reserved", "quarantined", "available")

@@ -25,7 +25,7 @@ from wmsd.warehouse.stock.schema import MovementKind
 PER_PAGE: Final = 50
 STOCK: Final = BY_NAME["stock"]
 CHOSEN: Final = ("kind", "after", "until")
-"""What says of which movements the list is."""
+"""The parameters that choose the movements of the list."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:

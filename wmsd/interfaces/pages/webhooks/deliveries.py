@@ -21,9 +21,9 @@ from wmsd.interfaces.pages.webhooks import log_filters
 
 PER_PAGE: Final = 50
 OPEN: Final = frozenset({"pending", "held"})
-"""Statuses of deliveries that are still to be sent."""
+"""The statuses of deliveries that are not sent yet."""
 CHOSEN: Final = "delivery:"
-"""Begins the name of the box beside a delivery."""
+"""The beginning of the name of the checkbox of a delivery."""
 
 
 async def again(at: Workplace, request: web.Request) -> web.Response:

@@ -16,9 +16,9 @@ from wmsd.interfaces.pages.webhooks.deliveries import OPEN
 from wmsd.interfaces.pages.work.requests import laid_out
 
 LAID_OUT: Final = 4096
-"""Characters of a body that is also shown in lines."""
+"""The most characters of a body that is also shown with one field per line."""
 SHOWN_OF_BODY: Final = 8192
-"""Characters of a body. The rest of a longer one would make the page heavy; the API has it."""
+"""The most characters of a body. More would make the page heavy; the API returns the whole body."""
 
 
 async def again(at: Workplace, request: web.Request) -> web.Response:

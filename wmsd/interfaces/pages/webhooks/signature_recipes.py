@@ -8,14 +8,14 @@ from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.text.code_literals import double_quoted_text, single_quoted_text
 
 LONGEST_LITERAL: Final = 2048
-"""Characters of a body that stand in a recipe; a longer one is read from the file that the page offers."""
+"""The most characters of a body inside a recipe. A longer body is read from the file that the page offers."""
 FILE: Final = "body.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     name: str
-    """In the page's addresses."""
+    """The name in the page's addresses."""
     language: str
     text: str
 

@@ -19,7 +19,7 @@ from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.work.uploads import Sent, receive_upload
 
 MOST_ARRIVING: Final = 2
-"""Files of a company that arrive at the same time."""
+"""The most files of a company that may be uploaded at the same time."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "decimal": ("point", "comma"),
     "delimiter": ("comma", "semicolon", "tab"),

@@ -20,9 +20,12 @@ from wmsd.interfaces.pages.kit.rendering import HEADERS
 LIVE: Final = "/live"
 STREAM: Final = "text/event-stream"
 BEAT_SECONDS: Final = 10.0
-"""The longest time without a message. A browser that has gone is noticed by then."""
+"""The longest time without a message. After this time, the server notices that a browser has gone."""
 LEAST_SECONDS: Final = 1.0
-"""Between two messages, up to `AT_FULL_PACE` streams; beyond that it grows, because orders go first."""
+"""The shortest time between two messages for up to `AT_FULL_PACE` streams.
+
+With more streams the time grows, because requests for work come first.
+"""
 AT_FULL_PACE: Final = 100
 
 

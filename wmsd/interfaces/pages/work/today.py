@@ -25,7 +25,7 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 PER_PAGE: Final = 50
 PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
-"""In addresses, by the name of the kind."""
+"""The name in addresses, by the name of the kind of document."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:

@@ -40,7 +40,7 @@ class Sent:
     file_name: str = ""
     bytes: int = 0
     content: bytearray = field(default_factory=bytearray)
-    """The file itself, where it is held in memory."""
+    """The content of the file, if it is kept in memory."""
 
 
 async def receive_upload(browser: Browser, target: Path | None, most: int, too_large: str) -> Sent:

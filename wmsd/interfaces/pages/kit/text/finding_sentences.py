@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from wmsd.contract.findings import FindingKind
 
 A_SENTENCE: Final = "sentence"
-"""The name of a place in which a sentence stands that is told elsewhere too."""
+"""The name of a place for a sentence that is also used elsewhere."""
 DEEPEST: Final = 5
-"""A text of ours may stand in another: so deep."""
+"""The most levels of texts of wmsd inside each other."""
 
 
 def sentence_of(found: Mapping[str, Any]) -> str:

@@ -28,16 +28,16 @@ PLACE: Final = "{}"
 CATALOGUES: Final = files("wmsd.interfaces.pages") / "catalogues"
 DEFAULT: Final = "en"
 OFFERED: tuple[str, ...] = ("en", "ro")
-"""The languages whose catalogue is complete."""
+"""The languages with a complete catalogue."""
 ERROR: Final = "error"
 FINDING: Final = "finding"
 LONGEST_TOLD: Final = 2000
-"""Characters of a sentence in which values are looked for."""
+"""The most characters of a sentence in which values are searched."""
 ENDS: Final = (".", "?", "!")
 PLACES: Final = re.compile(r"\{\w+\}")
 BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
 current: ContextVar[str] = ContextVar("language", default=DEFAULT)
-"""Of the page that is made."""
+"""The language of the current page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from wmsd.interfaces.pages.kit.text.language import formats, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 MOST_DIGITS: Final = 18
-"""Of a whole number. Those of more are refused as any other that is too large."""
+"""The most digits of a whole number. A number with more digits is refused as too large."""
 LONGEST: Final = 100
-"""Characters that are read as a number."""
+"""The most characters that are read as a number."""
 WHOLE: Final = "30"
-"""An example of a whole number."""
+"""An example of a whole number, for errors."""
 BLANK: Final = "\u202f"
 SPANS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 

@@ -20,9 +20,9 @@ STATUSES: Final = {
     "RECEPTIONAT": "Received",
     "FINALIZAT": "Finished",
 }
-"""Of documents."""
+"""The statuses of documents."""
 DISPOSITIONS: Final = {"RESTOC": "Restock", "CARANTINA": "Quarantine", "DISTRUS": "Destroyed"}
-"""What becomes of goods that come back."""
+"""What happens to returned goods."""
 LABEL_SIZES: Final = {
     "label-sheet": "A4 sheet with 24 labels, 70 x 37 mm",
     "label-a6": "A6, 105 x 148 mm",

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from wmsd.base.time_zones import MINUTE, SECOND, UTC_ZONE, day_in, local_minute, offset
 
 DAY: Final = 10
-"""Characters of a moment in ISO 8601 to there."""
+"""The characters of the date in an ISO 8601 moment."""
 
 
 class Here(NamedTuple):
@@ -21,7 +21,7 @@ class Here(NamedTuple):
 
 NOWHERE: Final = Here(UTC_ZONE, datetime(1970, 1, 1, tzinfo=UTC))
 current: ContextVar[Here] = ContextVar("time_zone", default=NOWHERE)
-"""Where the page that is made is read, and when."""
+"""The time zone and the time of the current page."""
 
 
 def begin(zone: ZoneInfo, now: datetime) -> None:
