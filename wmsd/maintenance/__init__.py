@@ -1,1 +1,1 @@
-"""What keeps an installation: backups, moves of companies, the doctor, upgrades."""
+"""The upkeep of an installation: backups, moves of companies, the doctor and upgrades."""

@@ -1,1 +1,1 @@
-"""Backups of an installation: makes, lists, proves and restores them."""
+"""Backups of an installation: create, list, verify and restore them."""

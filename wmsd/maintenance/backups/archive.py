@@ -1,9 +1,9 @@
-"""The archive of a backup: a tar file, compressed by gzip, that `tar` can read without wmsd.
+"""The archive of a backup: a tar file, compressed with gzip, that `tar` can read without wmsd.
 
-Each entry is compressed by itself, as a gzip member (RFC 1952, section 2.2): so one file can be taken out
-without reading the others, and one that could not be copied to its end is cut off again. The last entry is the
-manifest. Where it begins stands at the very end of the archive: in an empty member, as an extra field of its
-header (section 2.3.1.1), which every reader of gzip passes over. The idea is that of eStargz.
+Each entry is a separate gzip member (RFC 1952, section 2.2). One file can therefore be extracted without reading
+the others, and an entry that was only partly copied can be cut off again. The last entry is the manifest. The
+archive ends with an empty gzip member. An extra field of its header (section 2.3.1.1), which every gzip reader
+skips, stores the offset of the manifest. The idea comes from eStargz.
 """
 
 import hashlib
@@ -27,47 +27,50 @@ from wmsd.maintenance.backups.folder import UNFINISHED
 from wmsd.maintenance.backups.manifest import Manifest
 
 LEVEL: Final = 1
-"""Of ISA-L's levels 0 to 3. The higher ones gain a few percent, and take twice the time."""
+"""The compression level, from ISA-L's levels 0 to 3. The higher levels save a few percent and take twice the
+time.
+"""
 BLOCK: Final = 512
 END: Final = struct.Struct("< 10s H 2s H Q 10s")
-"""An empty gzip member: its header, the length of the extra field, that field's id, its length and content (where
-the manifest begins), and the end of the member.
+"""An empty gzip member: the header, the length of the extra field, the id, length and content of that field (the
+offset of the manifest), and the end of the member.
 """
 END_HEAD: Final = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 255))
 MEMBER_HEAD: Final = bytes((0x1F, 0x8B, 8, 0))
-"""Of every other member: deflate, and no flags."""
+"""The start of every other gzip member: compressed with deflate, no flags."""
 END_ID: Final = b"WM"
 END_TAIL: Final = bytes((3, 0)) + bytes(8)
 MOST_COMPRESSED: Final = 1032
-"""How many bytes one byte of deflate can stand for (zlib's technical details)."""
+"""The largest number of bytes that one byte of deflate can expand to (zlib's technical details)."""
 MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 PIECE_BYTES: Final = 1024 * 1024
 MODE: Final = 0o600
-ISAL_ERROR: Final[Any] = isal_zlib.error  # its types say that it is no class
+ISAL_ERROR: Final[Any] = isal_zlib.error  # the type stubs do not declare a class
 DAMAGES: Final = (tarfile.HeaderError, igzip.BadGzipFile, ISAL_ERROR, EOFError)
 
 
 class NotRead(StorageError):
-    """The disk did not give the archive's bytes, so that nothing is known of them."""
+    """The bytes of the archive cannot be read from the disk, so the state of the archive is unknown."""
 
 
 class Added(NamedTuple):
-    """Where an entry begins in the archive, and the sum of its content."""
+    """An added entry: its offset in the archive, and the checksum of its content."""
 
     at: int
     sha256: str
 
 
 class ArchiveWriter:
-    """Writes entries one after the other, then the manifest, into a file that is open for writing."""
+    """A writer of entries, followed by the manifest, into a file that is open for writing."""
 
     def __init__(self, file: IO[bytes], modified: datetime) -> None:
         self._file = file
         self._modified = int(modified.timestamp())
 
     def add(self, name: str, size: int, pieces: Iterable[bytes]) -> Added:
-        """Adds an entry, or nothing when that fails. Raises OSError, StorageError when there are not so many
-        bytes, and what `pieces` raises.
+        """Add an entry. If that fails, leave the archive unchanged.
+
+        Raise OSError, StorageError if `pieces` do not have `size` bytes, and whatever `pieces` raises.
         """
         at = self._file.tell()
         digest, left = hashlib.sha256(), size
@@ -88,7 +91,7 @@ class ArchiveWriter:
         return Added(at, digest.hexdigest())
 
     def finish(self, manifest: Manifest) -> None:
-        """Writes the manifest and the end. Raises OSError."""
+        """Write the manifest and the end of the archive. Raise OSError."""
         text = manifest.model_dump_json(indent=1).encode()
         entry = self._header(manifests.NAME, len(text)) + text + bytes(-len(text) % BLOCK + 2 * BLOCK)
         at = self._file.tell()
@@ -103,8 +106,8 @@ class ArchiveWriter:
 
 @contextmanager
 def new_archive(path: Path, moment: datetime) -> Iterator[ArchiveWriter]:
-    """An archive that is at `path` once it is whole and on the disk. What fails before leaves nothing. Raises
-    OSError.
+    """Create an archive that appears at `path` only when it is complete and on the disk. A failure leaves no file
+    behind. Raise OSError.
     """
     unfinished = path.with_name(f"{UNFINISHED}{path.name}")
     unfinished.unlink(missing_ok=True)
@@ -118,14 +121,16 @@ def new_archive(path: Path, moment: datetime) -> Iterator[ArchiveWriter]:
 
 
 def readable_manifests(archives: Iterable[Path]) -> Iterator[tuple[Path, Manifest]]:
-    """The manifests of those archives that can be read."""
+    """Yield the paths and manifests of those archives whose manifest can be read."""
     for path in archives:
         with suppress(StorageError):
             yield path, read_manifest(path)
 
 
 def scheduled_archives(archives: Iterable[Path], installation: str) -> dict[Path, Manifest]:
-    """The manifests of those that a schedule of this installation made. One that cannot be read is nobody's."""
+    """Return the manifests of the archives that a schedule of `installation` created, by path. Archives that
+    cannot be read are skipped.
+    """
     return {
         path: manifest
         for path, manifest in readable_manifests(archives)
@@ -134,7 +139,9 @@ def scheduled_archives(archives: Iterable[Path], installation: str) -> dict[Path
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Raises StorageError when it is no archive of ours, or cut short."""
+    """Return the manifest of an archive. Raise StorageError if the file is not an archive of wmsd or is
+    truncated.
+    """
     with _as_sentences(path), path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - END.size))
@@ -154,8 +161,8 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _check_sizes(path: Path, manifest: Manifest, end: int) -> None:
-    """Raises StorageError when the archive cannot hold the files that its manifest names, so that none is unpacked
-    to find that out.
+    """Raise StorageError if the archive is too small for the files in its manifest. This is detected before
+    anything is unpacked.
     """
     begins = sorted(
         {file.at for file in manifest.files} | {end, *(() if manifest.keys_at is None else [manifest.keys_at])}
@@ -178,12 +185,14 @@ def _manifest_at(end: bytes) -> int | None:
 
 
 def _opened(file: IO[bytes], mode: Literal["rb", "wb"]) -> Any:
-    """Compresses or decompresses on a thread. It leaves the file open."""
-    return igzip_threaded.open(file, mode, compresslevel=LEVEL, threads=1)  # type: ignore[no-untyped-call]  # it has no types
+    """Open a gzip stream that compresses or decompresses on a separate thread. Closing the stream leaves `file`
+    open.
+    """
+    return igzip_threaded.open(file, mode, compresslevel=LEVEL, threads=1)  # type: ignore[no-untyped-call]  # the module has no types
 
 
 class Entry:
-    """A file in the archive. Its bytes can be read once."""
+    """A file in the archive. Its bytes can be read only once."""
 
     def __init__(self, name: str, size: int, gzip: Any, archive: Path) -> None:
         self.name = name
@@ -192,7 +201,9 @@ class Entry:
         self._archive = archive
 
     def pieces(self) -> Iterator[bytes]:
-        """Raises StorageError when the archive ends before, or the sum is wrong."""
+        """Yield the bytes of the file. Raise StorageError if the archive ends too early or the checksum is
+        wrong.
+        """
         left = self.size
         while left:
             with _as_sentences(self._archive):
@@ -202,13 +213,15 @@ class Entry:
             left -= len(piece)
             yield piece
         with _as_sentences(self._archive):
-            self._gzip.read(-self.size % BLOCK + 1)  # past the end of the member, so that its sum is checked
+            self._gzip.read(-self.size % BLOCK + 1)  # past the end, so that gzip verifies the checksum
 
 
 @contextmanager
 def opened_entry(path: Path, at: int) -> Iterator[Entry]:
-    """The entry that begins there. Raises StorageError when the archive is damaged, and for anything but a
-    file. What whoever reads it raises, such as a full disk that it is written to, is no fault of the archive.
+    """Open the entry at offset `at`.
+
+    Raise StorageError if the archive is damaged or the entry is not a regular file. An error in the `with` block,
+    such as a full disk, is not reported as damage of the archive.
     """
     with ExitStack() as opened:
         with _as_sentences(path):
@@ -221,7 +234,9 @@ def opened_entry(path: Path, at: int) -> Iterator[Entry]:
 
 
 def _seek_member(file: IO[bytes], at: int) -> None:
-    """Raises EOFError when no member begins there with the header that this module writes."""
+    """Move to the member at offset `at`. Raise EOFError if there is no member with the header that this module
+    writes.
+    """
     file.seek(at)
     if file.read(len(MEMBER_HEAD)) != MEMBER_HEAD:
         raise EOFError("no file begins where one should")
@@ -229,14 +244,16 @@ def _seek_member(file: IO[bytes], at: int) -> None:
 
 
 def _next_entry(gzip: Any, archive: Path) -> Entry | None:
-    """None at the end. Raises StorageError, EOFError and tarfile.HeaderError."""
+    """Return the next entry, or None at the end of the archive. Raise StorageError, EOFError and
+    tarfile.HeaderError.
+    """
     head = gzip.read(BLOCK)
     if len(head) < BLOCK:
         raise EOFError("it ends before its last file")
     if not any(head):
         return None
     info = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
-    if info.size < 0:  # to read so many would read everything
+    if info.size < 0:  # a negative size would read everything
         raise EOFError(f"it gives {info.name!r} no size")
     if info.type != tarfile.REGTYPE:
         raise StorageError(f"The archive holds {info.name!r}, which is no file. It was left out.")
@@ -245,7 +262,7 @@ def _next_entry(gzip: Any, archive: Path) -> Entry | None:
 
 @contextmanager
 def _as_sentences(path: Path) -> Iterator[None]:
-    """Whatever is wrong with the archive, in a sentence."""
+    """Turn every error that the archive causes into a StorageError with a readable sentence."""
     try:
         yield
     except DAMAGES as error:

@@ -1,4 +1,4 @@
-"""Whether the installation has a backup that can be restored, in a sentence."""
+"""The verdict whether the installation has a backup that can be restored, as a sentence."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ REMEDY: Final = (
     "Mend what stands in its way, or put it back if it was moved. Then run wmsd backup schedule --run --now, "
     "which makes one, proves it and says what is wrong."
 )
-"""What to do where there is no backup to rely on, wherever that is told."""
+"""What to do when there is no backup to rely on. Every message about this ends with these sentences."""
 
 
 class Verdict(NamedTuple):
@@ -23,13 +23,13 @@ class Verdict(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The sentence by itself."""
+        """The sentence with a capital letter and a full stop."""
         return f"{self.sentence[0].upper()}{self.sentence[1:].rstrip('.')}."
 
 
 def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
-    """Of the scheduled backups that are there: it looks at the disk, so call it on a thread. `now` is by the
-    box's clock.
+    """Judge the scheduled backups. Call this function on a thread, because it reads the disk. `now` is in the
+    local time of the machine.
     """
     if settings.every == "never":
         return Verdict(True, "no backups are scheduled (backup.every)")
@@ -63,8 +63,10 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
 
 
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
-    """That the proven backup, or the last one, is gone. One that could not be restored anyway is no loss, nor is
-    one in a folder that the settings do not name any more.
+    """Return a sentence if the verified backup or the last backup has disappeared, else None.
+
+    A backup that could not be restored is not missed. Nor is a backup in a folder that is no longer the one in the
+    settings.
     """
     there, proven = record.there(settings), record.proven
     last = there.made
@@ -82,6 +84,8 @@ def _missed(path: str) -> str:
 
 
 def _shown(moment: str, now: datetime) -> str:
-    """`03:12` on the same day, else `2026-11-22 03:12`, by the clock of `now`."""
+    """Return the time as `03:12` if it is on the same day as `now`, else as `2026-11-22 03:12`, in the time zone
+    of `now`.
+    """
     local = timestamps.from_text(moment).astimezone(now.tzinfo)
     return f"{local:%H:%M}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""Makes a backup: one archive with a consistent copy of every file."""
+"""The creation of a backup: one archive with a consistent copy of every file."""
 
 import logging
 import os
@@ -49,7 +49,9 @@ class Made(NamedTuple):
 
 
 class Creation:
-    """One backup. What fails leaves nothing in the folder, and nothing is seen there before it is whole."""
+    """One backup. The archive appears in the folder only when it is complete, and a failure leaves nothing
+    there.
+    """
 
     def __init__(
         self,
@@ -60,8 +62,11 @@ class Creation:
         tell: Tell = silent,
         by_schedule: bool = False,
     ) -> None:
-        """`passphrase` encrypts the keys; without one they are sealed to the recovery phrases of the installation,
-        or left out where it has none. `tell` is called with every megabyte.
+        """Prepare the backup.
+
+        `passphrase` encrypts the keys. Without a passphrase, the keys are sealed to the recovery phrases of the
+        installation, or left out if the installation has no recovery phrase. `tell` is called after every
+        megabyte.
         """
         self._by_schedule = by_schedule
         self._data = data
@@ -74,7 +79,7 @@ class Creation:
         self._done = 0
 
     def make(self, name: str | None = None) -> Made:
-        """Makes the archive of that name; without one, it is named by the moment. Raises StorageError,
+        """Create the archive with the name `name`, or with a name from the current time. Raise StorageError,
         sqlite3.Error and OSError.
         """
         check_mounted(self._data.path, self._folder)
@@ -132,10 +137,12 @@ class Creation:
     def _add_platform(
         self, archive: ArchiveWriter
     ) -> tuple[BackedUpFile, str, dict[int, str], KeyRows | None, list[KnownPhrase]]:
-        """Also what platform.db says: the id of the installation, the companies' codes by their ids, the keys, and
-        the recovery phrases in use.
+        """Add platform.db to the archive.
+
+        Also return the content of platform.db that the manifest needs: the id of the installation, the company
+        codes by company id, the keys, and the recovery phrases in use.
         """
-        copy = self._data.path / f"{COPY}{os.getpid()}.db"  # where the server may write, whoever runs this
+        copy = self._data.path / f"{COPY}{os.getpid()}.db"  # the server may write here, whichever user runs this
         for remains in self._data.path.glob(f"{COPY}*"):
             remains.unlink()
         try:
@@ -154,7 +161,9 @@ class Creation:
         return file, installation, codes, keys, phrases
 
     def _add_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile | LeftOut:
-        """A company whose file cannot be read is left out: the others are saved all the same."""
+        """Add the file of a company. A company whose file cannot be read is left out, so that the other companies
+        are still saved.
+        """
         for _ in range(TRIES):
             done = self._done
             try:
@@ -177,7 +186,7 @@ class Creation:
 
 @contextmanager
 def _only_told(what: str) -> Iterator[None]:
-    """The backup is good without what is noted of it."""
+    """Log an OSError as a warning. The backup is good even if a note about it cannot be written."""
     try:
         yield
     except OSError as error:
@@ -185,7 +194,7 @@ def _only_told(what: str) -> Iterator[None]:
 
 
 def add_secrets(archive: ArchiveWriter, name: str, secrets: Sealed | None) -> dict[str, Any]:
-    """What the manifest says of them."""
+    """Add the secrets to the archive, and return the manifest fields that describe them."""
     if secrets is None:
         return {"keys": "left out"}
     at = archive.add(name, len(secrets.content), [secrets.content]).at
@@ -199,7 +208,7 @@ def add_company(
     owner: Owner,
     told: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
 ) -> BackedUpFile:
-    """Adds the present state of a company's file. Raises StateLost, StorageError, sqlite3.Error and OSError."""
+    """Add the present state of a company's file. Raise StateLost, StorageError, sqlite3.Error and OSError."""
     name = f"companies/{owner.company_id}.db"
     with source.state(data.path / name, owner) as state:
         figures = state.figures()
@@ -216,7 +225,9 @@ def add_company(
 
 
 def release_after(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
-    """The pieces of a state that was held until the last of them was read. Raises StateLost."""
+    """Yield the pieces of a snapshot, and end the snapshot after the last piece. Raise StateLost if the snapshot
+    was lost before.
+    """
     yield from pieces
     state.end()
 

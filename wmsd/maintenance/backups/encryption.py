@@ -1,7 +1,7 @@
-"""What is secret in an archive: encrypted with a passphrase, or sealed to recovery phrases.
+"""The secrets in an archive: encrypted with a passphrase, or sealed to recovery phrases.
 
-A person gives a text, typed or in a file, and need not say which of the two it is: the words of a recovery phrase
-carry a checksum, so hardly any passphrase is taken for one.
+A user types a text or names a file with the text, and need not say which of the two it is. The words of a recovery
+phrase have a checksum, so a passphrase is hardly ever mistaken for a recovery phrase.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,14 @@ FORM: Final = b"age-encryption.org/v1\n"
 class Sealed(NamedTuple):
     content: bytes
     phrases: list[SealedTo]
-    """Empty where a passphrase has encrypted it."""
+    """The recovery phrases that open the secrets. Empty if a passphrase encrypted them."""
 
 
 def seal_secrets(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> Sealed | None:
-    """`given`: a passphrase or a recovery phrase that somebody named for this archive, or the settings. It goes
-    before the recovery phrases of the installation. None when there is neither.
+    """Encrypt the secrets. Return None if there is neither a given text nor a recovery phrase.
+
+    `given` is a passphrase or a recovery phrase, named for this archive or in the settings. `given` takes
+    precedence over `phrases`, the recovery phrases of the installation.
     """
     if given is not None:
         phrase = phrase_in(given)
@@ -43,7 +45,9 @@ def seal_secrets(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]
 
 
 def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
-    """`given`: a passphrase or a recovery phrase. Raises NotOpened when it is not the right one."""
+    """Decrypt the secrets with `given`, a passphrase or a recovery phrase. Raise NotOpened if `given` is not the
+    right one.
+    """
     if not manifest.phrases:
         return decrypt_secrets(content, given)
     phrase = Phrase(given)
@@ -57,18 +61,22 @@ def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
 
 
 def may_open(manifest: Manifest, given: str) -> bool:
-    """Whether it is worth a try: the passphrase in the settings is none of the recovery phrases of an archive."""
+    """Return True if `given` may open the archive. A passphrase cannot open an archive that is sealed to recovery
+    phrases.
+    """
     return not manifest.phrases or phrase_in(given) is not None
 
 
 def check_form(content: bytes) -> None:
-    """What can be said without a passphrase or phrase. Raises StorageError when it is damaged."""
+    """Check what can be checked without a passphrase or phrase. Raise StorageError if the content is damaged."""
     if not content.startswith(FORM):
         raise StorageError("What is secret in this archive is damaged: it does not begin as a file of age does.")
 
 
 def said_of(manifest: Manifest) -> str:
-    """How the keys are protected in this archive, in words that go on a sentence: "The keys are …"."""
+    """Return how the keys are protected in this archive, as the end of a sentence that begins with "The keys are
+    …".
+    """
     if manifest.keys == "sealed":
         return "sealed with the key file, of which you need a copy too"
     if manifest.keys == "left out":

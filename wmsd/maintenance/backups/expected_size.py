@@ -1,4 +1,4 @@
-"""How large an archive will be, before it is made."""
+"""An estimate of the size of an archive, before it is created."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -17,16 +17,22 @@ MARGIN: Final = 1.1
 PIECES: Final = 64
 PIECE_BYTES: Final = 256 * 1024
 SHARE: Final = 0.5
-"""Of files that cannot be read."""
+"""The assumed ratio of compression if no file can be read."""
 
 
 def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
-    """By the last archive, or by compressing some of the files where there is none."""
+    """Estimate the size of the next archive in bytes, by the last archive, or by compressing samples of the files
+    if there is no archive.
+    """
     return round(sum(map(_content_bytes, files)) * _share(files, archives) * MARGIN)
 
 
 def _content_bytes(file: Path) -> int:
-    """A log holds newer states of the file's own pages, so it adds nothing unless most is still in it."""
+    """Return the size of a file's content in bytes.
+
+    The write-ahead log holds newer versions of the same pages. It therefore adds nothing unless most of the
+    content is still in the log.
+    """
     return max(file_bytes(file), log_bytes(file))
 
 
@@ -46,7 +52,7 @@ def _share_of(pieces: Iterable[bytes]) -> float:
 
 
 def _some_of(files: Sequence[Path]) -> Iterator[bytes]:
-    """Pieces from places that are evenly spread over all files that this process has not opened."""
+    """Yield samples that are evenly spread over all files that this process has not opened."""
     step = max(PIECE_BYTES, sum(map(file_bytes, files)) // PIECES)
     at = 0
     for file in files:

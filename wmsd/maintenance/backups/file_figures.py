@@ -1,4 +1,6 @@
-"""What a file holds, in a few numbers: they go into a backup's manifest, and are compared with what comes out."""
+"""The content of a file in a few numbers, which are stored in a backup's manifest and compared with the unpacked
+file.
+"""
 
 from typing import Annotated, Final
 
@@ -13,15 +15,15 @@ TABLES: Final = """
 """
 LAST_EVENT: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
 SUM: Final = "SELECT coalesce(sum(quantity / 1000000), 0), coalesce(sum(quantity % 1000000), 0) FROM {}"
-"""In two parts, since a sum over a whole ledger may be larger than SQLite's numbers."""
+"""A sum in two parts, because the sum over a whole ledger may be larger than SQLite's integers."""
 SUMMED: Final = ("stock", "stock_movements", "packaging_balances", "packaging_movements")
 
 Count = Annotated[int, Field(ge=0)]
 
 
 class Figures(BaseModel):
-    """`schema_version` is the number of the last migration. Files of the platform have neither changes nor
-    events.
+    """The numbers of one file. `schema_version` is the number of the last migration. `last_change` and
+    `last_event` are None for platform.db.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -30,12 +32,14 @@ class Figures(BaseModel):
     last_change: Count | None = None
     last_event: Count | None = None
     rows: dict[str, Count]
-    """By table."""
+    """The number of rows of each table, by the name of the table."""
     sums: dict[str, int]
 
 
 def read_figures(tx: Transaction) -> Figures:
-    """Counts everything. It reads the whole of most tables, and so belongs on a thread."""
+    """Count all rows and sums of a file. Call this function on a thread, because it reads most tables
+    completely.
+    """
     tables = [name for (name,) in tx.rows(TABLES)]
     has_changes = "change_sequence" in tables
     return Figures(
@@ -53,7 +57,7 @@ def _sum(tx: Transaction, table: str) -> int:
 
 
 def figure_differences(expected: Figures, found: Figures) -> list[str]:
-    """Each figure that is not as expected, in words."""
+    """Return one text for each number that differs from the expected one."""
     one, other = _flat(expected), _flat(found)
     return [
         f"{name}: {other.get(name, 'none')} instead of {one.get(name, 'none')}"

@@ -1,4 +1,4 @@
-"""Where a backup's bytes come from: states of files that the running server holds, or else this process."""
+"""The source of a backup's bytes: snapshots of files, held by the running server or by this process."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -17,48 +17,54 @@ from wmsd.maintenance.backups.file_figures import Figures, read_figures
 from wmsd.maintenance.backups.platform_copy import KeyRows, copy_platform
 
 LONG_SECONDS: Final = 3600.0
-"""The time to wait until the server has counted what is in a file, or copied platform.db."""
+"""How long to wait until the server has counted the content of a file, or copied platform.db."""
 
 
 class State(NamedTuple):
-    """A state of a file. `figures` and `release` are functions of whoever holds it."""
+    """A snapshot of a file. `figures` and `release` are functions of the process that holds the snapshot."""
 
     bytes: StateBytes
     figures: Callable[[], Figures]
     release: Callable[[], bool]
-    """Whether the state was held until now."""
+    """End the snapshot. Return True if it was held until now."""
 
     def end(self) -> None:
-        """Call it after the last byte was read. Raises StateLost when the state was not held until now."""
+        """End the snapshot after the last byte was read. Raise StateLost if the snapshot was not held until
+        now.
+        """
         if not self.release():
             raise StateLost(self.bytes.path)
 
 
 class StateLost(StorageError):
-    """Others needed the file, or wrote much, before all of it was copied. It may be tried again."""
+    """The snapshot ended before all of it was copied, because others needed the file or wrote too much. The copy
+    may be tried again.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path} was needed by others, or written too much, while it was copied.")
 
 
 class Source(Protocol):
-    """Its methods raise StorageError, sqlite3.Error and OSError."""
+    """A source of snapshots. Its methods raise StorageError, sqlite3.Error and OSError."""
 
     def copy_platform(self, path: Path) -> KeyRows | None:
-        """Writes a copy of platform.db without its keys to `path`. Returns the keys; None when they are sealed."""
+        """Write a copy of platform.db without its keys to `path`. Return the keys, or None if the keys are
+        sealed.
+        """
 
     def state(self, path: Path, owner: Owner) -> AbstractContextManager[State]:
-        """The state of a company's file."""
+        """Open a snapshot of a company's file."""
 
 
 class FromServer:
-    """The server holds the states."""
+    """A source whose snapshots the running server holds."""
 
     def __init__(self, loan: Loan) -> None:
         self._loan = loan
 
     def copy_platform(self, path: Path) -> KeyRows | None:
-        self._loan.ask("release")  # a server that hangs is told of after a minute, and not after the copy's hour
+        self._loan.ask("release")  # detects a hanging server after a minute, not after the hour of the copy
         keys: KeyRows | None = self._loan.ask("copy_platform", str(path.resolve()), LONG_SECONDS)
         return keys
 
@@ -80,7 +86,7 @@ class FromServer:
             self._loan.ask("release")
 
     def _release(self) -> bool:
-        """Whether the state was held until now."""
+        """Release the snapshot. Return True if it was held until now."""
         return bool(self._loan.ask("release"))
 
     def _figures(self) -> Figures:
@@ -88,7 +94,9 @@ class FromServer:
 
 
 class FromFolder:
-    """This process holds the states, where no server has the files for itself. It migrates nothing."""
+    """A source whose snapshots this process holds, for a data folder that no server is using. It migrates no
+    file.
+    """
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
@@ -108,7 +116,9 @@ class FromFolder:
 
 
 def source_of(folder: DataFolder, loan: Loan | None) -> Source:
-    """`loan`: of the server that runs, if there is one."""
+    """Return the source of snapshots. `loan` is the connection to the running server, or None if no server is
+    running.
+    """
     return FromFolder(folder) if loan is None else FromServer(loan)
 
 

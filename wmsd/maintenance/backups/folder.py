@@ -1,4 +1,4 @@
-"""The folder of the backups: which there are, and which are kept."""
+"""The folder of the backups: the archives in it, their names and the lock."""
 
 import contextlib
 import fcntl
@@ -17,30 +17,34 @@ from wmsd.db.engine.failures import StorageError
 NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
 MOMENT: Final = "%Y-%m-%dT%H%M%S"
 OF_COMPANY: Final = re.compile(r"company-[1-9][0-9]*-.+\.tar\.gz", re.ASCII)
-"""How archives of deleted companies are named, and where they are in the folder of the backups."""
+"""The names of archives of deleted companies."""
 OF_COMPANIES: Final = "archive"
 UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 AHEAD: Final = timedelta(days=1)
-"""A moment that is further in the future was read from a clock that was wrong."""
+"""A time further in the future comes from a wrong clock."""
 UNFINISHED: Final = ".unfinished-"
-"""How the names of files begin that are being written, and of scratch folders."""
+"""The prefix of files that are being written, and of scratch folders."""
 
 
 class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
-        """`within`: the folder of the settings, where this is one in it, which is made with it; or the file that
-        is to be made, whose folder must be there.
+        """Create the folder object, not the folder.
+
+        `within` is the parent folder that may be created too, or the archive to be created, whose folder must
+        exist. Without `within`, the parent of `path` must exist.
         """
         self.path = path
         self._above = (within or path).absolute().parent
 
     def archives(self) -> list[Path]:
-        """The archives that wmsd named, the oldest first. One of the future is not the newest: it comes before."""
+        """Return the archives with a name that wmsd gives, the oldest first. Archives with a time in the future
+        come before all others.
+        """
         now = datetime.now(UTC)
         return sorted(self._named(NAME), key=lambda path: (not is_of_future(path, now), path))
 
     def companies(self) -> list[Path]:
-        """The archives of deleted companies in it, by their ids."""
+        """Return the archives of deleted companies in this folder, by their ids."""
         return self._named(OF_COMPANY)
 
     def _named(self, pattern: "re.Pattern[str]") -> list[Path]:
@@ -49,14 +53,14 @@ class BackupFolder:
         return []
 
     def of_companies(self) -> "BackupFolder":
-        """For the archives of deleted companies: there is room, and whoever copies the backups elsewhere copies
-        these.
+        """Return the subfolder for the archives of deleted companies. A copy of the backup folder therefore
+        includes these archives.
         """
         return BackupFolder(self.path / OF_COMPANIES, within=self.path)
 
     def new(self, name: str | None, moment: datetime) -> Path:
-        """The path of a new archive; without a name, it is named by the moment. Raises StorageError when there is
-        one already.
+        """Return the path of a new archive, named `name`, or by the time `moment` if `name` is None. Raise
+        StorageError if the file exists.
         """
         path = self.path / (name or f"wmsd-{moment.astimezone(UTC):{MOMENT}}Z.tar.gz")
         if path.exists():
@@ -65,11 +69,12 @@ class BackupFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Makes the folder where there is none, and keeps other backups out of it while it lasts. What one that
-        was killed has left is removed. Raises StorageError.
+        """Lock the folder against other backups, and create the folder if it is missing.
+
+        Remove what a killed backup has left. Raise StorageError.
         """
         try:
-            if not self._above.exists():  # a disk that is not mounted: backups would come to the disk of the data
+            if not self._above.exists():  # if its disk is not mounted, backups would fill the data disk
                 mended = "If that is on a disk of its own, mount it; otherwise make that folder."
                 if self._above == self.path.absolute():
                     raise StorageError(f"There is no folder {self._above} for the backup. {mended}")
@@ -77,7 +82,7 @@ class BackupFolder:
                     f"The backup folder {self.path} cannot be made, for there is no folder {self._above}. {mended}"
                 )
             create_folders(self.path, 0o700)
-            # Only to read: a command of another user may have made it.
+            # Open the lock for reading only, because a command of another user may have created the file.
             lock = os.open(self.path / ".lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
             give_to_owner_of(self.path, self.path / ".lock")
         except OSError as error:
@@ -96,20 +101,22 @@ class BackupFolder:
             os.close(lock)
 
     def is_on_disk_of(self, other: Path) -> bool:
-        """Whether the folder is on the same file system as `other`: one broken disk then takes both."""
+        """Return True if the folder is on the same file system as `other`, so that one broken disk destroys
+        both.
+        """
         path = self.path.absolute()
-        while not os.access(path, os.F_OK):  # it may also be hidden from this user
+        while not os.access(path, os.F_OK):  # the folder may also be hidden from this user
             path = path.parent
         return path.stat().st_dev == other.stat().st_dev
 
 
 def name_of_company(company_id: int, code: str, moment: str) -> str:
-    """Of the archive of a deleted company."""
+    """Return the name of the archive of a deleted company."""
     return f"company-{company_id}-{UNSAFE.sub('_', code)}-{moment}.tar.gz"
 
 
 def is_of_future(archive: Path, now: datetime) -> bool:
-    """Whether a clock that was ahead has named it."""
+    """Return True if the name of the archive has a time in the future, from a wrong clock."""
     moment = moment_of(archive)
     return moment is not None and moment > now + AHEAD
 
@@ -122,6 +129,6 @@ def _remove(path: Path) -> None:
 
 
 def moment_of(archive: Path) -> datetime | None:
-    """When the archive was made, by its name."""
+    """Return the time at which the archive was created, from its name, or None if the name has no time."""
     found = NAME.fullmatch(archive.name)
     return None if found is None else datetime.strptime(found[1], MOMENT).replace(tzinfo=UTC)

@@ -1,6 +1,7 @@
-"""Tells whose the archives of a folder are that several installations may share.
+"""The owners of the archives in a backup folder that several installations may share.
 
-A file beside the archives says from which data folder each installation came. Earlier versions wrote none.
+A file next to the archives says from which data folder each installation came. Earlier versions wrote no such
+file.
 """
 
 from collections.abc import Iterator
@@ -23,13 +24,15 @@ MOST_NEIGHBOURS: Final = 100
 
 
 class _Kept(StoredModel):
-    """The data folders by installation."""
+    """The data folders by installation id."""
 
     folders: dict[str, str] = {}
 
 
 def note_whose(folder: Path, installation: str, data: Path) -> None:
-    """Call it when a backup was made in the folder. Raises OSError."""
+    """Note which data folder the installation of a new backup has. Call this function after each backup. Raise
+    OSError.
+    """
     with folder_lock(folder):
         kept = _folders(folder)
         if kept.get(installation) != str(data.resolve()):
@@ -37,7 +40,7 @@ def note_whose(folder: Path, installation: str, data: Path) -> None:
 
 
 def is_anothers(installation: str, data: Path, folder: Path) -> bool:
-    """Whether a data folder other than `data`, which is there, has this installation."""
+    """Return True if an existing data folder other than `data` belongs to `installation`."""
     noted = _folders(folder).get(installation)
     if noted is not None and (Path(noted) == data.resolve() or _has_data(Path(noted))):
         return Path(noted) != data.resolve()
@@ -45,8 +48,11 @@ def is_anothers(installation: str, data: Path, folder: Path) -> bool:
 
 
 def may_be_lost_data(data: Path, folder: Path) -> bool:
-    """Whether the archives of `folder`, which the settings do not name, may be all that is left of `data`: they
-    were made there, or nothing says where, and both folders have the names that they had by default.
+    """Return True if the archives in `folder`, which is not the folder in the settings, may be all that is left of
+    `data`.
+
+    This is so if the archives come from `data`, or if their origin is unknown and the data folder has its default
+    name.
     """
     kept = _folders(folder)
     return any(
@@ -58,19 +64,19 @@ def may_be_lost_data(data: Path, folder: Path) -> bool:
 
 
 def installations_in(folder: Path) -> Iterator[str]:
-    """Those that have made the archives, as far as these can be read, the newest first."""
+    """Yield the installation ids of the archives that can be read, the newest archive first."""
     for _, manifest in readable_manifests(BackupFolder(folder).archives()[: -MOST_READ - 1 : -1]):
         yield manifest.installation
 
 
 def own_installation(data: Path) -> str | None:
-    """The id of the installation; None where there are no data, or they cannot be read."""
+    """Return the id of the installation in `data`, or None if there is no data or the data cannot be read."""
     made = read_record(data).made
     return installation_of(DataFolder(data)) if made is None else made.installation
 
 
 def _neighbours(data: Path, folder: Path) -> Iterator[Path]:
-    """Other data folders, beside this one and beside the folder of the backups."""
+    """Yield the other data folders next to `data` and next to the backup folder."""
     for place in {data.absolute().parent, folder.absolute().parent}:
         try:
             beside = sorted(place.iterdir())[:MOST_NEIGHBOURS]

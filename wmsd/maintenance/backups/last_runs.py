@@ -1,6 +1,6 @@
-"""What came of the last scheduled backup and of the last proof, and which of the backups it names are still there.
+"""The results of the last scheduled backup and of the last verification, and whether these backups still exist.
 
-It is kept in a file in the data folder, for health and status.
+The results are stored in a file in the data folder, for the health checks and `wmsd status`.
 """
 
 import os
@@ -19,7 +19,7 @@ MOST_NOTED: Final = 100
 class NotedBackup(StoredModel):
     at: str
     path: str
-    """The archive."""
+    """The path of the archive."""
 
 
 class MadeBackup(NotedBackup):
@@ -27,22 +27,22 @@ class MadeBackup(NotedBackup):
     seconds: float
     installation: str
     directory: str | None = None
-    """Where the first schedule ran that made a backup in this folder: by default, earlier versions made them in
-    ./backups. Older records have none.
+    """The working directory of the first schedule that created a backup in this folder. By default, earlier
+    versions created backups in ./backups. Older records have no directory.
     """
     left_out: list[str] = []
     """The codes of companies whose files could not be read."""
 
 
 class ProvenBackup(NotedBackup):
-    """The proof says nothing of any other archive."""
+    """The verification of one archive. It says nothing about any other archive."""
 
     seconds: float
     directory: str | None = None
-    """As that of the backup."""
+    """The working directory of the schedule that verified the archive, as for `MadeBackup`."""
     problems: list[str] = []
     keys: str = ""
-    """How the keys are protected in it, in words. Older records do not say it."""
+    """How the keys are protected in the archive, in words. Empty in older records."""
 
 
 class FailedBackup(StoredModel):
@@ -51,31 +51,32 @@ class FailedBackup(StoredModel):
 
 
 class OtherServer(StoredModel):
-    """Another server that makes scheduled backups of this installation into the same folder."""
+    """Another server that creates scheduled backups of this installation in the same folder."""
 
     archive: str
-    """The last one that came between two own backups."""
+    """The latest archive of the other server between two own backups."""
     turns: int
-    """How many times in a row one did."""
+    """How many times in a row the other server created an archive between two own backups."""
 
 
 class BackupRecord(StoredModel):
-    """`failed` is None when the last attempt went well."""
+    """The record of the last runs. `failed` is None if the last attempt succeeded."""
 
     made: MadeBackup | None = None
     proven: ProvenBackup | None = None
     failed: FailedBackup | None = None
     sound: list[str] = []
-    """When the archives were made that were proven without a problem: the newest proofs last."""
+    """The creation times of the archives that were verified without a problem, the latest verification last."""
     faulty: list[str] = []
-    """When those were made of which the proof found problems."""
+    """The creation times of the archives in which the verification found problems."""
 
     other_server: OtherServer | None = None
-    """None when no archive of another server came between the last two own backups."""
+    """None if the other server created no archive between the last two own backups."""
 
     def with_finding(self, made_at: str, is_whole: bool | None) -> "BackupRecord":
-        """Whether the archive that was made then can be restored whole, whatever was found before. None: that was
-        not found out.
+        """Return the record with a new finding for the archive created at `made_at`, in place of earlier findings.
+
+        `is_whole` is True if the archive can be restored completely, or None if that is unknown.
         """
         if is_whole is None:
             return self
@@ -85,21 +86,23 @@ class BackupRecord(StoredModel):
         return self.model_copy(update={"sound": sound[-MOST_NOTED:], "faulty": faulty[-MOST_NOTED:]})
 
     def there(self, settings: Backup) -> "BackupRecord":
-        """With the last backup and the last proof only where there is what they are about, and with its present
-        paths. The proof may have found something wrong. Looks at the disk: call it on a thread.
+        """Return the record with only those of the last backup and the last verification whose archive exists,
+        with its present path.
+
+        The verification may have found problems. Call this method on a thread, because it reads the disk.
         """
         made, proven = _there(settings, self.made), _there(settings, self.proven)
         return self.model_copy(update={"made": made, "proven": proven})
 
 
 def read_record(data: Path) -> BackupRecord:
-    """An empty record when there is none that can be read."""
+    """Return the record of the data folder, or an empty record if none can be read."""
     return read_json_file(data / FILE, BackupRecord())
 
 
 def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
-    """The record as it is now, changed and written: commands and the schedule may note something at once. Raises
-    OSError.
+    """Read the record, change it, write it and return it, under a lock against simultaneous commands and
+    schedules. Raise OSError.
     """
     with folder_lock(data):
         record = change(read_record(data))
@@ -108,7 +111,7 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
 
 
 def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
-    """The path of the last scheduled backup, where the settings name another folder since."""
+    """Return the path of the last scheduled backup if the settings now name another folder, else None."""
     made = record.made
     if made is None or record.there(settings).made is not None or is_in_folder(settings, made):
         return None
@@ -116,7 +119,7 @@ def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
 
 
 def is_hidden(archive: Path) -> bool:
-    """Whether this user may not see if it is there."""
+    """Return True if this user has no permission to see whether the archive exists."""
     try:
         archive.stat()
     except PermissionError:
@@ -127,7 +130,7 @@ def is_hidden(archive: Path) -> bool:
 
 
 def here() -> str | None:
-    """The current directory; None where it was removed meanwhile."""
+    """Return the current directory, or None if it was removed meanwhile."""
     try:
         return str(Path.cwd())
     except OSError:
@@ -135,7 +138,7 @@ def here() -> str | None:
 
 
 def is_in_folder(settings: Backup, noted: NotedBackup) -> bool:
-    """Whether the path is one in the folder of the settings."""
+    """Return True if the noted path is directly in the backup folder of the settings."""
     return Path(noted.path).absolute().parent.resolve() == Path(settings.folder).resolve()
 
 
@@ -143,8 +146,11 @@ Noted = TypeVar("Noted", bound=NotedBackup)
 
 
 def _there(settings: Backup, record: Noted | None) -> Noted | None:
-    """In the folder of the settings: where it was written, or by its name, for an installation may move with its
-    backups. Version 1.0.0 has noted paths as its server saw them; elsewhere these say nothing, and count as there.
+    """Return the record with the present path of its archive, or None if the archive is gone.
+
+    The archive is searched at its noted path, and by name in the folder of the settings. An installation may move
+    together with its backups. Version 1.0.0 noted paths relative to its server. Such a path proves nothing
+    elsewhere, so the archive counts as present.
     """
     if record is None:
         return None

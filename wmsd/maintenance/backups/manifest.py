@@ -1,4 +1,6 @@
-"""The manifest of a backup: what is in it. `docs/backup.md` tells of it to those who read one without wmsd."""
+"""The manifest of a backup: the list of its contents. `docs/backup.md` describes the manifest for people who read
+an archive without wmsd.
+"""
 
 import shlex
 from pathlib import Path
@@ -12,11 +14,11 @@ from wmsd.maintenance.backups.file_figures import Figures
 NAME: Final = "manifest.json"
 KEYS: Final = "keys.json.age"
 CREDENTIALS: Final = "credentials.json.age"
-"""Of a company's webhooks, in an export of that company."""
+"""The entry with the credentials of a company's webhooks, in an export of that company."""
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
-"""`encrypted`: in the archive, with a passphrase or to recovery phrases. `sealed`: in platform.db, sealed with
-the key file's secret.
+"""`encrypted`: the keys are in the archive, encrypted with a passphrase or to recovery phrases. `sealed`: the keys
+are in platform.db, sealed with the secret of the key file.
 """
 
 
@@ -25,7 +27,9 @@ class Part(BaseModel):
 
 
 class BackedUpFile(Part):
-    """A file in the archive. `path` is its path in the data folder, and `at` where its entry begins."""
+    """A file in the archive. `path` is its path in the data folder, and `at` the offset of its entry in the
+    archive.
+    """
 
     path: Annotated[str, Field(pattern=r"^(platform\.db|companies/[1-9][0-9]{0,17}\.db)$")]
     company_id: int | None = None
@@ -37,7 +41,7 @@ class BackedUpFile(Part):
 
 
 class CompanyRecord(Part):
-    """What platform.db says of a company that is exported by itself."""
+    """The settings of an exported company in platform.db."""
 
     name: str
     operator_code: str | None
@@ -50,13 +54,13 @@ class CompanyRecord(Part):
 
 
 class SealedTo(Part):
-    """A recovery phrase that opens what is secret in the archive."""
+    """A recovery phrase that opens the secrets in the archive."""
 
     fingerprint: str
     created_at: str | None = None
     """None for a phrase that the installation did not have."""
     checked_at: str | None = None
-    """When somebody had last typed it, at the time of the archive."""
+    """When a user had last typed the phrase before the archive was created."""
 
 
 class LeftOut(Part):
@@ -70,23 +74,25 @@ class LeftOut(Part):
 class Manifest(Part):
     format: Literal[1] = FORMAT
     wmsd: str
-    """The version of the program that made it."""
+    """The version of the program that created the archive."""
     installation: str
     began_at: str
     seconds: float
     by_schedule: bool = True
-    """Whether old ones of its kind are deleted by backup.keep_…; those made by hand never are."""
+    """Whether a schedule created the archive. Only such archives are deleted by backup.keep_…."""
     keys: Keys
     keys_at: int | None = None
-    """Where the entry of the encrypted keys begins."""
+    """The offset of the entry with the encrypted keys."""
     phrases: list[SealedTo] = []
-    """The recovery phrases that open them. Empty where a passphrase does."""
+    """The recovery phrases that open the keys. Empty if a passphrase opens them."""
     files: list[BackedUpFile]
     left_out: list[LeftOut] = []
     company: CompanyRecord | None = None
-    """Of an export of one company; None in a backup."""
+    """The exported company, or None in a backup of the installation."""
     is_final: bool = False
-    """Whether nothing is written to that company after the export: it was deleted, or frozen for a move."""
+    """Whether nothing is written to the company after the export, because the company was deleted, or frozen for a
+    move.
+    """
 
     @property
     def bytes(self) -> int:
@@ -103,12 +109,12 @@ class Manifest(Part):
 
 
 def brings_back(archive: Path) -> str:
-    """What to do with the archive of one company, a deleted or an exported one, wherever it is typed."""
+    """Return the sentence that says how to import the archive of one deleted or exported company."""
     return f"`wmsd company import {shlex.quote(str(archive.absolute()))}` brings it back."
 
 
 def parsed(text: bytes, archive: str) -> Manifest:
-    """Raises StorageError."""
+    """Parse the manifest. Raise StorageError if the manifest is not valid."""
     try:
         manifest = Manifest.model_validate_json(text)
     except ValidationError as error:

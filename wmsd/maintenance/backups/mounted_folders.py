@@ -1,7 +1,7 @@
-"""Remembers which folders of backups were on a disk of their own, so that a disk that is not mounted is noticed.
+"""A memory of the backup folders that were on a separate disk, to detect a disk that is not mounted.
 
-Where a disk is not mounted, its place is an empty folder of the disk below: a backup there would fill the disk of
-the data, and help against nothing.
+The mount point of an unmounted disk is an empty folder on the disk below. A backup there would fill the disk of
+the data, and would be lost together with the data.
 """
 
 import os
@@ -23,13 +23,13 @@ STAYING: Final = "If backups are to stay on this disk from now on, name another 
 
 
 class _Kept(StoredModel):
-    """By folder, the place where its disk was mounted: the last one last."""
+    """The last mount point of each folder's disk, by folder. The latest entry is last."""
 
     mounts: dict[str, str] = {}
 
 
 def check_mounted(data: Path, folder: BackupFolder) -> None:
-    """Raises StorageError when the folder was on a disk that is not there now."""
+    """Raise StorageError if the folder was on a disk that is not mounted now."""
     if mount := missing_mount(data, folder):
         raise StorageError(
             NOT_THERE.format(file=folder.path.resolve(), mount=mount)
@@ -38,19 +38,20 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
 
 
 def missing_mount(data: Path, folder: BackupFolder) -> str | None:
-    """Where the disk of the folder was mounted, when it is not there now. A folder with archives is believed:
-    somebody has put them there.
+    """Return the mount point of the folder's disk if the disk is not mounted now, else None.
+
+    A folder that contains archives is accepted, because a user must have put the archives there.
     """
     mount = _mounts(data).get(str(folder.path.resolve()))
     return None if mount is None or os.path.ismount(mount) or folder.archives() else mount
 
 
 def note_mounted(data: Path, folder: BackupFolder) -> None:
-    """Call it when a backup was made. Raises OSError."""
+    """Note the mount point of a backup folder. Call this function after each backup. Raise OSError."""
     place = folder.path.resolve()
     mount = _mount_of(place)
     own = None if mount == _mount_of(data.resolve()) else mount
-    with folder_lock(data):  # backups into two folders may end at once
+    with folder_lock(data):  # backups into two folders may end at the same time
         mounts = _mounts(data)
         if mounts.pop(str(place), None) == own:
             return

@@ -1,4 +1,4 @@
-"""The backup that a damaged file is restored from, for the sentences that say so."""
+"""The backup from which a damaged file can be restored, for the error messages that name it."""
 
 import shlex
 from contextlib import suppress
@@ -19,14 +19,16 @@ MOST_READ: Final = 100
 class Content(NamedTuple):
     installation: str
     names: frozenset[str]
-    """The codes of its companies, and `platform.db`."""
+    """The codes of the companies in the backup, and `platform.db`."""
     lacks: tuple[str, ...]
-    """The codes of those that could not be saved."""
+    """The codes of the companies that could not be saved."""
     made_at: str
 
 
 class BackupsIn(NamedTuple):
-    """Those of a folder. A data folder is opened with them, to name the newest where platform.db is lost."""
+    """The backups of a folder. A data folder is opened with this object, to name the newest backup if platform.db
+    is lost.
+    """
 
     folder: Path
 
@@ -35,9 +37,11 @@ class BackupsIn(NamedTuple):
 
 
 def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installation: str | None = None) -> str:
-    """The path, as a shell reads it, of the newest backup with the company of this code, or with `platform.db`.
-    None is named where the record of its own installation is gone with the data, others share the folder, and the
-    `installation` is not given. One of which a proof found problems is named only where there is no other.
+    """Return the shell-quoted path of the newest backup that contains `name`, a company code or `platform.db`.
+
+    Return the placeholder UNKNOWN if no such backup exists. Also return UNKNOWN if several installations share the
+    folder and the record of the own installation is lost, unless `installation` is given. A backup with known
+    problems is returned only if there is no other.
     """
     known, faulty = _known(data, folder, installation), read_record(data).faulty
     having = [each for each in known if name in each[1].names]
@@ -46,7 +50,9 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installatio
 
 
 def brings_data_back(data: Path, folder: Path) -> str:
-    """Sentences about the backups of data that are gone; empty where there are none."""
+    """Return sentences about the backups from which lost data can be restored, or an empty text if there are
+    none.
+    """
     others = _of_others(data, folder)
     archives = [each for each in BackupFolder(folder).archives() if each not in others]
     if not archives:
@@ -64,8 +70,9 @@ def brings_data_back(data: Path, folder: Path) -> str:
 
 
 def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:
-    """The backups of the installation, the newest first. Where no record says which is its own, those of all but
-    the installations of other data folders.
+    """Return the backups of the installation, the newest first.
+
+    If no record says which installation is the own one, return all backups except those of other data folders.
     """
     made = read_record(data).made
     own = installation or (made.installation if made else None)
@@ -76,10 +83,11 @@ def _known(data: Path, folder: Path, installation: str | None = None) -> list[tu
 
 
 def _of_others(data: Path, folder: Path) -> set[Path]:
-    """The backups of installations that other data folders have. Where a folder of backups is taken for one of
-    data, all count.
+    """Return the backups of installations that belong to other data folders.
+
+    If the data folder and the backup folder are the same by mistake, no backup is excluded.
     """
-    from wmsd.maintenance.backups.installations import is_anothers  # imported here, as `read_manifest`
+    from wmsd.maintenance.backups.installations import is_anothers  # imported here like `read_manifest`
 
     if data.resolve() == folder.resolve():
         return set()
@@ -102,8 +110,10 @@ def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:
 
 @lru_cache(maxsize=MOST_READ)
 def _content(path: Path, changed: int) -> Content:
-    """Many files may be told of, and the manifest of a thousand companies takes a while to read."""
-    from wmsd.maintenance.backups.archive import read_manifest  # imported here: few commands read one
+    """Read the content of an archive. The result is cached, because many errors may name a backup, and the
+    manifest of a thousand companies takes long to read.
+    """
+    from wmsd.maintenance.backups.archive import read_manifest  # imported here: few commands need it
 
     manifest = read_manifest(path)
     names = frozenset(file.code or file.path for file in manifest.files)

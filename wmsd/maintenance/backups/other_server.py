@@ -1,9 +1,9 @@
-"""Whether another server makes scheduled backups of this installation into the same folder.
+"""The detection of another server that creates scheduled backups of this installation in the same folder.
 
-Then two machines serve copies of the same data, and each takes changes that the other does not have.
+Two machines then serve copies of the same data, and each receives changes that the other does not have.
 
-A single archive between two own ones may be of a machine that the data have left or come back from. Two in turn
-are not.
+A single archive between two own ones may come from a machine from or to which the data moved. Two in a row prove a
+second server.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, OtherServer
 
 TURNS: Final = 2
-"""So many times in a row the other one must have come between two own backups."""
+"""How many times in a row the other server must have created an archive between two own backups."""
 SAYS: Final = (
     "Another server makes scheduled backups of this installation too, such as {archive}. Two machines serve "
     "copies of the same data, and each takes changes that the other does not have."
@@ -26,13 +26,16 @@ REMEDY: Final = (
 
 
 def other_server_of(record: BackupRecord) -> OtherServer | None:
-    """None while nothing shows it for sure."""
+    """Return the other server, or None until its existence is certain."""
     other = record.other_server
     return other if other is not None and other.turns >= TURNS else None
 
 
 def between(folder: BackupFolder, record: BackupRecord, previous: Path | None, made: Path) -> OtherServer | None:
-    """What is known after the backup `made`; `previous` is the own one before. Raises OSError."""
+    """Return the other server if the folder has archives of it between `previous` and `made`, else None.
+
+    `made` is the new own backup, and `previous` the own backup before. Raise OSError.
+    """
     if previous is None or previous.parent.resolve() != made.parent.resolve() or record.made is None:
         return None
     between_own = [path for path in folder.archives() if previous.name < path.name < made.name]

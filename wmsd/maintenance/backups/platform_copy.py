@@ -1,5 +1,6 @@
-"""A copy of platform.db without sessions, links and the keys that sign tokens and seal credentials, and these
-keys.
+"""A copy of platform.db without sessions, links and keys, and the keys themselves.
+
+The keys sign tokens and seal credentials.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ NAMES: Final = ", ".join(f"'{name}'" for name in KEY_SECRETS)
 SIGNING_KEYS: Final = "SELECT kid, secret, created_at FROM signing_keys ORDER BY position"
 SECRETS: Final = f"SELECT name, value FROM secrets WHERE name IN ({NAMES})"
 WITHOUT_OPEN_DOORS: Final = ("DELETE FROM sessions", "DELETE FROM invitations")
-"""A session that has ended, or a link that was used, must not come to life again with a restored copy."""
+"""An ended session or a used link must not become valid again when a copy is restored."""
 WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE name IN ({NAMES})")
 
 ADD_PHRASE: Final = """
@@ -31,8 +32,10 @@ KeyRows = dict[str, list[list[str]]]
 
 
 def copy_platform(state: HeldState, path: Path) -> KeyRows | None:
-    """Writes the copy to `path`, which must not exist. Returns the keys; None where they are sealed and so stay
-    in it. Runs on a thread. Raises StorageError, sqlite3.Error and OSError.
+    """Write a copy of platform.db to `path`, which must not exist. Return the keys, or None if they are sealed and
+    therefore stay in the copy.
+
+    Call this function on a thread. Raise StorageError, sqlite3.Error and OSError.
     """
     keys = state.read(read_keys)
     are_sealed = all(row[1].startswith(SEALED) for rows in keys.values() for row in rows)
@@ -41,7 +44,7 @@ def copy_platform(state: HeldState, path: Path) -> KeyRows | None:
 
 
 def read_keys(tx: Transaction) -> KeyRows:
-    """The keys as they are kept, in clear or sealed."""
+    """Return the keys as they are stored, in clear text or sealed."""
     return {
         "signing_keys": [list(row) for row in tx.rows(SIGNING_KEYS)],
         "secrets": [list(row) for row in tx.rows(SECRETS)],
@@ -49,7 +52,9 @@ def read_keys(tx: Transaction) -> KeyRows:
 
 
 def put_keys(platform: Path, keys: KeyRows) -> None:
-    """Puts the keys into a copy without them. Raises StorageError when they are none, and sqlite3.Error."""
+    """Insert the keys into a copy that has none. Raise StorageError if the keys are not valid, and
+    sqlite3.Error.
+    """
     with sole_transaction(platform) as connection:
         for statement in WITHOUT_KEYS:
             connection.execute(statement)
@@ -63,10 +68,12 @@ def put_keys(platform: Path, keys: KeyRows) -> None:
 
 
 def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
-    """Puts these recovery phrases into a copy, the oldest first: one that was replaced since must not come back.
-    Raises StorageError and sqlite3.Error.
+    """Replace the recovery phrases in a copy by `phrases`, the oldest first. A phrase that was replaced since the
+    copy must not become valid again.
+
+    Raise StorageError and sqlite3.Error.
     """
-    migrate(platform, PLATFORM)  # an older copy has no table for them
+    migrate(platform, PLATFORM)  # an older copy has no table for recovery phrases
     with sole_transaction(platform) as connection:
         connection.execute("DELETE FROM recovery_phrases")
         connection.executemany(ADD_PHRASE, phrases)

@@ -1,5 +1,5 @@
-"""What is known of the installation that a restore replaces: by its platform.db, and by later backups beside the
-archive.
+"""The known facts about the installation that a restore replaces, from its platform.db and from later backups next
+to the archive.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ MOST_READ: Final = 100
 
 
 class Installed(NamedTuple):
-    """What the platform.db in the data folder says, if it can be read."""
+    """The content of the platform.db in the data folder."""
 
     installation: str
     codes: dict[int, str]
@@ -31,7 +31,9 @@ class Installed(NamedTuple):
 
 
 def installation_before(data: DataFolder) -> Installed | None:
-    """Raises nothing: a file that cannot be read says nothing."""
+    """Return the content of the platform.db in the data folder, or None if the file cannot be read. Raise no
+    error.
+    """
     return read_platform(
         data,
         lambda tx: Installed(
@@ -45,8 +47,10 @@ def installation_before(data: DataFolder) -> Installed | None:
 
 
 def later_marks(archive: Path, manifest: Manifest) -> dict[int | None, list[HighWaterMark]]:
-    """How far the companies' files had come, by the newest backups of the installation in the folder of an archive
-    that were made after it. One that cannot be read says nothing.
+    """Return the high-water marks of the companies' files in later backups, by company id.
+
+    The later backups are the newest ones of the same installation in the folder of `archive`. Backups that cannot
+    be read are skipped.
     """
     files = archive.absolute().parent.glob("*.tar.gz")
     newest = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:MOST_READ]

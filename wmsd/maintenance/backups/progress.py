@@ -1,11 +1,11 @@
-"""How far the work on a backup has come, for whoever waits."""
+"""The progress of the work on a backup, for the waiting user."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Progress(NamedTuple):
-    """What is worked at now, and how many bytes of how many are done."""
+    """The file that is being processed, and how many bytes of `all` are done."""
 
     name: str
     done: int
@@ -16,4 +16,4 @@ Tell = Callable[[Progress], None]
 
 
 def silent(progress: Progress) -> None:
-    """Tells nobody."""
+    """Report nothing."""

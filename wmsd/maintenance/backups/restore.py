@@ -1,8 +1,8 @@
-"""Restores a backup: everything, or one company. What is replaced is kept.
+"""The restore of a backup, of everything or of one company. Replaced files are kept.
 
-First every file is unpacked beside the data, compared with the manifest, and examined unless a proof has done
-that with these very bytes. Only then are the files put in their places, all or none (`file_swap.py`), and
-those that were there are moved to `replaced-<moment>`.
+First, every file is unpacked next to the data, compared with the manifest, and examined unless a verification has
+examined the same archive. Only then are the files moved to their places, all or none (`file_swap.py`). The
+previous files are moved to `replaced-<moment>`.
 """
 
 import shlex
@@ -43,21 +43,21 @@ UNPACKED: Final = ".restoring"
 
 class Restored(NamedTuple):
     replaced: Path | None
-    """Where the files are that were there before; None when there were none."""
+    """The folder with the previous files, or None if there were no files."""
     missing: dict[str, Missing]
-    """By the companies' codes: what they had written after the backup, as far as that can be read."""
+    """What each company had written after the backup, by company code, as far as it is known."""
     not_in_backup: list[str]
     """The files of companies that are not in the backup. They were moved away too."""
     shut_out: ShutOut
-    """Whom the replaced platform.db had shut out since."""
+    """The users, tokens and other access that the replaced platform.db had revoked since the backup."""
     keys: str
-    """Where the keys come from: a key of `KEYS_FROM`."""
+    """The source of the keys: a key of `KEYS_FROM`."""
     access_unknown_after: str | None
-    """The moment after which nobody knows whom somebody shut out; None where all is known."""
+    """The time after which revoked access is unknown, or None if all revoked access is known."""
 
 
 class Restore:
-    """Everything in an archive, into a data folder that nobody uses meanwhile."""
+    """The restore of an archive into a data folder that no other process uses."""
 
     def __init__(
         self,
@@ -68,8 +68,10 @@ class Restore:
         new_keys: bool = False,
         nothing_after: bool = False,
     ) -> None:
-        """`anyway`: also with what the examination finds wrong. `new_keys`: without those that are encrypted in
-        it. `nothing_after`: nothing was written after it was made. Raises StorageError when it is no backup.
+        """Read the manifest of the archive. Raise StorageError if the file is not a backup.
+
+        `anyway`: restore although the examination finds problems. `new_keys`: do without the keys that are
+        encrypted in the archive. `nothing_after`: nothing was written after the backup was created.
         """
         self.archive = archive
         self.manifest = read_manifest(archive)
@@ -80,18 +82,22 @@ class Restore:
         self._new_keys = new_keys
         self.nothing_after = nothing_after
         self._opened: Any = None
-        """The keys in the backup, where they were opened already."""
+        """The keys in the backup, if they were opened already."""
         self.replaced = replaced_folder()
-        """The folder in the data folder for what is replaced."""
+        """The folder in the data folder for the replaced files."""
         self._done = 0
 
     @cached_property
     def _known(self) -> Installed | None:
-        """What is in the folder now: look at it only while nobody else changes that."""
+        """The present installation in the folder. Read this property only while no other process changes the
+        folder.
+        """
         return installation_before(self._data)
 
     def _check_is_backup(self) -> None:
-        """Raises StorageError for the archive of one company that is not there: nothing can be put back to it."""
+        """Raise StorageError if the archive is an export of one company and this installation does not have that
+        company.
+        """
         if self.manifest.company is None:
             return
         known = self._known
@@ -114,7 +120,7 @@ class Restore:
         )
 
     def check_everything(self) -> None:
-        """Raises StorageError when this backup cannot take the place of what is in the folder."""
+        """Raise StorageError if this backup cannot replace the content of the folder."""
         self._check_is_backup()
         if self._known is not None and self._known.installation != self.manifest.installation:
             raise StorageError(
@@ -129,7 +135,7 @@ class Restore:
         self._check_keys()
 
     def _check_keys(self) -> None:
-        """Raises StorageError where the keys would be lost although the archive has them."""
+        """Raise StorageError if the keys would be lost although the archive has them."""
         if not self.lacks_secret:
             return
         anew = "--new-keys makes them anew: then everybody signs in again, and integrators need new tokens."
@@ -147,22 +153,24 @@ class Restore:
 
     @property
     def lacks_secret(self) -> bool:
-        """Whether it needs the passphrase or the recovery phrase of the backup, and has none yet."""
+        """Whether the restore needs the passphrase or recovery phrase of the backup, and has none yet."""
         has_own = self._known is not None and self._known.keys["secrets"]
         return self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase)
 
     def open_with(self, secret: str) -> None:
-        """Opens the keys with this passphrase or recovery phrase. Raises NotOpened, and StorageError."""
+        """Open the keys with this passphrase or recovery phrase. Raise NotOpened, and StorageError."""
         self._opened = secrets_of(self.archive, self.manifest, KEYS, secret)
         self._passphrase = secret
 
     @property
     def puts_aside(self) -> bool:
-        """Whether there is something that it replaces."""
+        """Whether the restore replaces any existing file."""
         return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(self._strays())
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
-        """By company, how many events came after the backup, as far as the file and `platform.db` tell."""
+        """Return how many events each company wrote after the backup, by company code, as far as its file and
+        `platform.db` show.
+        """
         return {
             file.code: later
             for file in files
@@ -170,12 +178,12 @@ class Restore:
         }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
-        """How far the company's file has come that is there now."""
+        """Return the newest change and event numbers of the company's file that is in the folder now."""
         mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
     def everything(self) -> Restored:
-        """Raises StorageError with nothing changed, and OSError."""
+        """Restore everything. Raise StorageError with nothing changed, and OSError."""
         self.check_everything()
         with self._unpacked_into() as folder:
             for file in self.manifest.files:
@@ -204,7 +212,9 @@ class Restore:
         return Restored(kept, missing, strays, shut_out, keys, unknown_after)
 
     def company_file(self, code: str) -> BackedUpFile:
-        """The file of that company. Raises StorageError when it cannot be restored into this installation."""
+        """Return the entry of the company with this code. Raise StorageError if the company cannot be restored
+        into this installation.
+        """
         file = self.manifest.file_of(code)
         if file is None:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
@@ -230,18 +240,20 @@ class Restore:
 
     @contextmanager
     def company_unpacked(self, file: BackedUpFile) -> Iterator[str]:
-        """Its path in the data folder, examined and ready to be put in its place."""
+        """Yield the path, in the data folder, of the company's unpacked file, which is examined and ready to be
+        moved to its place.
+        """
         with self._unpacked_into() as folder:
             self._unpack(file, folder)
             yield str((folder / file.path).relative_to(self._data.path))
 
     def replaced_files(self) -> Path | None:
-        """Where the files are that were there before; None when there were none."""
+        """Return the folder with the previous files, or None if there were no files."""
         folder = self._data.path / self.replaced
         return folder if folder.exists() else None
 
     def _check(self, files: list[BackedUpFile]) -> None:
-        """Raises StorageError for files from newer programs, and when there is no room."""
+        """Raise StorageError if a newer program made a file, or if the disk has too little space."""
         for file in files:
             kind = migrations.PLATFORM if file.company_id is None else migrations.COMPANY
             newest = len(kind.scripts())
@@ -255,9 +267,9 @@ class Restore:
 
     @contextmanager
     def _unpacked_into(self) -> Iterator[Path]:
-        """A folder beside the data. What a killed restore has left in it is removed first."""
+        """Create a folder next to the data. First remove what a killed restore has left in the folder."""
         folder = self._data.path / UNPACKED
-        finish_swap(self._data.path)  # what an earlier restore has unpacked may be needed yet
+        finish_swap(self._data.path)  # an earlier restore may still need its unpacked files
         shutil.rmtree(folder, ignore_errors=True)
         try:
             new_private_folder(folder)
@@ -297,8 +309,10 @@ class Restore:
         self.tell(Progress(name, self._done, total))
 
     def _keys(self, platform: Path) -> str:
-        """Puts the keys into the restored platform.db: those of the replaced one where they can be read, for a key
-        that was changed since the backup must not come back. Raises StorageError for a wrong passphrase.
+        """Put the keys into the restored platform.db, and return their source, a key of `KEYS_FROM`.
+
+        If the keys of the replaced platform.db can be read, they are used. A key that was changed since the backup
+        must not become valid again. Raise StorageError if the passphrase is wrong.
         """
         known = self._known
         if known is not None and known.keys["secrets"]:
@@ -324,8 +338,9 @@ class Restore:
         return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
     def _note_restore(self, platform: Path, shut_out: ShutOut, keys: str) -> str | None:
-        """Has the list of the day after made, where the restore can lack something. Returns the moment after which
-        nobody knows whom somebody shut out; None where all is known.
+        """Request the list of tasks after the restore, if the restored data may lack something.
+
+        Return the time after which revoked access is unknown, or None if all revoked access is known.
         """
         if self._known is not None and shut_out.is_known:
             return note_restore(platform, self._data.platform_file, self.manifest.began_at)
@@ -334,7 +349,9 @@ class Restore:
         return note_restore(platform, None, self.manifest.began_at)
 
     def _strays(self) -> list[str]:
-        """The companies' files that the backup does not know. One that it could not read stays where it is."""
+        """Return the companies' files that are not in the backup. A file that the backup could not read stays in
+        its place.
+        """
         known = {file.path for file in self.manifest.files}
         known |= {f"companies/{each.company_id}.db" for each in self.manifest.left_out}
         there = [f"companies/{path.name}" for path in sorted(self._data.companies.glob("*.db"))]
@@ -350,8 +367,10 @@ class Restore:
 def put_company(
     data: Path, file: str, unpacked: str, replaced: str, as_of: str, mark: HighWaterMark | None
 ) -> Missing | None:
-    """Puts an unpacked file, of the moment `as_of`, in the place of a company's, which nobody has open. All others
-    are paths in the data folder, `replaced` of a folder. Raises StorageError, sqlite3.Error and OSError.
+    """Replace a company's file, which no process has open, by an unpacked file from the time `as_of`.
+
+    `file`, `unpacked` and `replaced` (a folder) are paths relative to `data`. Return what the company wrote after
+    `as_of`, if known. Raise StorageError, sqlite3.Error and OSError.
     """
     known = numbers_of(data / file, mark)
     missing = begin_epoch(data / unpacked, "restore", known, timestamps.from_text(as_of))

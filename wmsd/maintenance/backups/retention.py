@@ -1,7 +1,7 @@
-"""Which scheduled backups are deleted, of those of one installation.
+"""The choice of the scheduled backups of one installation to delete.
 
-A backup that cannot be restored whole replaces none that can: otherwise a damage that nobody sees for weeks would
-take the last good copy with it.
+A backup that cannot be restored completely never replaces a good one. Otherwise damage that stays unnoticed for
+weeks would remove the last good copy.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,9 +15,11 @@ from wmsd.maintenance.backups.manifest import Manifest
 
 
 def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, now: datetime) -> list[Path]:
-    """Those that others replace, the oldest first. Whatever `keep` says, the newest stays, the last one that was
-    made, the last one that was proven, and the newest with each company that others could not save. Those of the
-    future replace none, and stay.
+    """Return the backups that newer backups replace, the oldest first.
+
+    Regardless of `keep`, these backups stay: the newest, the last one created, the last one verified, and the
+    newest one with each company that other backups could not save. Backups with a time in the future stay too, and
+    replace no other.
     """
     moments = {
         path: moment.astimezone()
@@ -33,7 +35,9 @@ def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: 
 
 
 def _last_copies(own: Mapping[Path, Manifest], record: BackupRecord) -> Iterator[Path]:
-    """The newest proof counts, not the newest name: the clock may have been set back."""
+    """Yield the backups that must stay. The latest verification counts, not the latest name, because the clock may
+    have been set back.
+    """
     proven = record.proven if record.proven and not record.proven.problems else None
     noted = {Path(each.path).name for each in (record.made, proven) if each}
     yield from (path for path in own if path.name in noted)

@@ -1,4 +1,4 @@
-"""What is due now: what the folder of the backups and the record say, put to the schedule."""
+"""The backup work that is due now, from the schedule, the backup folder and the record of the last runs."""
 
 import os
 from datetime import UTC, datetime
@@ -11,40 +11,48 @@ from wmsd.settings.sections.backup import Backup
 
 
 def local_now() -> datetime:
-    """By the clock of the box."""
+    """Return the current local time of the machine."""
     return datetime.now(UTC).astimezone()
 
 
 def is_something_due(settings: Backup, data: DataFolder) -> bool:
-    """Looks at the disk: call it on a thread."""
+    """Return True if a backup or a verification is due. Call this function on a thread, because it reads the
+    disk.
+    """
     record = read_record(data.path)
     return is_backup_due(settings, record) or is_proof_due_now(settings, record)
 
 
 def is_backup_due(settings: Backup, record: BackupRecord) -> bool:
-    """Only the last scheduled one counts: another installation may keep its backups in the same folder."""
+    """Return True if a backup is due. Only the last scheduled backup counts, because other installations may use
+    the same folder.
+    """
     return is_due(settings.every, settings.time, local_now(), _made(settings, record))
 
 
 def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> datetime | None:
-    """When the next backup is due; None: never. `now` is by the box's clock."""
+    """Return when the next backup is due, or None if backups are never made. `now` is in the local time of the
+    machine.
+    """
     return next_due(settings.every, settings.time, now, _made(settings, record))
 
 
 def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
-    """When the last one was made, if it is still there."""
+    """Return the time of the last backup in a list, or an empty list if that backup no longer exists."""
     moment = _moment_of(record.there(settings).made)
     return [] if moment is None else [moment]
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
-    """Once a day, and when the one that was proven is gone."""
+    """Return True if a verification is due: once a day, and when the verified backup has disappeared."""
     return is_proof_due(settings.every, settings.time, local_now(), _moment_of(record.there(settings).proven))
 
 
 def _moment_of(noted: NotedBackup | None) -> datetime | None:
-    """None where the archive is not seen, also at a path of version 1.0.0: the schedule runs where the server
-    does, and one more backup is no harm.
+    """Return the time of the backup, or None if the archive cannot be found.
+
+    An archive at a path of version 1.0.0 may not be found either. That is harmless: the schedule runs where the
+    server runs, and only creates one more backup.
     """
     is_seen = noted is not None and os.access(noted.path, os.F_OK)
     return timestamps.from_text(noted.at).astimezone() if noted is not None and is_seen else None

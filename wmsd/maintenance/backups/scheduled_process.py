@@ -1,5 +1,5 @@
-"""Starts the scheduled work on backups beside the server: a process of its own, which takes no time from
-requests.
+"""The start of the scheduled backup work in a separate process next to the server, so that requests are not slowed
+down.
 """
 
 import asyncio
@@ -30,24 +30,24 @@ NOW: Final = "--now"
 PROGRESS: Final = "--progress"
 """Options of the command."""
 SAID: Final = "wmsd: "
-"""How the sentences of a command that failed begin."""
+"""The prefix of the error messages of a failed command."""
 
 
 PATIENCE_SECONDS: Final = 2.0
 
 
 class Seen(NamedTuple):
-    """What backups there are, and what to think of it."""
+    """The existing backups, and the verdict on them."""
 
     verdict: Verdict
     made: MadeBackup | None
-    """The last scheduled one, if it is there."""
+    """The last scheduled backup, if its archive exists."""
     proven: ProvenBackup | None
-    """The last proof, as long as there is what it is about."""
+    """The last verification, if its archive exists."""
 
 
 class ScheduledBackups:
-    """`command` is `wmsd backup schedule --run`, as this server can start it."""
+    """The scheduled backup work. `command` is `wmsd backup schedule --run`, as this server can start it."""
 
     def __init__(self, command: Sequence[str], settings: Backup, data: DataFolder, clock: Clock) -> None:
         self.settings = settings
@@ -56,10 +56,10 @@ class ScheduledBackups:
         self._not_before = 0.0
         self._beside = Beside(command, self._hear)
         self.progress: Mapping[str, Any] = {}
-        """How far the work under way has come, as it says itself; empty as long as it has said nothing."""
+        """The progress of the running work, as its process reports it. Empty until the first report."""
         self._asked: asyncio.Task[None] | None = None
         self._gone: str | None = None
-        """What the last look has found to be gone."""
+        """The missing backup that the last check found."""
         self._seeing: asyncio.Future[Seen] | None = None
         self._seeing_since = 0.0
 
@@ -68,7 +68,9 @@ class ScheduledBackups:
         return self._beside.is_running or (self._asked is not None and not self._asked.done())
 
     async def look(self) -> None:
-        """Starts the work when it is due, and waits for its end. After a failure it waits for an hour."""
+        """Start the work if it is due, and wait for its end. After a failure, wait an hour before the next
+        attempt.
+        """
         if self.settings.every == "never" or self._clock.monotonic() < self._not_before or self.is_running:
             return
         if not await asyncio.to_thread(is_something_due, self.settings, self._data) or self.is_running:
@@ -77,8 +79,10 @@ class ScheduledBackups:
             await self._work()
 
     def _tell_of_gone(self) -> bool:
-        """Whether it has just found that a backup is gone. The work waits for the next look then: alerts look more
-        often than this, and would not see what is mended at once.
+        """Return True if a backup is newly missing. The work then waits for the next check.
+
+        Alerts are checked more often than this. If the work started immediately, the alerts would not report a
+        problem that is already fixed.
         """
         gone = what_is_gone(self.settings, self.record(), local_now())
         is_new = gone is not None and gone != self._gone
@@ -88,7 +92,9 @@ class ScheduledBackups:
         return is_new
 
     def begin(self) -> bool:
-        """Has a backup made and proven now, whether it is due or not. Returns False where one is under way."""
+        """Start a backup and its verification now, whether they are due or not. Return False if the work is
+        already running.
+        """
         if self.is_running:
             return False
         self._asked = asyncio.ensure_future(self._begun())
@@ -116,7 +122,7 @@ class ScheduledBackups:
             for line in [each for each in lines if each.startswith(SAID)] or lines[-1:]:
                 LOG.error("%s", line.removeprefix(SAID))
             self._not_before = self._clock.monotonic() + AFTER_A_FAILURE_SECONDS
-            if self.verdict().ok:  # it could not say so itself
+            if self.verdict().ok:  # the process could not record the failure itself
                 self._note_failure(lines[-1] if lines else f"it ended with {code}")
             LOG.error("the work on backups ended with %d; the next attempt is in an hour", code)
         else:
@@ -131,12 +137,14 @@ class ScheduledBackups:
         return read_record(self._data.path)
 
     def verdict(self) -> Verdict:
-        """It looks at the disk: call it on a thread."""
+        """Judge the existing backups. Call this method on a thread, because it reads the disk."""
         return backup_verdict(self.settings, self.record(), local_now())
 
     async def seen(self) -> Seen:
-        """What is there now. Everybody may ask, also strangers for the health: a disk that does not answer,
-        such as one in the network, holds one thread, and nobody for longer than PATIENCE_SECONDS.
+        """Return the existing backups and the verdict on them.
+
+        Anybody may request this, also anonymous callers of the health check. A disk that does not respond, such as
+        a network disk, therefore blocks only one thread, and no caller for longer than PATIENCE_SECONDS.
         """
         loop = asyncio.get_running_loop()
         if self._seeing is None or self._seeing.done():
@@ -154,7 +162,7 @@ class ScheduledBackups:
         return Seen(judged, there.made, there.proven)
 
     async def stop(self) -> None:
-        """Ends the process: what it has begun is removed with the next backup."""
+        """Stop the process. The next backup removes what the process has begun."""
         await self._beside.stop()
         if self._asked is not None:
             await asyncio.wait([self._asked], timeout=STOP_SECONDS)

@@ -1,4 +1,6 @@
-"""The scheduled work on backups: one is made, the newest is proven, old ones are deleted, a command follows."""
+"""The scheduled backup work: create a backup, verify the newest one, delete old ones, run the command of the
+settings.
+"""
 
 import logging
 import os
@@ -39,12 +41,12 @@ from wmsd.settings.sections.backup import Backup
 LOG = logging.getLogger("wmsd.backup")
 AFTER_SECONDS: Final = 3600.0
 ARCHIVE: Final = "ARCHIVE"
-"""The variable in which the command afterwards finds the path."""
+"""The environment variable with the path of the archive, for the command that runs after the backup."""
 
 
 class Scheduled:
-    """`now`: also when none is due, and it is proven. `telling` gives, for what is done now, who gets how far that
-    has come.
+    """One run of the scheduled work. With `now`, a backup is created and verified even if none is due. `telling`
+    returns a progress function for the name of a step.
     """
 
     def __init__(self, settings: Backup, data: DataFolder, now: bool, telling: Callable[[str], Tell]) -> None:
@@ -55,7 +57,7 @@ class Scheduled:
         self._telling = telling
 
     def run(self) -> BackupRecord:
-        """Does what is due, and writes down what came of it. Nothing is raised: what failed is in the record."""
+        """Do what is due, and record the result. Errors are recorded, not raised."""
         failed = None
         try:
             self._do()
@@ -101,14 +103,14 @@ class Scheduled:
         change_record(self._data.path, partial(with_last_proof, archive=archive, proof=proof, directory=here()))
 
     def _delete_old(self, record: BackupRecord) -> None:
-        """Only scheduled backups of this installation, not one that cannot be read."""
+        """Delete old scheduled backups of this installation. A backup that cannot be read is never deleted."""
         own = {} if record.made is None else scheduled_archives(self._folder.archives(), record.made.installation)
         for path in backups_to_delete(own, record, self._settings.keep, datetime.now(UTC)):
             path.unlink()
             LOG.info("backup %s is deleted: newer ones are kept", path)
 
     def _follow(self, made: Made) -> None:
-        """Runs the command of the settings. Raises StorageError when it fails."""
+        """Run the command of the settings. Raise StorageError if the command fails."""
         if not self._settings.after:
             return
         command = ["/bin/sh", "-c", self._settings.after]
@@ -131,7 +133,9 @@ class Scheduled:
 
 
 def with_last_proof(record: BackupRecord, archive: Path, proof: Proof, directory: str | None) -> BackupRecord:
-    """With a proof, of now, of the last scheduled backup. `directory`: as `ProvenBackup` has it."""
+    """Return the record with a new verification of the last scheduled backup. `directory` is the one of
+    `ProvenBackup`.
+    """
     proven = ProvenBackup(
         at=_now(),
         path=str(archive.absolute()),

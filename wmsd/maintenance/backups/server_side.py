@@ -1,8 +1,8 @@
-"""The server's side of a backup: it holds a state of each file while a command copies the bytes.
+"""The server's side of a backup: the server holds a snapshot of each file while a command copies the bytes.
 
-So the copying and the compressing take nothing from the server's process, and the command needs no connection of
-its own to a file that the server has alone. The command asks with these verbs (see `lending.py`), one state at a
-time: `hold`, `figures`, `copy_platform`, `release`.
+Copying and compressing therefore take no time from the server's process. The command needs no database connection
+to a file that the server has locked. The command sends these verbs (see `lending.py`), for one snapshot at a time:
+`hold`, `figures`, `copy_platform`, `release`.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Held(NamedTuple):
 
 
 class ToPut(NamedTuple):
-    """What a command asks to put in place (see `put_company`)."""
+    """The request of a command to put a file in place (see `put_company`)."""
 
     company_id: int
     file: str
@@ -65,8 +65,8 @@ class Holder:
         }
 
     async def _hold(self, session: Session, company_id: Any) -> Extent:
-        """Holds the file of a company until `release` or the end of the session. Returns the
-        extent of the state.
+        """Hold a snapshot of a company's file until `release` or the end of the session. Return the extent of the
+        snapshot.
         """
         if HELD in session.kept:
             await self._release(session, None)
@@ -88,7 +88,7 @@ class Holder:
             return await asyncio.to_thread(copy_platform, state, Path(path))
 
     async def _release(self, session: Session, argument: Any) -> bool:
-        """Whether the state was held until now."""
+        """Release the snapshot. Return True if it was held until now."""
         held: Held | None = session.kept.pop(HELD, None)
         if held is None:
             return False
@@ -97,7 +97,9 @@ class Holder:
         return was_held
 
     async def _end_company(self, session: Session, company_id: Any) -> None:
-        """Closes the file of a company that is being deleted. It stays closed as long as the command is there."""
+        """Close the file of a company that is being deleted. The file stays closed until the session of the
+        command ends.
+        """
         file = self._files.file(int(company_id))
         await file.end()
 
@@ -107,7 +109,7 @@ class Holder:
         session.ends.push_async_callback(begin_again)
 
     async def _put_company(self, session: Session, argument: Any) -> dict[str, Any] | None:
-        """Puts an unpacked file in the place of a company's. `argument` has the fields of `ToPut`."""
+        """Replace a company's file by an unpacked file. `argument` has the fields of `ToPut`."""
         from wmsd.maintenance.backups.restore import put_company  # imported here: a start does not need it
 
         asked = ToPut(**argument)
@@ -128,11 +130,11 @@ class Holder:
 
 @asynccontextmanager
 async def _watched(state: HeldState) -> AsyncIterator[None]:
-    """Releases the state when the log of its file grows too long because of it."""
+    """Release the snapshot when it makes the write-ahead log of its file grow too long."""
 
     async def watch() -> None:
         most = log_bytes(state.path) + MOST_LOG_BYTES
-        while log_bytes(state.path) <= most:  # noqa: ASYNC110  (nothing tells of it)
+        while log_bytes(state.path) <= most:  # noqa: ASYNC110  (no event reports the growth of a log)
             await asyncio.sleep(LOOK_AT_LOG_SECONDS)
         await asyncio.to_thread(state.close)
 
@@ -144,8 +146,10 @@ async def _watched(state: HeldState) -> AsyncIterator[None]:
 
 
 def put_company_file(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
-    """The command's side of `put_company`: the server does it where one runs. Otherwise nobody else may use the
-    folder. Raises StorageError, sqlite3.Error and OSError.
+    """Replace a company's file by an unpacked file, on the command's side: through the running server, or directly
+    if `loan` is None.
+
+    Without a server, no other process may use the folder. Raise StorageError, sqlite3.Error and OSError.
     """
     from wmsd.maintenance.backups.previous_installation import installation_before
     from wmsd.maintenance.backups.restore import put_company

@@ -1,4 +1,4 @@
-"""Takes files out of an archive, and holds them against the manifest."""
+"""The extraction of files from an archive, and their comparison with the manifest."""
 
 import hashlib
 from contextlib import suppress
@@ -21,13 +21,15 @@ MOST_SECRETS_BYTES: Final = 10_000_000
 
 
 class NotWritten(StorageError):
-    """What was taken out of an archive could not be written, which says nothing of the archive."""
+    """A file from an archive could not be written. The archive itself may be good."""
 
 
 def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
-    """Writes the file to `target`, which must not exist, and to the disk. Raises StorageError when it is not what
-    the manifest says, or has a schema that no migrations made, NotWritten, and FileExistsError; nothing is left of
-    it then.
+    """Write the file to `target`, which must not exist, and sync it to the disk. If that fails, leave no file
+    behind.
+
+    Raise StorageError if the file differs from the manifest, or has a schema that the migrations did not create.
+    Raise NotWritten, and FileExistsError.
     """
     digest = hashlib.sha256()
     try:
@@ -38,13 +40,13 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
                     f"{file.bytes} bytes should be."
                 )
             for number, piece in enumerate(entry.pieces()):
-                if number == 0 and not piece.startswith(MAGIC):  # seen before it fills the disk
+                if number == 0 and not piece.startswith(MAGIC):  # detected before a wrong file fills the disk
                     raise StorageError(f"{archive} is damaged: {file.path} in it is no file of SQLite.")
                 digest.update(piece)
                 out.write(piece)
         if digest.hexdigest() != file.sha256:
             raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
-        with suppress(sqlite3.Error):  # it is damaged: whatever is done with it next says how
+        with suppress(sqlite3.Error):  # a damaged file is reported by the next step, with details
             migrations.check_schema(target, migrations.PLATFORM if file.company_id is None else migrations.COMPANY)
     except migrations.ForeignSchema as error:
         target.unlink(missing_ok=True)
@@ -65,21 +67,25 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
 
 
 def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
-    """How the unpacked file differs from what was counted when it was backed up. It is not migrated for that.
-    Raises sqlite3.Error and StorageError.
+    """Return how the unpacked file differs from the numbers in the manifest. The file is not migrated for that.
+
+    Raise sqlite3.Error and StorageError.
     """
     return figure_differences(file.figures, read_state(unpacked, read_figures))
 
 
 def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:
-    """The encrypted keys, or the credentials of a company's webhooks. `given`: the passphrase or the recovery
-    phrase. Raises StorageError, also when there are none.
+    """Return the decrypted keys, or the credentials of a company's webhooks.
+
+    `given` is the passphrase or the recovery phrase. Raise StorageError, also if the archive has no secrets.
     """
     return open_secrets(_sealed(archive, manifest, name), manifest, given)
 
 
 def check_secrets(archive: Path, manifest: Manifest, name: str) -> None:
-    """That they are there, and whole as far as that can be seen without opening them. Raises StorageError."""
+    """Check that the secrets exist and are not damaged, as far as possible without opening them. Raise
+    StorageError.
+    """
     check_form(_sealed(archive, manifest, name))
 
 

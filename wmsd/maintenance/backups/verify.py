@@ -1,4 +1,4 @@
-"""Proves a backup: takes it apart, and examines what comes out as `wmsd doctor` would."""
+"""The verification of a backup: every file is unpacked and examined as `wmsd doctor` would examine it."""
 
 import shutil
 import time
@@ -32,9 +32,11 @@ SCRATCH: Final = ".proving"
 
 
 class Proof(NamedTuple):
-    """`problems` are sentences; there are none when the backup can be restored. `has_opened`: whether the
-    passphrase opened what is secret in it. With another one, or on a machine that is too slow, it may be whole all
-    the same.
+    """The result of a verification.
+
+    `problems` are sentences, and empty if the backup can be restored. `has_opened` is False if the passphrase or
+    recovery phrase did not open the secrets. The archive may be good all the same, with another passphrase or on a
+    faster machine.
     """
 
     manifest: Manifest
@@ -42,20 +44,24 @@ class Proof(NamedTuple):
     problems: list[str]
     has_opened: bool = True
     are_keys_opened: bool = False
-    """Whether what is secret in it was opened too. Without a passphrase or phrase it was only looked at."""
+    """Whether the secrets were opened too. Without a passphrase or phrase, only their form was checked."""
 
     @property
     def is_whole(self) -> bool | None:
-        """None where nothing is wrong but that what is secret was not opened."""
+        """Whether the backup can be restored completely, or None if the only problem is that the secrets were not
+        opened.
+        """
         if not self.problems:
             return True
         return None if not self.has_opened and len(self.problems) == 1 else False
 
 
 def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -> Proof:
-    """Unpacks each file into a scratch folder, examines it, and compares its figures with the manifest. One file
-    at a time: the disk needs room for the largest. Raises StorageError when the archive has no manifest or cannot
-    be read, or the disk no room, and OSError: then nothing was found out of it.
+    """Unpack each file into a scratch folder, examine it, and compare its numbers with the manifest.
+
+    Files are unpacked one at a time, so the disk needs space only for the largest. Raise OSError, and StorageError
+    if the archive has no manifest or cannot be read, or if the disk is too full. Then nothing is known about the
+    archive.
     """
     began = time.monotonic()
     manifest = read_manifest(archive)
@@ -79,8 +85,11 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
 def files_to_unpack(
     manifest: Manifest, scratch_in: Path, tell: Tell
 ) -> Generator[tuple[BackedUpFile, Path], None, None]:
-    """Each file, and the place in a scratch folder to unpack it to: it is emptied before the next one. Close it
-    at the end, so that others may use the folder. Raises StorageError when another process uses it, and OSError.
+    """Yield each file with the path in a scratch folder to unpack it to. The folder is emptied before the next
+    file.
+
+    Close the generator at the end, so that other processes may use the folder. Raise StorageError if another
+    process uses the folder, and OSError.
     """
     done = 0
     with _scratch_folder(scratch_in) as scratch:
@@ -95,13 +104,14 @@ def files_to_unpack(
 
 @contextmanager
 def _scratch_folder(parent: Path) -> Iterator[Path]:
-    """An empty folder, which is removed at the end. What a killed one has left is removed first. Raises
-    StorageError when another process uses it.
+    """Create an empty folder that is removed at the end. First remove what a killed process has left.
+
+    Raise StorageError if another process uses the folder.
     """
     path = parent / SCRATCH
     with suppress(FileExistsError):
         new_private_folder(path)
-    with scratch_folders.unused(path.resolve()) as is_unused:  # it may be a link to another disk
+    with scratch_folders.unused(path.resolve()) as is_unused:  # the path may be a link to another disk
         if not is_unused:
             raise StorageError(f"Another backup is being proven in {parent}. Wait for its end.")
         for remains in path.iterdir():
@@ -111,7 +121,9 @@ def _scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -> StorageError | None:
-    """Why what is secret in it cannot be had: NotOpened, or that it is damaged. Raises NotRead."""
+    """Return why the secrets cannot be opened, NotOpened or an error about damage, or None if they can. Raise
+    NotRead.
+    """
     if manifest.keys != "encrypted":
         return None
     name = KEYS if manifest.company is None else CREDENTIALS
@@ -142,7 +154,7 @@ def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: 
 
 
 def examination_sentences(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
-    """What doctor finds in an unpacked file, in sentences. It migrates the file, as a restore would."""
+    """Return the doctor's findings in an unpacked file, as sentences. The file is migrated, as in a restore."""
     from wmsd.maintenance.file_checks.company_checks import (  # imported here: a start does not need it
         examine,
         examine_file,

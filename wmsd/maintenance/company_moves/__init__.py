@@ -1,1 +1,1 @@
-"""A company that leaves or comes: its freeze, export, import, move and deletion."""
+"""Moves of companies in and out of an installation: freeze, export, import, move and deletion."""

@@ -1,8 +1,9 @@
-"""Deletes a company for good, with an archive first. It is for the command line, as it takes as long as a copy.
+"""The permanent deletion of a company, with an archive first. Only the command line offers it, because it takes as
+long as a copy.
 
-Whatever cuts it off loses nothing: the company goes from the platform only when its archive is on the disk, or its
-file is aside, and nothing is written to the file from the first step on. Whoever deletes it again goes on where it
-was cut off.
+An interrupted deletion loses nothing. The company leaves the platform only when its archive is on the disk, or its
+file is moved aside. From the first step on, nothing is written to the file. A repeated deletion continues where
+the interrupted one stopped.
 """
 
 import json
@@ -38,16 +39,16 @@ Result = TypeVar("Result")
 
 
 class OnPlatform(Protocol):
-    """Opens the installation for a piece of work. A server lends platform.db only: it has closed the company's
-    file.
+    """A function that opens the installation for a piece of work. A server lends only platform.db, because it has
+    closed the company's file.
     """
 
     def __call__(self, work: Callable[[Installation], Awaitable[Result]], /) -> Result: ...
 
 
 class Deletion:
-    """One company that is being deleted. Until the platform has forgotten it, the company is served again when
-    something fails.
+    """The deletion of one company. If a step fails before the platform has removed the company, the company is
+    served again.
     """
 
     def __init__(self, data: DataFolder, loan: Loan | None, on_platform: OnPlatform, begun: Begun) -> None:
@@ -59,7 +60,11 @@ class Deletion:
         self._file = data.companies / f"{begun.company.id}.db"
 
     def with_archive(self, to: BackupFolder, passphrase: str | None) -> tuple[Path, Left]:
-        """Returns the absolute path of the archive too. Raises StorageError, sqlite3.Error and OSError."""
+        """Delete the company after writing an archive. Return the absolute path of the archive, and what left with
+        the company.
+
+        Raise StorageError, sqlite3.Error and OSError.
+        """
         try:
             self.close()
             leaving = self._on_platform(lambda at: self.leaving(at, passphrase is not None))
@@ -76,8 +81,10 @@ class Deletion:
         return archive, left
 
     def without_archive(self) -> tuple[Path, Left]:
-        """Returns the folder to which the file goes as it is, too. Raises StorageError, sqlite3.Error and
-        OSError.
+        """Delete the company and move its file, as it is, to a new folder. Return the folder, and what left with
+        the company.
+
+        Raise StorageError, sqlite3.Error and OSError.
         """
         aside = f"{ASIDE}-{self._company.id}-{timestamps.for_file_name(datetime.now(UTC))}"
         folder, file = self._data.path / aside, str(self._file.relative_to(self._data.path))
@@ -88,41 +95,45 @@ class Deletion:
             left = self.end(None, folder)
         except BaseException:
             if self._give_up():
-                swap(self._data.path, with_sides(self._data.path, moved, file))  # the rest of the folder stays
+                swap(self._data.path, with_sides(self._data.path, moved, file))  # the folder's other files stay
             raise
         remove_files(self._data, self._company.id)
         return folder, left
 
     def close(self) -> None:
-        """The server closes the file; without one, nobody else may have it. Raises StorageError."""
+        """Have the server close the file, or check that no process uses the file if no server is running. Raise
+        StorageError.
+        """
         if self._loan is None:
             check_unused(self._file)
         else:
             self._loan.ask("end_company", self._company.id, LONG_SECONDS)
 
     def close_as_it_is(self) -> None:
-        """The same for a file that may be damaged or missing. Raises StorageError when somebody has it."""
+        """Close a file that may be damaged or missing. Raise StorageError if another process uses the file."""
         is_empty = not self._file.exists() or self._file.stat().st_size == 0
-        if self._loan is None and is_empty:  # looking would make a database of an empty file
+        if self._loan is None and is_empty:  # opening an empty file would turn it into a database
             return
         try:
             self.close()
         except StorageError:
             raise
         except STORAGE_FAILURES:
-            pass  # it cannot be read; whoever had it open could not either
+            pass  # the file cannot be read, so no other process has it open either
 
     async def leaving(self, installation: Installation, has_passphrase: bool) -> tuple[Subject, bytes]:
         subject = await subject_of(installation, self._company, has_passphrase)
         return subject, await self.rows(installation)
 
     async def rows(self, installation: Installation) -> bytes:
-        """What the platform knows of the company, as JSON."""
+        """Return the platform's records about the company, as JSON."""
         rows = await installation.platform.read(lambda tx: deletion_store.platform_rows(tx, self._company))
         return json.dumps(rows, ensure_ascii=False, indent=1).encode()
 
     def archive(self, to: BackupFolder, subject: Subject, rows: bytes, passphrase: str | None) -> Path:
-        """Writes the archive, of which `wmsd company import` makes a company. Raises StorageError and OSError."""
+        """Write the archive, from which `wmsd company import` can recreate the company. Raise StorageError and
+        OSError.
+        """
         moment = timestamps.for_file_name(datetime.now(UTC))
         path = to.path / name_of_company(self._company.id, self._company.code, moment)
         source = FromFolder(self._data)
@@ -130,14 +141,14 @@ class Deletion:
         return path.absolute()
 
     def put_aside(self, folder: Path, rows: bytes, renames: list[Rename]) -> None:
-        """Moves the file, with what stands beside it, to a new folder. Raises StorageError and OSError."""
+        """Move the company's files to a new folder, together with `rows`. Raise StorageError and OSError."""
         new_private_folder(folder)
         write_private(folder / ROWS, rows)
         sync(folder)
         swap(self._data.path, renames)
 
     def end(self, archive: Path | None, folder: Path | None) -> Left:
-        """Removes the company from the platform, in one transaction."""
+        """Remove the company from the platform, in one transaction."""
         return self._on_platform(
             lambda at: at.platform.write(lambda tx: deletion_store.end(tx, self._company, archive, folder))
         )
@@ -149,13 +160,13 @@ class Deletion:
 
 
 def left_aside(data: DataFolder, company: Company) -> list[Path]:
-    """The files of the company that deletions without an archive moved before they were cut off."""
+    """Return the files of the company that interrupted deletions without an archive had moved aside."""
     return sorted(data.path.glob(f"{ASIDE}-{company.id}-*/{company.id}.db"))
 
 
 async def left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
-    """The companies that are gone from the platform and whose files are still there, and whether the one of this
-    code is one of them.
+    """Return the ids of companies that were removed from the platform but still have a file. Also return whether
+    `code` is the code of such a company.
     """
     ended, codes = await installation.platform.read(
         lambda tx: (deletion_store.ended(tx), companies.codes(tx).values())
@@ -165,7 +176,7 @@ async def left_over(installation: Installation, code: str) -> tuple[list[int], b
 
 
 def remove_files(folder: DataFolder, company_id: int) -> None:
-    """All that was the company's alone."""
+    """Remove all files that belong to the company only."""
     path = folder.companies / f"{company_id}.db"
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -1,5 +1,5 @@
-"""The end of a company, step by step: it is no longer served, it is gone from the platform, its file is removed. A
-step that was cut off is done again.
+"""The steps of a company's deletion: the company is no longer served, it is removed from the platform, its file is
+removed. An interrupted step is repeated.
 """
 
 import json
@@ -17,7 +17,9 @@ BEGIN: Final = "INSERT INTO company_deletions (company_id, code, begun_at) VALUE
 GIVE_UP: Final = "DELETE FROM company_deletions WHERE company_id = ? AND ended_at IS NULL"
 END: Final = "UPDATE company_deletions SET ended_at = ?, archive = ? WHERE company_id = ?"
 OF_COMPANY: Final = ("company_modules", "user_companies", "request_counts", "sites", "high_water_marks")
-"""The tables whose rows go with a company. Other rooms' tables too: that is what referring to a company means."""
+"""The tables whose rows are deleted with a company. They include tables of other packages, because those refer to
+the company.
+"""
 USERS: Final = """
     SELECT users.email, users.name, users.role FROM users JOIN user_companies ON user_companies.user_id = users.id
     WHERE user_companies.company_id = ? ORDER BY users.email
@@ -30,9 +32,9 @@ MEMBERSHIPS: Final = """
     WHERE users.id IN (SELECT user_id FROM user_companies WHERE company_id = ?)
     GROUP BY users.id ORDER BY users.email
 """
-"""Of the users of a company, with all companies that they have."""
+"""The users of a company, with all the companies that each user has."""
 LEFT: Final = "user.change by company.delete"
-"""With the code: what the audit calls it that a user has no longer a company that was deleted."""
+"""The audit action, followed by the company's code, when a user loses a company that was deleted."""
 WHO_HAD: Final = """
     SELECT users.email FROM audit JOIN users ON users.email = audit.subject
     WHERE audit.action = ? AND users.role <> 'platform-admin'
@@ -47,18 +49,20 @@ SITES: Final = "SELECT name, warehouse_code, created_at FROM sites WHERE company
 class Begun(NamedTuple):
     company: Company
     is_resumed: bool
-    """Whether an earlier deletion of it was cut off."""
+    """Whether an earlier deletion of the company was interrupted."""
 
 
 class Left(NamedTuple):
-    """What went with a company: users no longer have it, and tokens that were for nothing else are revoked."""
+    """The consequences of a deletion: the users who lost the company, and how many tokens were revoked because
+    they opened no other company.
+    """
 
     users: list[str]
     tokens_revoked: int
 
 
 def find(tx: Transaction, code: str) -> Begun:
-    """The company that is to be deleted. Raises Problem (404)."""
+    """Return the company to delete. Raise Problem (404)."""
     resumed = tx.find_number(UNDER_WAY, (code,))
     known = store.every_company(tx)
     for company in known:
@@ -68,7 +72,7 @@ def find(tx: Transaction, code: str) -> Begun:
 
 
 def begin(tx: Transaction, code: str) -> Begun:
-    """From its commit on nobody is served the company. Raises Problem (404)."""
+    """Begin a deletion. From its commit on, the company is not served. Raise Problem (404)."""
     found = find(tx, code)
     if not found.is_resumed:
         tx.execute(BEGIN, (found.company.id, code, tx.timestamp))
@@ -77,7 +81,7 @@ def begin(tx: Transaction, code: str) -> Begun:
 
 
 def give_up(tx: Transaction, company: Company) -> bool:
-    """The company is served again, unless its deletion has ended. Answers whether it is."""
+    """Cancel a deletion, so that the company is served again. Return False if the deletion has already ended."""
     was_under_way = tx.execute(GIVE_UP, (company.id,)).rowcount > 0
     if was_under_way:
         store.write_audit(tx, "company.delete given up", company.code)
@@ -85,7 +89,9 @@ def give_up(tx: Transaction, company: Company) -> bool:
 
 
 def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
-    """What the platform knows of the company and no backup of its file has. Nothing of it is secret."""
+    """Return the platform's records about the company, which no backup of its file contains. They contain no
+    secrets.
+    """
     return {
         "company": tx.record("SELECT * FROM companies WHERE id = ?", (company.id,)),
         "operator": None if company.operator is None else company.operator.code,
@@ -96,7 +102,7 @@ def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
 
 
 def end(tx: Transaction, company: Company, archive: Path | None = None, aside: Path | None = None) -> Left:
-    """Removes the company from the platform. `aside`: the folder with its file, when there is no archive."""
+    """Remove the company from the platform. `aside` is the folder with its file, if there is no archive."""
     revoked = token_store.leave_company(tx, company.id)
     users = _leave(tx, company)
     user_ids = [user_id for (user_id,) in tx.rows(USER_IDS, (company.id,))]
@@ -115,7 +121,7 @@ def end(tx: Transaction, company: Company, archive: Path | None = None, aside: P
 
 
 def _leave(tx: Transaction, company: Company) -> list[str]:
-    """Says in the audit which users no longer have the company. Returns them."""
+    """Record in the audit which users lose the company. Return their e-mail addresses."""
     memberships = tx.rows(MEMBERSHIPS, (company.id,))
     for email, codes in memberships:
         before = {"company_codes": json.loads(codes)}
@@ -125,10 +131,12 @@ def _leave(tx: Transaction, company: Company) -> list[str]:
 
 
 def who_had(tx: Transaction, code: str) -> list[str]:
-    """The users who had the company of this code when it was deleted the last time, and are still there."""
+    """Return the e-mail addresses of the existing users who had the company with this code when it was last
+    deleted.
+    """
     return [email for (email,) in tx.rows(WHO_HAD, (f"{LEFT} {code}", code))]
 
 
 def ended(tx: Transaction) -> dict[int, str]:
-    """The companies that are gone from the platform, with their codes; their files should be gone too."""
+    """Return the codes of companies that are removed from the platform, by id. Their files should be gone too."""
     return dict(tx.rows("SELECT company_id, code FROM company_deletions WHERE ended_at IS NOT NULL"))

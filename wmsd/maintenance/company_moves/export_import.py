@@ -1,6 +1,7 @@
-"""One company as one file: for another installation, or as a practice twin in this one.
+"""The export of one company to one file, for another installation, or as a practice copy in the same installation.
 
-The file is an archive like a backup, with one company in it, and what platform.db says of that company.
+The file is an archive in the format of a backup. It contains one company, and the settings of that company in
+platform.db.
 """
 
 import os
@@ -53,35 +54,39 @@ UNPACKED: Final = ".taking-over"
 
 
 class Subject(NamedTuple):
-    """A company that is to be exported or copied."""
+    """A company to export or copy."""
 
     owner: Owner
     record: CompanyRecord
     credentials: Credentials
-    """Empty when they do not go along."""
+    """The credentials to export. Empty if the export leaves them out."""
     phrases: list[KnownPhrase]
-    """The recovery phrases in use, to which they are sealed where no passphrase is given."""
+    """The recovery phrases in use. Credentials are sealed to them if no passphrase is given."""
     is_frozen: bool
-    """Whether nothing is written to it, so that nothing comes after its archive."""
+    """Whether the company takes no changes, so that the archive has its final state."""
 
 
 class Adopted(NamedTuple):
-    """A company that has come."""
+    """The company that an import has created."""
 
     id: int
     webhooks: int
-    """How many are switched off now."""
+    """How many webhooks were switched off."""
 
 
 async def subject(installation: Installation, code: str, has_passphrase: bool) -> Subject:
-    """Raises Problem when there is no such company, and what reading its file raises."""
+    """Read a company for export. Raise Problem if the company does not exist, and any error of reading its
+    file.
+    """
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     return await subject_of(installation, company, has_passphrase)
 
 
 async def subject_of(installation: Installation, company: Company, has_passphrase: bool) -> Subject:
-    """Raises what reading its file raises. Without a passphrase the credentials are sealed to the recovery
-    phrases, or do not go along where there is none.
+    """Read a company for export. Raise any error of reading its file.
+
+    Without a passphrase, the credentials are sealed to the recovery phrases, or left out if there is no recovery
+    phrase.
     """
     credentials: Credentials = []
     phrases = await installation.platform.read(recovery_phrases.in_use)
@@ -115,8 +120,10 @@ def export_company(
     beside: Mapping[str, bytes] = MappingProxyType({}),
     is_deleted: bool = False,
 ) -> Manifest:
-    """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
-    name. `is_deleted`: the company is being deleted. Raises StorageError, sqlite3.Error and OSError.
+    """Write the company to `path`, which must not exist.
+
+    `beside` has further files for the archive, by name, for people to read. `is_deleted` says that the company is
+    being deleted. Raise StorageError, sqlite3.Error and OSError.
     """
     check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
@@ -140,29 +147,31 @@ def export_company(
 
 
 def check_free(path: Path) -> None:
-    """Raises StorageError when an export would replace a file."""
+    """Raise StorageError if an export would replace a file."""
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
 
 
 class Arrival(NamedTuple):
-    """A company in an archive, unpacked and examined."""
+    """A company in an archive or a copy, unpacked and examined."""
 
     file: Path
     record: CompanyRecord
     origin: Owner
     credentials: Credentials | None
-    """None when they are not in the archive, or there is no passphrase for them."""
+    """None if the archive has no credentials, or there is no passphrase to open them."""
     came: companies.CameFrom
     as_of: datetime | None = None
-    """When it was exported; None of a copy."""
+    """The time of the export, or None for a copy."""
     is_final: bool = True
-    """Whether nothing was written to the company where it comes from afterwards, or to a copy."""
+    """Whether the original company took no changes after the export. Always True for a copy."""
 
 
 @contextmanager
 def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator[Arrival]:
-    """Raises StorageError when the archive has no single company, or what is in it is not right."""
+    """Unpack and examine the company in an archive. Raise StorageError if the archive does not contain exactly one
+    company, or if its content is damaged or wrong.
+    """
     manifest = read_manifest(archive)
     if manifest.company is None or len(manifest.files) != 1 or manifest.files[0].code is None:
         raise StorageError(
@@ -189,13 +198,13 @@ def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None
 
 
 def company_name(origin: Owner) -> str:
-    """A company of any installation, whatever its code."""
+    """Return a name that identifies the company across installations, independent of its code."""
     return f"{origin.installation}/{origin.company_id}"
 
 
 async def here_already(installation: Installation, origin: Owner) -> list[str]:
-    """The codes of the same company here: itself, where the archive was made here, and what was imported of it
-    before.
+    """Return the codes of the same company in this installation: the company itself, if the archive was created
+    here, and earlier imports of it.
     """
 
     def look(tx: Transaction) -> list[str]:
@@ -206,13 +215,13 @@ async def here_already(installation: Installation, origin: Owner) -> list[str]:
 
 
 class HadOperator(NamedTuple):
-    """The operator that a company had where it comes from."""
+    """The operator of a company in the installation that exported the company."""
 
     code: str
     is_here: bool
-    """Whether there is one of this code."""
+    """Whether this installation has an operator with this code."""
     is_same: bool
-    """Whether it is that one, because the company was here."""
+    """Whether that is the same operator, because the archive comes from this installation."""
 
 
 async def had_operator(installation: Installation, arrival: Arrival) -> HadOperator | None:
@@ -235,7 +244,9 @@ def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None
 
 @contextmanager
 def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
-    """A folder in the data folder, removed at the end. `what` tells those of a process apart."""
+    """Create a folder in the data folder that is removed at the end. `what` distinguishes several folders of one
+    process.
+    """
     folder = data.path / f"{UNPACKED}-{what and f'{what}-'}{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     new_private_folder(folder)
@@ -248,7 +259,9 @@ def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
 
 @contextmanager
 def arrival_from_copy(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
-    """A copy of a company of this installation. Its credentials are sealed with the same keys, and so go along."""
+    """Copy a company of this installation. The credentials stay in the copy, because they are sealed with the same
+    keys.
+    """
     with scratch(data) as folder:
         target = folder / "company.db"
         with source.state(data.companies / f"{subject.owner.company_id}.db", subject.owner) as state:
@@ -263,8 +276,9 @@ def arrival_from_copy(data: DataFolder, source: Source, subject: Subject) -> Ite
 async def adopt(
     installation: Installation, arrival: Arrival, code: str, record: CompanyRecord, is_copy: bool
 ) -> Adopted:
-    """Makes a company of what has arrived, under a new id and with a new epoch. Its webhooks are off. Raises
-    Problem, StorageError and sqlite3.Error.
+    """Create a company from an archive or copy, with a new id and a new epoch. Its webhooks are switched off.
+
+    Raise Problem, StorageError and sqlite3.Error.
     """
     known = NOTHING_KNOWN._replace(is_complete=arrival.is_final)
     begin_epoch(arrival.file, "copy" if is_copy else "import", known, arrival.as_of, is_copy)

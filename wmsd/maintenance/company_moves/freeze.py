@@ -1,7 +1,8 @@
-"""Freezes a company and ends the freeze. The running server does it where there is one, since it alone knows what
-is under way; a command asks for it over the socket of `lending.py`.
+"""The freeze of a company, and its end. A running server does both, because only the server knows which work is
+still running. A command requests them over the socket of `lending.py`.
 
-From the end of a freeze on, every change that was acknowledged is in the company's file, and nothing adds to it.
+When a freeze is complete, every acknowledged change is in the company's file, and nothing changes the file any
+more.
 """
 
 import asyncio
@@ -21,9 +22,9 @@ LOG = logging.getLogger("wmsd.companies")
 FREEZE: Final = "freeze_company"
 THAW: Final = "thaw_company"
 DRAIN_SECONDS: Final = 30.0
-"""The longest that a freeze waits for what is under way. An attempt of a webhook takes 10 s at most."""
+"""The longest time that a freeze waits for running work. One attempt of a webhook takes at most 10 s."""
 FREEZE_SECONDS: Final = 2 * DRAIN_SECONDS + 30.0
-"""The time that a command gives the server for it."""
+"""The time that a command gives the server for a freeze."""
 LOOK_SECONDS: Final = 0.02
 
 
@@ -33,12 +34,16 @@ class Freeze(NamedTuple):
 
 
 class Freezer:
-    """The server's side."""
+    """The server's side of a freeze."""
 
     def __init__(
         self, installation: Installation, at_rest: Callable[[int], bool], thawed: Callable[[int], None]
     ) -> None:
-        """`at_rest`: whether no webhook of the company is under way. `thawed` is called at the end of a freeze."""
+        """Create the freezer.
+
+        `at_rest` returns True if no webhook of a company is being sent. `thawed` is called with the company's id
+        at the end of a freeze.
+        """
         self._installation = installation
         self._at_rest = at_rest
         self._thawed = thawed
@@ -48,7 +53,7 @@ class Freezer:
         return {FREEZE: self._freeze, THAW: self._thaw}
 
     async def _freeze(self, session: Session, argument: Any) -> dict[str, Any]:
-        """`argument`: the code of the company, and who asks, for the audit."""
+        """Freeze a company. `argument` is the code of the company and, for the audit, the name of the actor."""
         at, (code, who) = self._installation, argument
         done = await begin_freeze(at, code, Actor(who))
         company = done.company
@@ -65,7 +70,9 @@ class Freezer:
         return Freeze(done.since, done.was_already)._asdict()
 
     async def _given_up(self, session: Session, argument: Any, done: actions.Frozen) -> str:
-        """Ends a freeze that has not come about, unless an earlier command began it. Says which."""
+        """Undo a freeze that failed, unless an earlier command began it. Return a sentence that says whether the
+        company is frozen.
+        """
         if done.was_already:
             return f"{done.company.code} is still frozen."
         await self._thaw(session, argument)
@@ -82,8 +89,8 @@ class Freezer:
         return was_frozen
 
     async def _drain(self, company: Company) -> None:
-        """Waits until nothing is under way that may still write. Raises StorageError when that takes too long, and
-        what writing to the file raises.
+        """Wait until no running work can write to the company's file. Raise StorageError if that takes too long,
+        and any error of writing to the file.
         """
         until = time.monotonic() + DRAIN_SECONDS
         while (what := self._under_way(company)) is not None:
@@ -94,7 +101,7 @@ class Freezer:
                 )
             await asyncio.sleep(LOOK_SECONDS)
         database = await self._installation.files.get(company.id)
-        await database.try_to_write()  # after everything that waits for the writer
+        await database.try_to_write()  # after all work that waits for the writer
 
     def _under_way(self, company: Company) -> str | None:
         if self._installation.files.file(company.id).is_lent:
@@ -105,7 +112,7 @@ class Freezer:
 
 
 async def begin_freeze(installation: Installation, code: str, who: Actor) -> actions.Frozen:
-    """Freezes a company whose file can be used. Raises Problem (404), and StorageError when it cannot."""
+    """Freeze a company. Raise Problem (404), and StorageError if its file cannot be used."""
     company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
     try:
         await installation.files.get(company.id)

@@ -1,4 +1,6 @@
-"""A company that moves: what its export leaves behind, and whether all of that is at its new home."""
+"""The checks of a company's move: what the export leaves behind, and whether the new installation has all of
+it.
+"""
 
 import json
 from typing import Final, NamedTuple
@@ -35,7 +37,7 @@ LISTED: Final = {
     "receptions": "/api/receptions",
     "returns": "/api/returns",
 }
-"""The tables whose records the API counts too, and the address of the list."""
+"""The tables whose records the API counts too, and the path of each list."""
 COUNTED: Final = (*LISTED, "clients", "partners", "warehouses", "stock_movements", "packaging_movements")
 
 
@@ -43,9 +45,9 @@ class User(NamedTuple):
     email: str
     role: str
     abilities: list[str]
-    """Of a member; the others may do what their role says."""
+    """The abilities of a member. Empty for the other roles, whose abilities depend on the role alone."""
     has_company: bool
-    """Whether the company was given to the user. A platform admin may use every company."""
+    """Whether the company was assigned to the user. A platform admin may use every company."""
 
     @property
     def may_use(self) -> bool:
@@ -58,36 +60,39 @@ class Site(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The company in one of the two installations, as far as a move is checked by it. No export holds users,
-    tokens, sites and requests; the rest is in the company's file.
+    """The state of the company in one of the two installations, as far as the check of a move needs it.
+
+    Users, tokens, sites and requests are not part of an export. The rest comes from the company's file.
     """
 
     company: Company
     users: list[User]
     tokens: int
-    """How many open the company now."""
+    """How many tokens give access to the company now."""
     sites: list[Site]
     requests: int
-    """How many requests of programs have named the company."""
+    """How many API requests have named the company."""
     last_event: str | None
     knows_event: bool
-    """Whether it has the event that was asked for."""
+    """Whether the company has the event that the caller named."""
     counts: dict[str, int]
-    """By table."""
+    """The number of records, by table."""
     webhooks: dict[int, str]
-    """Those that are on: their names, by id."""
+    """The names of the active webhooks, by id."""
 
 
 async def company_state(installation: Installation, code: str, event: str | None = None) -> Standing:
-    """`event`: the id of one that the company should have. Raises Problem (404, 503)."""
+    """Read the state of the company. `event` is the id of an event that the company should have. Raise Problem
+    (404, 503).
+    """
     company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
     database = await installation.files.get(company.id)
-    in_file = await database.read_long(lambda tx: _in_file(tx, event))  # it counts whole tables
+    in_file = await database.read_long(lambda tx: _in_file(tx, event))  # counts whole tables
     return Standing(company, *await installation.platform.read(lambda tx: _on_platform(tx, company.id)), *in_file)
 
 
 def _on_platform(tx: Transaction, company_id: int) -> tuple[list[User], int, list[Site], int]:
-    """Users, tokens, sites and requests."""
+    """Return the company's users, number of tokens, sites and number of requests."""
     values = {"company": company_id, "now": tx.timestamp}
     users = [
         User(email, role, json.loads(abilities) if role == "member" else [], bool(has))
@@ -98,12 +103,12 @@ def _on_platform(tx: Transaction, company_id: int) -> tuple[list[User], int, lis
 
 
 def _in_file(tx: Transaction, event: str | None) -> tuple[str | None, bool, dict[str, int], dict[int, str]]:
-    """The last event, whether the given one is known, counts and webhooks."""
+    """Return the id of the last event, whether `event` exists, the counts and the webhooks."""
     knows_event = event is None or bool(tx.value("SELECT count(*) FROM events WHERE id = ?", (event,)))
     counts = {table: tx.value(f"SELECT count(*) FROM {table}") for table in COUNTED}
     return tx.value(LAST_EVENT), knows_event, counts, dict(tx.rows(WEBHOOKS))
 
 
 async def came_here(installation: Installation, origin: str) -> list[str]:
-    """The codes of what was imported of this company, the last import last."""
+    """Return the codes of the companies that were imported from this company, the last import last."""
     return await installation.platform.read(lambda tx: store.came_from(tx, origin))

@@ -1,1 +1,1 @@
-"""What the doctor finds beside wrong figures: folder, disk, clock, network, TLS, settings."""
+"""Findings of the doctor beyond wrong numbers: folder, disk, clock, network, TLS, settings."""

@@ -1,4 +1,4 @@
-"""Whether there is a backup to rely on, and whether the next ones will be good for something."""
+"""Findings about backups: whether a reliable backup exists, and whether the next backups will be useful."""
 
 from pathlib import Path
 from typing import Final
@@ -46,7 +46,7 @@ OF_KEYS: Final = {
     LOST_ON_PURPOSE: FindingKind("recovery-phrase-declined", "warning", LOST_ON_PURPOSE, CREATE),
     NOT_CHECKED: FindingKind("recovery-phrase-not-checked", "warning", NOT_CHECKED, CHECK),
 }
-"""By what is said of the keys."""
+"""The kinds of findings about the keys, by the pattern of the sentence."""
 KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS, *OF_KEYS.values())
 
 
@@ -65,12 +65,14 @@ def findings(at: Situation) -> Found:
 
 
 def _is_demo(at: Situation, folder: Path) -> bool:
-    """Whether only a demo is here, whose backups are in its data folder so that one folder is the whole of it."""
+    """Return True if the installation is only a demo. The backups of a demo are in its data folder, so that one
+    folder contains everything.
+    """
     return folder == at.data.resolve() / INSIDE and set((at.codes or {}).values()) == {DEMO_CODE}
 
 
 def findings_before_start(at: Situation) -> Found:
-    """At the folder that the settings name."""
+    """Find problems of the backup folder that the settings name."""
     if not is_for_server(at):
         return
     folder = at.backups.resolve()

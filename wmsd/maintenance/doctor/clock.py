@@ -1,4 +1,4 @@
-"""Whether the clock can be right."""
+"""Findings about the clock and the time zone."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from wmsd.db.engine.high_water_mark import FAR_AHEAD, ahead
 from wmsd.maintenance.doctor.situation import Situation
 
 EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
-"""No wmsd is older than this."""
+"""The earliest possible time. No version of wmsd is older."""
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
 
 YEAR_WRONG: Final = FindingKind(
@@ -63,7 +63,7 @@ KINDS: Final = (ZONE_UNKNOWN, YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_F
 
 
 def findings_of_zone(at: Situation) -> Found:
-    """Whether the time zone is known that the settings leave to the machine."""
+    """Check whether the machine's time zone is known, if the settings name none."""
     if not at.settings.server.time_zone and machine_time_zone() is None:
         yield ZONE_UNKNOWN.of()
 

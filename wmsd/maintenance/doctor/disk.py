@@ -1,4 +1,4 @@
-"""Whether the disks have room, keep what they are given, and are quick enough."""
+"""Findings about the disks: free space, durability and speed."""
 
 import os
 import statistics
@@ -16,9 +16,9 @@ from wmsd.maintenance.doctor.file_systems import FileSystem
 from wmsd.maintenance.doctor.situation import Situation
 
 NETWORKED: Final = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "fuse", "virtiofs", "vboxsf", "davfs")
-"""How the names begin of types whose locks and shared memory SQLite cannot rely on."""
+"""The prefixes of the types of file systems whose locks and shared memory are not reliable for SQLite."""
 LOCAL: Final = ("fuseblk",)
-"""Such as NTFS on a disk of this machine."""
+"""A type for disks of this machine, such as NTFS."""
 LAYERED: Final = ("overlay", "aufs")
 IN_MEMORY: Final = ("tmpfs", "ramfs", "devtmpfs")
 LEAST_FREE_FILES: Final = 1000
@@ -169,9 +169,10 @@ def _temporary(at: Situation) -> Found:
 
 
 def sync_seconds(folder: Path) -> float | None:
-    """How long the disk takes to confirm a page, the median of some. None where nothing may be written.
+    """Return how many seconds the disk takes to confirm the write of a page, as the median of several writes.
+    Return None if the folder is not writable.
 
-    The file has no name: nobody sees it, and it is gone when it is closed.
+    The test file has no name, so it is invisible, and disappears when it is closed.
     """
     if not os.access(folder, os.W_OK) or not folder.stat().st_mode & 0o200:
         return None

@@ -1,4 +1,4 @@
-"""Examines every file of an installation by itself: damage in one does not stop the others."""
+"""The separate examination of every file of an installation. Damage in one file does not stop the others."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
@@ -32,11 +32,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings of a file, or the reason in `error` why it cannot be examined."""
+    """The findings of a file, or the reason in `error` why the file cannot be examined."""
 
     name: str
     company: str | None
-    """The company's code; None for `platform.db`, and where the code cannot be read."""
+    """The company's code. None for `platform.db`, and if the code cannot be read."""
     file: Path
     findings: Findings | None = None
     error: str | None = None
@@ -47,7 +47,7 @@ class Report:
 
 
 def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
-    """Whether the file is an older copy of what stood in its place."""
+    """Report a difference if the file is an older copy of the file that was in its place."""
     with suppress(*UNREADABLE):
         if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:
             yield Difference(
@@ -59,20 +59,20 @@ def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
 
 
 class Examination:
-    """Examines one data folder. It needs only the files, not an opened installation, and writes nothing.
+    """The examination of one data folder. It needs only the files, not an opened installation, and writes nothing.
 
-    `borrow` gets a file from the server that has it, if one runs.
+    `borrow` requests a file from the running server. It is None if no server is running.
     """
 
     def __init__(self, folder: DataFolder, borrow: Borrow | None = None) -> None:
         self._folder = folder
         self._borrow = borrow
         self._installation: str | None = None
-        """The id that its files have; None as long as it is not known."""
+        """The id of the installation in its files. None until it is known."""
         self.marks: dict[int, HighWaterMark] = {}
-        """How far they had come, as far as that is known."""
+        """The high-water marks of the companies' files in `platform.db`, by company id."""
         self.codes: dict[int, str] | None = None
-        """What `companies` has found."""
+        """The result of `companies`."""
 
     @property
     def is_beside_a_server(self) -> bool:
@@ -83,14 +83,14 @@ class Examination:
         return self._report(path.name, None, path, PLATFORM, examine_file)
 
     def companies(self) -> dict[int, str] | None:
-        """The companies' codes by id; None when `platform.db` cannot be read."""
+        """Read the companies' codes by id. Return None if `platform.db` cannot be read."""
         self._installation = self.read_platform(companies.installation)
         self.marks = self.read_platform(companies.marks) or {}
         self.codes = self.read_platform(companies.codes)
         return self.codes
 
     def read_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
-        """What `platform.db` says; None when it cannot be read."""
+        """Read from `platform.db`. Return None if the file cannot be read."""
         try:
             self._get(self._folder.platform_file)
             with self._opened(self._folder.platform_file, PLATFORM, None) as tx:
@@ -99,7 +99,7 @@ class Examination:
             return None
 
     def own_file(self, company_id: int) -> Path:
-        """The company's file, which the server has lent if one runs. Raises StorageError."""
+        """Return the path of the company's file, after a running server has lent it. Raise StorageError."""
         path = self._folder.companies / f"{company_id}.db"
         self._get(path)
         return path
@@ -107,7 +107,7 @@ class Examination:
     def read_company(
         self, company_id: int, code: str | None, read: Callable[[Transaction], Result]
     ) -> Result | None:
-        """What the company's file says; None when it cannot be read."""
+        """Read from the company's file. Return None if the file cannot be read."""
         try:
             path = self.own_file(company_id)
             with self._opened(path, COMPANY, self._owner(company_id, code)) as tx:
@@ -129,7 +129,9 @@ class Examination:
         return opened_to_examine(path, kind, owner, only_by_a_server)
 
     def known_companies(self) -> list[tuple[int, str | None]]:
-        """The companies' ids and codes; where `platform.db` cannot be read, the ids of those that have a file."""
+        """Return the companies' ids and codes. If `platform.db` cannot be read, return the ids of the companies
+        that have a file.
+        """
         if self.codes is not None:
             return [*self.codes.items()]
         stems = [path.stem for path in self._folder.companies.glob("*.db")]

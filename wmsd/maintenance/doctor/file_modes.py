@@ -1,4 +1,6 @@
-"""Whether the files are their owner's alone, and the owner can use them."""
+"""Findings about permissions: whether only the owner can use the files, and whether the owner can use them at
+all.
+"""
 
 import grp
 import os
@@ -93,13 +95,13 @@ def findings(at: Situation) -> Found:
     yield from findings_of_secrets(at)
     yield from _owners(at)
     unwritable = (path for path in (at.data, *at.files) if not os.access(path, os.W_OK))
-    for path in islice(unwritable, 1):  # one says it
+    for path in islice(unwritable, 1):  # one finding is enough
         yield NOT_WRITABLE.of(path, user=user_name(at.user), owner=user_name(at.owner))
     yield from _above(at)
 
 
 def findings_of_secrets(at: Situation) -> Found:
-    """The files with secrets that the settings name."""
+    """Find the files with secrets, named in the settings, that other users may read."""
     paths = [*secret_files(at.settings)]
     if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
         paths.append(at.config_file)
@@ -109,14 +111,14 @@ def findings_of_secrets(at: Situation) -> Found:
 def _open(
     at: Situation, paths: Iterable[Path], kind: FindingKind, rights: int = FOR_OTHERS, **facts: object
 ) -> Found:
-    """Those on which others have one of the rights, and to which they come."""
+    """Find the paths on which other users have one of the `rights`, and which they can reach."""
     for path in paths:
         if _mode(path) & rights and _can_be_entered(path.parent) and at.file_system_of(path).has_modes:
             yield kind.of(path, **facts)
 
 
 def _above(at: Situation) -> Found:
-    """The folders above the data and the backups."""
+    """Find the folders above the data and the backups that other users can change."""
     told: set[Path] = set()
     for folder in (at.data, at.backups):
         for above in folder.resolve().parents if _mode(folder) else ():
@@ -126,7 +128,9 @@ def _above(at: Situation) -> Found:
 
 
 def _backups(at: Situation) -> Found:
-    """The folders with backups, which may be shared with others. One in the data folder is told of there."""
+    """Find the backup folders that other users can change. A backup folder in the data folder is reported with the
+    data folder.
+    """
     folder, known = BackupFolder(at.backups), {each.resolve() for each in _folders(at.data)}
     has = {folder.path: folder.archives(), folder.of_companies().path: folder.of_companies().companies()}
     for path in (path for path, archives in has.items() if archives and path.resolve() not in known):
@@ -134,8 +138,8 @@ def _backups(at: Situation) -> Found:
 
 
 def _rights(folder: Path) -> int:
-    """Those with which others can take away what is in a folder. In one with the sticky bit, as /tmp has it, they
-    leave alone what is not theirs.
+    """Return the permission bits that let other users remove what is in the folder. In a folder with the sticky
+    bit, such as /tmp, other users can remove only their own files.
     """
     if _mode(folder) & stat.S_ISVTX:
         return 0
@@ -143,7 +147,7 @@ def _rights(folder: Path) -> int:
 
 
 def _own(at: Situation) -> Iterator[Path]:
-    """The files with data or keys that wmsd has made, as far as they are there."""
+    """Yield the existing files with data or keys that wmsd has written."""
     from wmsd.host.tls.lan_certificate import (  # imported here: a status is faster without it
         AUTHORITY_KEY,
         FOLDER,
@@ -157,13 +161,15 @@ def _own(at: Situation) -> Iterator[Path]:
 
 
 def _folders(data: Path) -> list[Path]:
-    """The data folder and those in it. Who may read their names cannot read the files."""
+    """Return the data folder and the folders in it. Permission to read names in a folder does not give access to
+    the files.
+    """
     return [data, *(folder for names in ("*/", "*/*/") for folder in sorted(data.glob(names)))]
 
 
 def _owners(at: Situation) -> Found:
     owner = at.owner
-    if not owner:  # root can use them all
+    if not owner:  # root can use all files
         return
     files = [path.with_name(path.name + side) for path in at.files for side in SIDES]
     for path in (at.folder.companies, *files):
@@ -173,7 +179,9 @@ def _owners(at: Situation) -> Found:
 
 
 def _is_of_private_group(path: Path) -> bool:
-    """Whether the group is that which its owner alone is in, as many systems make one with each user."""
+    """Return True if the owner is the only member of the file's group. Many systems create such a group with each
+    user.
+    """
     try:
         status = path.stat()
         owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
@@ -184,7 +192,7 @@ def _is_of_private_group(path: Path) -> bool:
 
 
 def _mode(path: Path) -> int:
-    """0 where there is no such file."""
+    """Return the mode of the file, or 0 if the file does not exist."""
     try:
         return path.stat().st_mode
     except OSError:
@@ -192,6 +200,6 @@ def _mode(path: Path) -> int:
 
 
 def _can_be_entered(folder: Path) -> bool:
-    """Whether others can come to what is in a folder: it and each one above it lets them in."""
+    """Return True if other users may enter the folder and every folder above it."""
     place = folder.resolve()
     return all(_mode(each) & ENTERED for each in (place, *place.parents))

@@ -1,4 +1,4 @@
-"""The file system that a folder is on: its type, how it is mounted, and its room."""
+"""The file system of a folder: its type, mount options and free space."""
 
 import os
 import re
@@ -7,14 +7,16 @@ from typing import Final, NamedTuple
 
 MOUNTS: Final = Path("/proc/self/mountinfo")
 ESCAPED: Final = re.compile(r"\\([0-7]{3})")
-"""Blanks and the like in the names of folders, proc_pid_mountinfo(5)."""
+"""Octal escapes of blanks and similar characters in folder names, proc_pid_mountinfo(5)."""
 UNKNOWN: Final = "unknown"
 WITHOUT_MODES: Final = ("vfat", "msdos", "exfat", "ntfs", "fuseblk", "cifs", "smb", "vboxsf")
-"""How the names begin of types that show the same permissions for all files, as they are mounted."""
+"""The prefixes of types of file systems that have the same permissions for all files, set by the mount."""
 
 
 class FileSystem(NamedTuple):
-    """`free` and `bytes` are of the file system; `free_files` is None where it makes as many as it needs."""
+    """A file system. `free` and `bytes` are in bytes. `free_files` is None if the file system does not limit the
+    number of files.
+    """
 
     type: str
     free: int
@@ -30,7 +32,9 @@ class FileSystem(NamedTuple):
 
 
 def file_system_of(path: Path) -> FileSystem:
-    """Of the folder, or of the nearest one above it that this user can see. Raises OSError."""
+    """Return the file system of the folder, or of the nearest folder above it that this user can see. Raise
+    OSError.
+    """
     place = _existing(path)
     status = os.statvfs(place)
     return FileSystem(
@@ -44,7 +48,9 @@ def file_system_of(path: Path) -> FileSystem:
 
 
 def type_of(place: Path, mounts: str) -> str:
-    """The type of the mount that a folder is in: the one with the longest name, and the last of those."""
+    """Return the type of the mount that contains the folder: the mount with the longest path, and the last such
+    mount.
+    """
     found, longest = UNKNOWN, -1
     for line in mounts.splitlines():
         head, separator, tail = line.partition(" - ")

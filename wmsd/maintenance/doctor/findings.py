@@ -1,4 +1,4 @@
-"""Every kind of finding about an installation, and the looks that find them."""
+"""Every kind of finding about an installation, and the functions that find them."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ INVALID_SETTING: Final = FindingKind(
 
 
 def recovery_findings(at: Situation) -> Found:
-    """What a restore has lost or brought back and nobody has settled."""
+    """Find what a restore has lost or brought back and no user has settled."""
     if at.recovery is None:
         return
     if at.recovery.is_unlisted:
@@ -49,17 +49,19 @@ def recovery_findings(at: Situation) -> Found:
 
 
 def settings_findings(at: Situation) -> Found:
-    """What is wrong in the settings. It has been left out, and the others are examined."""
+    """Find the errors in the settings. These settings were left out, and the others are examined."""
     return (INVALID_SETTING.of(sentence=sentence) for sentence in at.mistakes)
 
 
 def certificate_findings_at(at: Situation) -> Found:
-    """Whether the certificate is there, is good for now, and is for the address where people come."""
+    """Find problems of the certificate: missing, not valid now, or not valid for the address that people use."""
     return certificates.certificate_findings(at.settings.server, at.data, at.now)
 
 
 class Group(NamedTuple):
-    """Kinds of findings that belong together. `measures` takes longer, and is left out where it must be quick."""
+    """Kinds of findings that belong together. `measures` takes longer, and is left out if the examination must be
+    fast.
+    """
 
     title: str
     kinds: Sequence[FindingKind]
@@ -91,7 +93,9 @@ BEFORE_START: Final = (
     Group("Permissions", file_modes.KINDS, file_modes.findings_of_secrets),
     Group("Certificate", certificates.KINDS, certificate_findings_at),
 )
-"""What keeps a server from a start, or from what the settings say, also before there is any data."""
+"""The checks for problems that prevent a server from starting, or from doing what the settings say. They work
+without data.
+"""
 LOG = logging.getLogger("wmsd.doctor")
 UNEXAMINED: Final = FindingKind(
     "unexamined",
@@ -109,24 +113,24 @@ BROKEN_OFF: Final = FindingKind(
 )
 KINDS: Final = (*(kind for group in GROUPS for kind in group.kinds), UNEXAMINED, BROKEN_OFF)
 MOST_OF_KIND: Final = 20
-"""Of a thousand files that all have the same trouble, so many are told."""
+"""How many findings of one kind are reported, for example when a thousand files have the same problem."""
 
 
 def diagnose(at: Situation, measured: bool = True, groups: Sequence[Group] = GROUPS) -> list[Finding]:
-    """What is wrong first, then the warnings. `measured`: also what takes longer."""
+    """Return all findings, errors first, then warnings. `measured` includes the checks that take longer."""
     found = [finding for group in groups for finding in _found(group, at, measured)]
     return sorted(_bounded(found), key=lambda finding: not finding.is_wrong)
 
 
 def _found(group: Group, at: Situation, measured: bool) -> Iterator[Finding]:
-    """An error in one group does not keep the others from looking."""
+    """Yield the findings of one group. An error in this group does not stop the other groups."""
     try:
         yield from group.look(at)
         if measured and group.measures is not None:
             yield from group.measures(at)
     except OSError as error:
         yield UNEXAMINED.of(group=group.title, reason=reason_of(error))
-    except Exception as error:  # a fault of ours
+    except Exception as error:  # a defect of wmsd
         LOG.error("the examination of %s was broken off", group.title, exc_info=error)
         yield BROKEN_OFF.of(group=group.title, reason=f"{type(error).__name__}: {error}")
 

@@ -1,7 +1,8 @@
-"""What `wmsd doctor --fix` mends by itself: only what cannot lose data, and can be taken back by hand.
+"""The problems that `wmsd doctor --fix` fixes automatically: only fixes that cannot lose data and can be undone by
+hand.
 
-Root may use it in a folder of another user, who could have put links there. So nothing is followed, and a file
-with a second name is left alone.
+Root may run the command in a folder of another user, who could have put links there. Therefore no link is
+followed, and a file with a second name is not changed.
 """
 
 import os
@@ -25,14 +26,16 @@ REFUSED: Final = "it is no plain file, or has a second name"
 
 
 class Mend(NamedTuple):
-    """`says` is the sentence of what is done to a file."""
+    """A fix. `says` is the sentence that describes what is done to the file."""
 
     says: str
     do: Callable[[Path], None]
 
 
 def close_to_others(path: Path) -> None:
-    """Nobody executes a file of data, not even its owner. Raises OSError."""
+    """Remove the permissions of other users, and the execute permission of a file even for its owner. Raise
+    OSError.
+    """
     with _opened(path) as opened:
         mode = os.fstat(opened).st_mode
         kept = ~FOR_OTHERS if stat.S_ISDIR(mode) else ~(FOR_OTHERS | stat.S_IXUSR)
@@ -40,14 +43,14 @@ def close_to_others(path: Path) -> None:
 
 
 def give_to_owner(path: Path) -> None:
-    """Gives it to the owner of its folder. Raises OSError."""
+    """Make the owner of the folder the owner of the file. Raise OSError."""
     owner = path.parent.stat()
     with _opened(path) as opened:
         os.fchown(opened, owner.st_uid, owner.st_gid)
 
 
 def finish_restore(journal: Path) -> None:
-    """Raises OSError and StorageError."""
+    """Finish an interrupted restore. Raise OSError and StorageError."""
     file_swap.finish_swap(journal.parent)
 
 
@@ -58,17 +61,17 @@ MENDS: Final = {
     OTHER_OWNER.name: Mend("Give {file} to the owner of its folder.", give_to_owner),
     LEFTOVER.name: Mend("Delete {file}.", delete_leftover),
 }
-"""By the name of the kind of finding."""
+"""The fixes, by the name of the kind of finding."""
 
 
 def mend_of(finding: Finding) -> str | None:
-    """What `--fix` does about a finding, as a sentence; None where a person has to decide."""
+    """Return the sentence that describes how `--fix` fixes a finding, or None if a person has to decide."""
     found = MENDS.get(finding.kind.name)
     return None if found is None or finding.path is None else found.says.format(file=finding.path)
 
 
 def mend(finding: Finding) -> str | None:
-    """Mends it. Returns why it did not work, or None."""
+    """Fix the problem. Return the reason if that failed, else None."""
     assert finding.path is not None
     try:
         MENDS[finding.kind.name].do(finding.path)

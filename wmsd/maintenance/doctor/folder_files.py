@@ -1,4 +1,4 @@
-"""Whether the files of the data folder are those that belong there, each in its own place."""
+"""Findings about the files of the data folder: missing, empty, foreign or swapped files."""
 
 from pathlib import Path
 from typing import Final
@@ -60,7 +60,7 @@ COMPANIES_SWAPPED: Final = FindingKind(
 )
 FILE_UNKNOWN: Final = FindingKind(
     "company-unknown",
-    "warning",  # what is killed while it makes a company leaves such a file too
+    "warning",  # a process that was killed while it created a company leaves such a file too
     "{file} is the file of no company in platform.db. It names as its owner: {owner}.",
     "If platform.db was restored or copied from before the company was made, restore a newer one. Otherwise move "
     "the file out of the data folder, and keep it until you know whose it is.",
@@ -92,7 +92,7 @@ KINDS: Final = (
 
 
 def swapped_with(companies: Path, company_id: int) -> Owner | None:
-    """The company whose file stands in the place of this one's, while its own stands there."""
+    """Return the owner of this company's file if two companies' files are swapped, else None."""
     here = owner_of(companies / f"{company_id}.db")
     if here is None or here.company_id == company_id:
         return None
@@ -112,7 +112,7 @@ def findings(at: Situation) -> Found:
 
 
 def findings_before_start(at: Situation) -> Found:
-    """Whether a server can use the folder, or make it."""
+    """Check whether a server can use the folder, or create it."""
     try:
         check_usable(at.folder, at.backups)
     except StorageError as error:

@@ -1,4 +1,4 @@
-"""What wmsd has begun and not finished, because it was killed: files and folders that nobody uses any more."""
+"""Findings about unfinished files and folders that a killed wmsd has left and no process uses any more."""
 
 import os
 import re
@@ -23,13 +23,15 @@ from wmsd.maintenance.replica import restore_replica
 from wmsd.maintenance.upgrades import kept_copies
 
 UNUSED_AFTER: Final = timedelta(hours=1)
-"""A file that is being written has changed since."""
+"""A file that is still being written changes more often than this."""
 
 IN_USE: Final = "it is in use again"
 
 
 class Begun(NamedTuple):
-    """`name` is a pattern. `of_swap`: what an unfinished swap may still have to put in its place."""
+    """An unfinished file or folder. `name` is a pattern. `of_swap` says that an unfinished swap may still need the
+    file.
+    """
 
     where: Literal["data", "backups", "temporary"]
     name: str
@@ -55,11 +57,13 @@ BEGUN: Final = (
     Begun("temporary", f"{read_only_copy.SCRATCH}*"),
     Begun("temporary", f"{staging.PREFIX}*"),
 )
-"""Every name under which a command or the server writes what is not finished. What the program writes beside
-itself, and files that somebody names, are written anew by the next such command, in the same place.
+"""The names of all unfinished files of commands and the server.
+
+Two kinds are not listed, because the next such command overwrites them: files that the program writes next to
+itself, and files that a user names.
 """
 OF_PROCESS: Final = re.compile(re.escape(create.COPY) + r"([1-9][0-9]*)\.db.*", re.ASCII)
-"""A file that the server writes for the process of this number."""
+"""A file that the server writes for the process with this number."""
 
 LEFTOVER: Final = FindingKind(
     "leftover",
@@ -88,7 +92,7 @@ def findings(at: Situation) -> Found:
 
 
 def delete_leftover(path: Path) -> None:
-    """Deletes a leftover, unless it is used again. Raises OSError."""
+    """Delete a leftover, unless it is in use again. Raise OSError."""
     needed = any(begun.of_swap and path.match(begun.name) for begun in BEGUN)
     if needed and file_swap.is_begun(path.parent):
         raise OSError(IN_USE)
@@ -104,13 +108,15 @@ def delete_leftover(path: Path) -> None:
 
 
 def _found(folder: Path, name: str) -> list[Path]:
-    with suppress(OSError):  # what hides them from this user is told of where the settings are examined
+    with suppress(OSError):  # a folder that this user cannot read is reported with the settings
         return sorted(folder.glob(name))
     return []
 
 
 def _extent(path: Path) -> tuple[float, int]:
-    """When it was last written, and its bytes: of a folder with all that is in it."""
+    """Return the time of the last write as a timestamp, and the size in bytes. A folder counts with all its
+    content.
+    """
     status = path.lstat()
     changed, bytes_ = status.st_mtime, 0 if stat.S_ISDIR(status.st_mode) else status.st_size
     if stat.S_ISDIR(status.st_mode):
@@ -129,7 +135,7 @@ def _is_in_use(path: Path) -> bool:
     try:
         with scratch_folders.unused(path) as is_unused:
             return not is_unused
-    except OSError:  # another user's: only its owner or root deletes it
+    except OSError:  # the file belongs to another user: only that user or root may delete it
         return False
 
 

@@ -1,4 +1,6 @@
-"""Users with one mailbox, of versions that took each form of an e-mail address for another one."""
+"""Findings about users who share one mailbox. Earlier versions treated each written form of an e-mail address as a
+different address.
+"""
 
 from collections import defaultdict
 from typing import Final
@@ -20,12 +22,12 @@ EMAILS: Final = "SELECT email FROM users ORDER BY id"
 
 
 def read_emails(tx: Transaction) -> list[str]:
-    """The e-mail addresses of all users, as they are stored."""
+    """Return the e-mail addresses of all users, as they are stored."""
     return [email for (email,) in tx.rows(EMAILS)]
 
 
 def findings(at: Situation) -> Found:
-    """Those who have the mailbox of another user. wmsd merges none: they may be two people's."""
+    """Find users who share a mailbox. wmsd never merges such users, because they may be two people."""
     by_mailbox: defaultdict[str, list[str]] = defaultdict(list)
     for email in at.emails:
         by_mailbox[mailbox_of(email)].append(email)

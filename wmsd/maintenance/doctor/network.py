@@ -1,4 +1,4 @@
-"""Whether a server can listen where the settings say, and whom it believes of those who come through a proxy."""
+"""Findings about the network: whether a server can listen at its addresses, and which proxies it trusts."""
 
 import errno
 import http.client
@@ -25,12 +25,12 @@ PROCESSES: Final = Path("/proc")
 TABLES: Final = ("/proc/net/tcp", "/proc/net/tcp6")
 LISTENS: Final = "0A"
 ANSWER_SECONDS: Final = 2.0
-"""For each part of an answer."""
+"""The timeout of each read of a response."""
 LONGEST_SECONDS: Final = 5.0
-"""For all of it."""
+"""The timeout of the whole response."""
 LONGEST_ANSWER: Final = 65_536
 WIDEST: Final = {4: 8, 6: 16}
-"""The shortest prefix of a network that can be an organisation's own, by the version of the address."""
+"""The shortest prefix of a network that can belong to one organisation, by the version of the address."""
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (compared, not bound)
 PROCESS: Final = "process {number} ({name})"
 OF_ANOTHER_USER: Final = "a process of another user"
@@ -88,7 +88,9 @@ KINDS: Final = (
 
 
 def findings(at: Situation) -> Found:
-    """The data may be a copy, which is examined beside the server that it is of."""
+    """Find problems of proxies and addresses. The data may be a copy that is examined next to the server of the
+    original, so another wmsd is only a warning.
+    """
     yield from _proxies(at)
     if at.server is None:
         for found in _listening(at):
@@ -115,7 +117,9 @@ def _proxies(at: Situation) -> Found:
 
 
 def _listening(at: Situation) -> Found:
-    """What the server of this data folder holds is good: the next start takes it over."""
+    """Find addresses where the server cannot listen. An address that the server of this data folder already uses
+    is no problem, because the next start takes it over.
+    """
     for setting, listen in (
         ("server.listen", at.settings.server.listen),
         ("metrics.listen", at.settings.metrics.listen),
@@ -130,7 +134,7 @@ def _listening(at: Situation) -> Found:
 
 
 def _failure(listen: str) -> int:
-    """The number of the error of listening there; 0 where it works."""
+    """Return the error number of listening at this address, or 0 if that works."""
     try:
         try_listening(listen)
     except (socket.gaierror, UnicodeError):
@@ -141,7 +145,7 @@ def _failure(listen: str) -> int:
 
 
 def held_by(listen: str, setting: str, own: Path | None = None) -> Found:
-    """Who listens where nobody else can now, unless it is the server of the data folder `own`."""
+    """Report which program listens at an occupied address, unless it is the server of the data folder `own`."""
     host, port = place_of(listen)
     process = _process_at(port)
     folder = _served_by(process)
@@ -154,9 +158,9 @@ def held_by(listen: str, setting: str, own: Path | None = None) -> Found:
 
 
 def is_wmsd(host: str, port: int) -> bool:
-    """Whether what listens there answers as wmsd does."""
+    """Return True if the program that listens there responds like wmsd."""
     context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is this machine
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the server is on this machine
     place = EVERYWHERE.get(host, host)
     for connection in (
         http.client.HTTPConnection(place, port, timeout=ANSWER_SECONDS),
@@ -172,7 +176,9 @@ def is_wmsd(host: str, port: int) -> bool:
 
 @contextmanager
 def _broken_off(connection: http.client.HTTPConnection) -> Iterator[None]:
-    """Ends it after a while: a program that sends a byte now and then never comes to the timeout of the socket."""
+    """Close the connection after LONGEST_SECONDS. A program that sends one byte from time to time never reaches
+    the timeout of the socket.
+    """
     timer = threading.Timer(LONGEST_SECONDS, _end, (connection.sock,))
     timer.start()
     try:
@@ -182,12 +188,12 @@ def _broken_off(connection: http.client.HTTPConnection) -> Iterator[None]:
 
 
 def _end(connected: socket.socket) -> None:
-    with suppress(OSError):  # the other side has ended it
+    with suppress(OSError):  # the other side has closed the connection
         connected.shutdown(socket.SHUT_RDWR)
 
 
 def _is_of_wmsd(answer: bytes) -> bool:
-    """A foreign program may answer anything."""
+    """Return True if the response is the one of wmsd's health check. A foreign program may send anything."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError):
@@ -197,7 +203,7 @@ def _is_of_wmsd(answer: bytes) -> bool:
 
 
 def _process_at(port: int) -> Path | None:
-    """The process that listens, as far as this user may know."""
+    """Return the process that listens on the port, or None if this user may not see it."""
     sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
     processes = (each for each in PROCESSES.iterdir() if each.name.isdecimal())
     return next((each for each in processes if sockets.intersection(_opened(each))), None)
@@ -212,13 +218,13 @@ def _named(process: Path | None) -> str:
 
 
 def _served_by(process: Path | None) -> Path | None:
-    """The data folder of a server, which has its lock open."""
+    """Return the data folder of a server process, which has the lock file of the folder open."""
     opened = () if process is None else map(Path, _opened(process))
     return next((each.parent for each in opened if each.name == LOCK), None)
 
 
 def _inodes(port: int) -> set[str]:
-    """Of the sockets that listen on a port, proc_net(5)."""
+    """Return the inodes of the sockets that listen on the port, proc_net(5)."""
     found: set[str] = set()
     for table in TABLES:
         with suppress(OSError):
@@ -230,7 +236,7 @@ def _inodes(port: int) -> set[str]:
 
 
 def _opened(process: Path) -> Iterator[str]:
-    """The files and sockets that a process has open."""
+    """Yield the files and sockets that a process has open."""
     with suppress(OSError), os.scandir(process / "fd") as all_opened:
         for opened in all_opened:
             with suppress(OSError):

@@ -1,4 +1,6 @@
-"""What `wmsd doctor --fix` does about a damaged search index: it empties it, and the server fills it anew."""
+"""The fix of a damaged search index by `wmsd doctor --fix`: the index is emptied, and the server fills it
+again.
+"""
 
 from typing import Final
 
@@ -17,7 +19,7 @@ EMPTY_AGAIN: Final = "Empty the search index of {company}: the server fills it a
 class DamagedIndex:
     company_id: int
     sentence: str
-    """What is done about it."""
+    """The sentence that describes the fix."""
 
 
 def damaged_indexes(examination: Examination) -> list[DamagedIndex]:
@@ -31,7 +33,7 @@ def damaged_indexes(examination: Examination) -> list[DamagedIndex]:
 
 
 def empty_damaged_index(examination: Examination, damaged: DamagedIndex) -> str | None:
-    """Returns why it did not work, or None."""
+    """Empty the index. Return the reason if that failed, else None."""
     try:
         with sole_transaction(examination.own_file(damaged.company_id)) as connection:
             empty_index(connection)

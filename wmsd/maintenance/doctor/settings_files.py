@@ -1,6 +1,7 @@
-"""Whether the files, folders and programs that the settings name are there, and are good for who runs the server.
+"""Findings about the files, folders and programs that the settings name: whether they exist, and whether the user
+who runs the server can use them.
 
-Nothing is written, and no program of the settings is started.
+The checks write nothing, and start no program of the settings.
 """
 
 import errno
@@ -47,7 +48,7 @@ SHELL: Final = "/bin/sh"
 LOOK_UP: Final = 'command -v "$1"'
 LOOK_UP_SECONDS: Final = 5.0
 FIRST_WORD: Final = re.compile(r"\s*([\w./+-]+)(?![^\s;&|])", re.ASCII)
-"""Of a command of a shell, where it is the plain name of a program."""
+"""The first word of a shell command, if it is a plain program name."""
 IN_FOLDER: Final = os.W_OK | os.X_OK
 
 UNREADABLE: Final = FindingKind(
@@ -104,7 +105,7 @@ KINDS: Final = (UNREADABLE, UNFIT, NOT_FOR_OWNER, UNWRITABLE, NO_PROGRAM, PROGRA
 
 
 def _authorities_in(path: Path) -> None:
-    """Raises ValueError when there are none."""
+    """Raise ValueError if the file has no certificate authorities."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
     except ssl.SSLError:
@@ -112,7 +113,7 @@ def _authorities_in(path: Path) -> None:
 
 
 OF_CERTIFICATE: Final = ("server.certificate", "server.certificate_key")
-"""Whether they can be read, and what must be in them, is the certificate's own matter."""
+"""The findings about the certificate report whether these files can be read, and what they must contain."""
 READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "server.key_file": key_file.secrets_in,
     **dict.fromkeys(OF_CERTIFICATE, Path.read_bytes),
@@ -124,11 +125,13 @@ READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "alerts.secret_file": read_signing_secret,
     "alerts.mail_password_file": read_mail_password,
 }
-"""The settings that name a file to read, and what reads it. It raises OSError, ValueError and StorageError."""
+"""The settings that name a file to read, and the function that reads it. The functions raise OSError, ValueError
+and StorageError.
+"""
 
 
 class Need(NamedTuple):
-    """A place that must allow a use, one of the bits of `os.access`."""
+    """A path that must allow a use. `use` has bits of `os.access`."""
 
     setting: str
     path: Path
@@ -151,7 +154,9 @@ def findings(at: Situation) -> Found:
 
 
 def marked_values(settings: Settings, mark: type) -> Iterator[tuple[str, Any]]:
-    """The keys and values of the settings that are declared with a mark, those of providers too."""
+    """Yield the keys and values of the settings that are declared with `mark`, including those of sign-on
+    providers.
+    """
     for model in (*(section for _, section in settings), *settings.sign_on.providers):
         for key, field in type(model).model_fields.items():
             if mark in field.metadata:
@@ -159,18 +164,19 @@ def marked_values(settings: Settings, mark: type) -> Iterator[tuple[str, Any]]:
 
 
 def secret_files(settings: Settings) -> Iterator[Path]:
-    """The files with secrets that the settings name. That of a certificate may have its key, and that of the key
-    may be a certificate.
+    """Yield the files with secrets that the settings name.
+
+    The certificate file counts only if it contains a key. The key file may itself be a certificate.
     """
     named = marked_values(settings, SecretFile)
     yield from (Path(each) for key, each in named if each and key != "certificate_key")
     if settings.server.certificate_files is not None:
-        with suppress(OSError):  # one that is not there gives nothing away
+        with suppress(OSError):  # a missing file reveals nothing
             yield from filter(has_key, settings.server.certificate_files[1:])
 
 
 def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
-    if at.config_file is not None and not at.config_file.is_fifo():  # a pipe has been read to its end
+    if at.config_file is not None and not at.config_file.is_fifo():  # a pipe has already been read to its end
         yield Need("--config", at.config_file, os.R_OK), Path.read_bytes
     for setting, read in READ_BY.items():
         section, _, key = setting.partition(".")
@@ -183,32 +189,36 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
 
 
 def is_for_server(at: Situation) -> bool:
-    """Whether this user can tell where the server writes: others than its own only examine the data."""
+    """Return True if this user can tell where the server writes. A user who is not the owner of the data only
+    examines the data.
+    """
     owner = _owner(at)
     return owner is None or at.user in (0, owner.st_uid)
 
 
 def _is_beside_no_data(at: Situation, place: Path) -> bool:
-    """Whether the folder of both is missing, which is told of the data folder."""
+    """Return True if the data folder and `place` have the same missing parent, which is reported for the data
+    folder.
+    """
     return place.parent == at.data.parent and not _is_there(place.parent)
 
 
 def _for_log(file: Path) -> Sequence[Need]:
-    """A full log file is renamed, so its folder must be writable too."""
+    """Return the needs of the log file. Its folder must be writable too, because a full log file is renamed."""
     folder = Need("log.file", file.parent, IN_FOLDER)
     return (folder, Need("log.file", file, os.W_OK)) if _is_there(file) else (folder,)
 
 
 def _for_backups(folder: Path) -> Sequence[Need]:
-    """The folder is made where it is not there, and those above it are not: they may be on a disk that is not
-    mounted.
+    """Return the needs of the backup folder. A missing backup folder is created, but not the folders above it,
+    because their disk may not be mounted.
     """
     place = folder if _is_there(folder) else folder.absolute().parent
     return (Need("backup.folder", place, IN_FOLDER),)
 
 
 def _is_there(path: Path) -> bool:
-    """As far as this user can see. Path.exists() fails in a folder that one may not enter."""
+    """Return True if this user can see the file. Path.exists() fails in a folder that the user may not enter."""
     return os.access(path, os.F_OK)
 
 
@@ -223,7 +233,7 @@ def _refused(at: Situation, need: Need, kind: FindingKind) -> list[Finding]:
 
 
 def _why_not(need: Need) -> str | None:
-    """Why this user may not use it so."""
+    """Return the reason why this user may not use the path, or None."""
     try:
         mode = need.path.stat().st_mode
         if need.use & os.R_OK:
@@ -244,7 +254,9 @@ def _reason(number: int) -> str:
 
 
 def _owner(at: Situation) -> os.stat_result | None:
-    """Of the data, who runs the server; None before there is any, and where this user sees none."""
+    """Return the status of the data folder, whose owner runs the server. Return None if there is no data folder,
+    or if this user cannot see it.
+    """
     try:
         return at.data.stat()
     except OSError:
@@ -252,7 +264,7 @@ def _owner(at: Situation) -> os.stat_result | None:
 
 
 def _may(need: Need, user: int, group: int) -> bool:
-    """By the bits of the file. Root may do all."""
+    """Return True if the mode of the file allows the use. Root may do everything."""
     if not user:
         return True
     status = need.path.stat()
@@ -289,7 +301,7 @@ def _not_started(at: Situation, setting: str, program: str) -> list[Finding]:
 
 
 def _is_known_to_the_shell(word: str) -> bool:
-    """Such as `cd`, which is no file. Raises TimeoutExpired."""
+    """Return True for a word that the shell knows without a file, such as `cd`. Raise TimeoutExpired."""
     asked = subprocess.run(  # noqa: S603  (our own command, and a word of letters)
         [SHELL, "-c", LOOK_UP, SHELL, word],
         env=own_program.environment_of_others(),

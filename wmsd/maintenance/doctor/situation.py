@@ -1,4 +1,4 @@
-"""What the looks at an installation are given. They read files, and write none."""
+"""The input of the checks of an installation. The checks read files, and write none."""
 
 import os
 import re
@@ -24,30 +24,32 @@ COMPANY_FILE: Final = re.compile(r"[1-9][0-9]*\.db", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """`codes` are those of the companies by their ids; None where `platform.db` cannot be read."""
+    """An installation to examine. `codes` are the codes of the companies by id, or None if `platform.db` cannot be
+    read.
+    """
 
     folder: DataFolder
     settings: Settings
     now: datetime
     codes: Mapping[int, str] | None = None
     marks: Mapping[int, HighWaterMark] = field(default_factory=dict)
-    """How far companies' files have come, as far as `platform.db` has noted it."""
+    """The high-water marks of the companies' files, as noted in `platform.db`."""
     keys: KnownKeys | None = None
-    """What `platform.db` says of the keys; None where it cannot be read."""
+    """What `platform.db` says about the keys, or None if it cannot be read."""
     clock: Known | None = None
     wrong_clock: WrongClock | None = None
-    """What shows that the clock is wrong."""
+    """The evidence that the clock is wrong, or None."""
     emails: Sequence[str] = ()
-    """Those of the users, as they are stored."""
+    """The e-mail addresses of the users, as they are stored."""
     recovery: Recovery | None = None
-    """The list of the day after; None where `platform.db` cannot be read, or is of an older version."""
+    """The list of tasks after a restore. None if `platform.db` cannot be read, or is of an older version."""
     server: Serving | None = None
-    """The server that runs in the folder."""
+    """The server that is running in the folder, or None."""
     config_file: Path | None = None
     mistakes: Sequence[str] = ()
-    """What is wrong in the settings, and was left out of them."""
+    """The errors in the settings. The settings concerned were left out."""
     is_packed: bool = False
-    """Whether the program is the one that unpacks itself into the temporary folder."""
+    """Whether the program is the one-file program, which unpacks itself into the temporary folder."""
     temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
     file_system_of: Callable[[Path], FileSystem] = file_system_of
     user: int = field(default_factory=os.geteuid)
@@ -62,16 +64,16 @@ class Situation:
 
     @property
     def files(self) -> list[Path]:
-        """`platform.db`, and every file that a company may have, as far as they are there."""
+        """The existing database files: `platform.db` and the files of companies."""
         found = sorted(self.folder.companies.glob("*.db"))
         return [*([self.folder.platform_file] if self.folder.platform_file.exists() else []), *found]
 
     @staticmethod
     def company_of(path: Path) -> int | None:
-        """The id of the company whose file it is, by its name; None where it is named otherwise, as `01.db` is."""
+        """Return the id of the company, by the name of its file. Return None for other names, such as `01.db`."""
         return int(path.stem) if COMPANY_FILE.fullmatch(path.name) else None
 
     @property
     def owner(self) -> int:
-        """The user who is to serve the folder: its owner."""
+        """The id of the user who should run the server: the owner of the folder."""
         return self.data.stat().st_uid

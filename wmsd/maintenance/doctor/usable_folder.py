@@ -1,4 +1,4 @@
-"""Whether a server could use a data folder, or make it where it is not there yet. Nothing is written."""
+"""The check whether a server could use a data folder, or create a missing one. Nothing is written."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
 
 
 def check_usable(folder: DataFolder, backups: Path) -> None:
-    """Raises StorageError, as a start without `--create` would."""
+    """Raise StorageError if a start without `--create` would fail."""
     if folder.is_made:
         there = folder.path
         places = (each for each in (there, folder.platform_file) if each.exists())
@@ -32,9 +32,9 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
 
 
 def check_new(folder: DataFolder, backups: Path) -> None:
-    """Where there is no data yet: raises StorageError when it looks as if there should be some."""
+    """Raise StorageError if a missing data folder looks like lost data."""
     data = folder.path.resolve()
-    if not folder.path.absolute().parent.exists():  # on a disk that is not mounted, as if all data were lost
+    if not folder.path.absolute().parent.exists():  # an unmounted disk looks like lost data
         raise StorageError(
             f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
             "If that is on a disk of its own, mount it. To make both, start with --create."
@@ -43,8 +43,8 @@ def check_new(folder: DataFolder, backups: Path) -> None:
 
 
 def check_not_lost(folder: DataFolder, backups: Path) -> None:
-    """Where there is no data folder: raises StorageError when there are backups of one. An empty one may have been
-    made for it, as `wmsd service install` does.
+    """Raise StorageError if the data folder is missing and backups of it exist. An empty data folder is accepted,
+    because `wmsd service install` creates one.
     """
     if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
         raise StorageError(
@@ -54,8 +54,8 @@ def check_not_lost(folder: DataFolder, backups: Path) -> None:
 
 
 def _refused(place: Path) -> OSError | None:
-    """The system's error of writing there."""
+    """Return the system's error for writing there, or None."""
     if os.access(place, os.W_OK | (os.X_OK if place.is_dir() else os.R_OK)):
         return None
     number = errno.EROFS if os.statvfs(place).f_flag & os.ST_RDONLY else errno.EACCES
-    return OSError(number, os.strerror(number))  # of the class that belongs to the number
+    return OSError(number, os.strerror(number))  # of the subclass that belongs to the number

@@ -1,8 +1,8 @@
-"""Whether each file has the log that belongs to it.
+"""Findings about write-ahead logs: whether each file has the log that belongs to it.
 
-A copy that was made of a file alone, while a server ran, lacks what was only in its log. The file itself does not
-show that: it is seen where `platform.db` has noted a later change. The index of a log proves nothing: one that a
-killed server has left stays, as the next one needs none.
+If only the database file was copied while a server was running, the copy lacks the changes in the log. The file
+itself does not show this, but `platform.db` may have noted a later change. The index of a log proves nothing. An
+index that a killed server has left stays, because the next server does not need it.
 """
 
 from typing import Final
@@ -14,7 +14,9 @@ from wmsd.db.files.read_only_copy import has_log, mark_of
 from wmsd.maintenance.doctor.situation import Situation
 
 LARGEST_LOG: Final = 256 * 1024 * 1024
-"""A log is written back at 4 MB, and cut at 16: it is only larger while somebody reads for long."""
+"""The size of a problematic log in bytes. A log is written back at 4 MB and truncated at 16 MB, so it grows larger
+only during a long read.
+"""
 LOG_MISSING: Final = FindingKind(
     "log-missing",
     "wrong",
@@ -52,7 +54,11 @@ def findings(at: Situation) -> Found:
 
 
 def _lost(at: Situation) -> Found:
-    """A server has its files open, and may just be writing a log: they are left to the examination."""
+    """Find files that lack changes because their log is missing.
+
+    A running server has its files open and may be writing a log, so these files are skipped here. The examination
+    of each file checks them.
+    """
     for path in at.files if at.server is None else ():
         noted = None if has_log(path) else at.marks.get(at.company_of(path) or 0)
         found = None if noted is None else mark_of(path)

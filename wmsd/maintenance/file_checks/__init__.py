@@ -1,1 +1,1 @@
-"""Checks of the figures in a file, for the doctor and the proof of a backup."""
+"""Checks of the numbers in a file, for the doctor and for the verification of a backup."""

@@ -1,4 +1,6 @@
-"""Checks that a company's file keeps every promise that the rooms declare, and that any file is whole."""
+"""The checks that a company's file keeps every promise declared by the packages, and that any file is
+undamaged.
+"""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -49,12 +51,14 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     TOTAL: (),
     IS_NEWEST: (LAST_CHANGE,),
 }
-"""Each with the texts with which its records and values are named."""
+"""Each promise, with the texts that name its records and values."""
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
-"""What else damage can keep from being checked, of each table."""
+"""Further checks of each table that damage can prevent."""
 MOST_TOLD: Final = 100
 CACHE_KIB: Final = 32_768
-"""Checks look up each index entry in its row. The usual cache would read a large file's pages repeatedly."""
+"""The size of SQLite's cache in KiB. Checks look up each index entry in its row, and with the usual cache they
+would read the pages of a large file repeatedly.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Unproved:
-    """A promise that cannot be checked, because the damage is in what it reads."""
+    """A promise that cannot be checked, because the data that the check reads is damaged."""
 
     promise: str
     reason: str
@@ -89,14 +93,15 @@ class Findings:
 
     @property
     def is_only_of_index(self) -> bool:
-        """Whether only the search index is damaged, which is built again from the records."""
+        """Whether only the search index is damaged, which can be rebuilt from the records."""
         return bool(self.damages) and all(map(is_of_index, self.damages))
 
 
 def examine(tx: Transaction) -> Findings:
-    """Makes every check of a company's file on one snapshot. Each promise reports at most `MOST_TOLD` differences.
+    """Run every check of a company's file on one snapshot. Each promise reports at most `MOST_TOLD` differences.
 
-    Damage does not stop the other checks. A foreign schema does: a view in the place of a table may run for ever.
+    Damage does not stop the other checks. A foreign schema stops them, because a view in place of a table could
+    run forever.
     """
     started = time.perf_counter()
     if foreign := _foreign(tx):
@@ -115,7 +120,7 @@ def examine(tx: Transaction) -> Findings:
 
 
 def examine_file(tx: Transaction) -> Findings:
-    """Checks what must hold in any file: it is whole, its schema is the one that migrations make, and every
+    """Check what must be true of any file: it is undamaged, its schema is the one of the migrations, and every
     reference leads to a record.
     """
     if foreign := _foreign(tx):
@@ -128,7 +133,9 @@ def examine_file(tx: Transaction) -> Findings:
 
 
 def _foreign(tx: Transaction) -> list[Damage]:
-    """Nothing of a schema that is damaged: `damages` tells of it."""
+    """Return the foreign parts of the schema. Return an empty list if the schema is damaged, which `damages`
+    reports.
+    """
     with suppress(*UNREADABLE):
         return foreign_schema(tx)
     return []
@@ -136,7 +143,9 @@ def _foreign(tx: Transaction) -> list[Damage]:
 
 @contextmanager
 def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
-    """Notes damage as unproved. An error in an undamaged file is a mistake in the check, and is raised."""
+    """Record damage as an unproved promise. An error in an undamaged file is a defect of the check, and is
+    raised.
+    """
     try:
         yield
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""What doctor finds in a file, in sentences."""
+"""The doctor's findings in a file, as sentences."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from wmsd.maintenance.file_checks.company_checks import Findings
 
 MOST_TOLD: Final = 3
-"""How many sentences of a file are told one by one."""
+"""How many sentences are listed for each file."""
 Kind = Literal["damage", "index", "difference", "unproved", "error"]
-"""What is wrong: the file is damaged, or only its search index, a figure differs, a promise cannot be checked, or
-the file cannot be.
+"""The kind of problem: the file is damaged, only its search index is damaged, a value differs, a promise cannot be
+checked, or the file cannot be examined.
 """
 SENTENCES: Final[Mapping[Kind, str]] = {
     "damage": "it is damaged, {place}: {message}.",
@@ -20,7 +20,7 @@ SENTENCES: Final[Mapping[Kind, str]] = {
     "difference": "{promise}; but {record}: {found} instead of {expected}.",
     "unproved": "it could not be checked that {promise}: {reason}.",
 }
-"""What cannot be examined says why in a sentence of its own."""
+"""The sentences by kind. A file that cannot be examined has a separate sentence with the reason."""
 MORE: Final = "and {count} more."
 
 
@@ -43,7 +43,7 @@ def _of(kind: Kind, **facts: str) -> Finding:
 
 
 def finding_sentences(found: "Findings") -> list[str]:
-    """The first of them, and how many more there are."""
+    """Return the first sentences, and a last one with the number of further findings."""
     told = [each.sentence for each in findings_of_file(found)]
     more = [MORE.format(count=len(told) - MOST_TOLD)] if len(told) > MOST_TOLD else []
     return told[:MOST_TOLD] + more

@@ -1,1 +1,1 @@
-"""How the keys of the installation outlive the machine: passphrases and recovery phrases."""
+"""The protection of the keys against loss of the machine: passphrases and recovery phrases."""

@@ -1,4 +1,6 @@
-"""Whether the keys of the installation outlive the box that they are on, and what is lost with it otherwise."""
+"""The check whether the keys of the installation survive the loss of the machine, and what is lost if they do
+not.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
@@ -19,7 +21,7 @@ TOKENS: Final = """
     WHERE tokens.revoked_at IS NULL AND tokens.expires_at > ? AND users.disabled_at IS NULL
 """
 CREDENTIALS: Final = "SELECT coalesce(sum(json_extract(figures, '$.credentials')), 0) FROM company_figures"
-"""As of the last look at each company's file: no file is opened for it."""
+"""The number of credentials at the last read of each company's file. No file is opened for this count."""
 LOST: Final = (
     "If this box is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are lost with it, "
     "because no backup holds the keys."
@@ -43,25 +45,27 @@ SAYS: Final[Mapping[State, tuple[str, str]]] = {
     "declined": (LOST_ON_PURPOSE, CREATE),
     "not checked": (NOT_CHECKED, CHECK),
 }
-"""What is lost, and what to do, where the question is not settled."""
+"""What is lost, and what to do, in each state that needs a decision."""
 SETTLED: Final = ("key file", "passphrase", "phrase", "no backups")
 
 
 class KnownKeys(NamedTuple):
-    """What `platform.db` says of the keys, and of what is lost without them."""
+    """What `platform.db` says about the keys, and about what is lost without them."""
 
     phrases: list[KnownPhrase]
     """The recovery phrases in use, the newest first."""
     declined_at: str | None
     are_sealed: bool
-    """With a key file, which backups need too."""
+    """Whether the keys are sealed with a key file. A restore then needs the key file too."""
     tokens: int
     credentials: int
 
 
 class Protection(NamedTuple):
-    """`sentence` says what is lost, and `remedy` what to do; both are empty where the question is settled, or
-    nothing can be lost. `is_wrong`: a person must decide.
+    """The protection of the keys.
+
+    `sentence` says what may be lost, and `remedy` what to do. Both are empty if no decision is needed, or if
+    nothing can be lost. `is_wrong` is True if a person must decide.
     """
 
     state: State
@@ -69,9 +73,9 @@ class Protection(NamedTuple):
     sentence: str
     remedy: str
     facts: Mapping[str, str]
-    """That stand in the sentence."""
+    """The values in the sentence."""
     pattern: str
-    """The sentence, with places for the facts."""
+    """The sentence with placeholders for the values."""
     line: str
     """How the next backup protects the keys, in a few words."""
 
@@ -87,7 +91,9 @@ def read_known_keys(tx: Transaction) -> KnownKeys:
 
 
 def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protection:
-    """`has_backup`: whether there is a scheduled backup. Before the first one the question waits."""
+    """Judge the protection of the keys. `has_backup` says whether a scheduled backup exists. Before the first
+    backup, no decision is needed.
+    """
     state, line = _state(known, settings)
     can_be_lost = known.tokens or known.credentials
     if not can_be_lost or state in SETTLED or (state == "none" and not has_backup):
@@ -103,7 +109,7 @@ def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protecti
 
 
 def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
-    """Also in a few words."""
+    """Return the state, and a description of it in a few words."""
     checked = recovery_phrases.checked(known.phrases)
     if known.are_sealed:
         return "key file", "sealed with the key file, of which you need a copy too"
@@ -125,7 +131,7 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
 
 
 def key_protection_verb(platform: Database) -> Verb:
-    """The server's side."""
+    """Return the function by which the server responds to `VERB`."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await platform.read(read_known_keys))._asdict()
@@ -134,11 +140,13 @@ def key_protection_verb(platform: Database) -> Verb:
 
 
 def known_keys(folder: DataFolder) -> KnownKeys | None:
-    """Of the file, or of the server that has it. None where neither tells. Nothing is borrowed for it."""
+    """Read what is known about the keys, from the file or from the server that uses it. Return None if neither can
+    be read. No file is borrowed.
+    """
     try:
         said = ask_server(folder, VERB)
         if said is not None:
             return KnownKeys(**{**said, "phrases": [KnownPhrase(*each) for each in said["phrases"]]})
-    except (StorageError, TypeError, KeyError):  # a server of another version says something else
+    except (StorageError, TypeError, KeyError):  # a server of another version may send other fields
         return None
     return read_platform(folder, read_known_keys)

@@ -1,5 +1,5 @@
-"""Encrypts the installation's keys in a backup with a passphrase, in the format of age
-(https://age-encryption.org/v1): Debian's `age --decrypt` opens it too.
+"""The encryption of the installation's keys in a backup with a passphrase, in the format of age
+(https://age-encryption.org/v1). Debian's `age --decrypt` can open it too.
 """
 
 import json
@@ -18,19 +18,22 @@ LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
 MEASUREMENTS: Final = 10
 TOO_MUCH_WORK: Final = "Excessive work parameter"
-"""How age refuses what would take this machine over 16 times as long as the one that encrypted it. It measures
-that anew each time, within milliseconds: on a busy machine one measurement may be far off.
+"""The beginning of age's error if decryption would take more than 16 times as long as encryption took on its
+machine.
+
+age measures the speed of the machine each time, within milliseconds. On a busy machine, one measurement may be far
+off.
 """
 NO_TEXT: Final = "The passphrase file {path} is not UTF-8 text."
 TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have {least} letters or more."
 
 
 class NotOpened(StorageError):
-    """The passphrase, or this machine, does not open what is encrypted; that says nothing of the rest."""
+    """The passphrase, or this machine, cannot open the encrypted content. The rest of the archive may be good."""
 
 
 def passphrase_in(path: Path) -> str:
-    """The first line of the file, whose rights the log is told of. Raises StorageError."""
+    """Return the first line of the file. Log a warning if other users may read the file. Raise StorageError."""
     passphrase = read_passphrase(path)
     if path.stat().st_mode & FOR_OTHERS:
         LOG.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
@@ -38,12 +41,12 @@ def passphrase_in(path: Path) -> str:
 
 
 def passphrase_of_settings(settings: Backup) -> str | None:
-    """None where the settings name no file. Raises StorageError."""
+    """Return the passphrase, or None if the settings name no file. Raise StorageError."""
     return passphrase_in(Path(settings.passphrase_file)) if settings.passphrase_file else None
 
 
 def read_passphrase(path: Path) -> str:
-    """As `passphrase_in`, and says nothing."""
+    """Return the first line of the file, without a check of its permissions. Raise StorageError."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -57,12 +60,12 @@ def read_passphrase(path: Path) -> str:
 
 
 def encrypt_secrets(secrets: Any, passphrase: str) -> bytes:
-    """As JSON."""
+    """Encrypt the secrets, as JSON."""
     return bytes(pyrage.passphrase.encrypt(json.dumps(secrets, indent=1).encode(), passphrase))
 
 
 def decrypt_secrets(sealed: bytes, passphrase: str) -> Any:
-    """Raises NotOpened when it is another passphrase, and when this machine is too slow for it."""
+    """Decrypt the secrets. Raise NotOpened if the passphrase is wrong, or if this machine is too slow."""
     for _ in range(MEASUREMENTS):
         try:
             return json.loads(pyrage.passphrase.decrypt(sealed, passphrase))

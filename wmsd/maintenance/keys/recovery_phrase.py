@@ -1,7 +1,7 @@
-"""The recovery phrase: twelve words of BIP-39 (https://bips.dev/39), which carry 128 random bits and a checksum.
+"""The recovery phrase: twelve words of BIP-39 (https://bips.dev/39), which encode 128 random bits and a checksum.
 
-The words give an X25519 key of age, always the same one: the first 32 bytes of the BIP-39 seed with the BIP-39
-passphrase "wmsd backup". Only its public half, the recipient, is kept.
+The words determine one X25519 key of age: the first 32 bytes of the BIP-39 seed with the BIP-39 passphrase "wmsd
+backup". wmsd stores only the public half of the key, the recipient.
 """
 
 import difflib
@@ -23,24 +23,24 @@ from wmsd.tenants.keys.recovery_phrases import phrase_fingerprint
 WORDS: Final = 12
 BITS: Final = 128
 PURPOSE: Final = "wmsd backup"
-"""The BIP-39 passphrase: a wallet of the same words has other keys."""
+"""The BIP-39 passphrase. A cryptocurrency wallet with the same words therefore has other keys."""
 KEY_BYTES: Final = 32
 PREFIX: Final = "age-secret-key-"
 NUMBER: Final = re.compile(r"[0-9]{1,2}[.):]?", re.ASCII)
-"""Stands before a word where people number them."""
+"""A number before a word, as in a numbered list."""
 ALIKE: Final = 0.5
-"""How alike a word of the list must be, at least, to be offered for a mistyped one. The most is 1."""
+"""The least similarity, from 0 to 1, of a listed word that is suggested for a mistyped one."""
 
 
 class WrongPhrase(NotOpened):
-    """The words are no recovery phrase; the sentence says why."""
+    """The words are no recovery phrase. The sentence says why."""
 
 
 class Phrase:
-    """A recovery phrase that somebody has typed, or a new one. Its text is shown by nothing but `words`."""
+    """A recovery phrase, typed by a user or new. Only `words` contains its text."""
 
     def __init__(self, words: str) -> None:
-        """Raises WrongPhrase."""
+        """Read the phrase in `words`. Raise WrongPhrase."""
         self.words = _checked(words)
         seed = Mnemonic.to_seed(self.words, PURPOSE)
         key = bech32.encoded(PREFIX, seed[:KEY_BYTES]).upper()
@@ -60,7 +60,7 @@ def new_phrase() -> Phrase:
 
 
 def phrase_in(text: str) -> Phrase | None:
-    """The phrase that the text is, or None where it is something else, such as a passphrase of one's own."""
+    """Return the phrase in the text, or None if the text is something else, such as the user's own passphrase."""
     try:
         return Phrase(text)
     except WrongPhrase:
@@ -68,13 +68,13 @@ def phrase_in(text: str) -> Phrase | None:
 
 
 def sealed_to(secrets: Any, recipients: Iterable[str]) -> bytes:
-    """The secrets as JSON, which the phrase of each recipient opens."""
+    """Encrypt the secrets, as JSON, so that the phrase of each recipient opens them."""
     public = [pyrage.x25519.Recipient.from_str(each) for each in recipients]
     return bytes(pyrage.encrypt(json.dumps(secrets, indent=1).encode(), public))
 
 
 def opened_with(sealed: bytes, phrase: Phrase) -> Any:
-    """Raises NotOpened when they are sealed to another phrase."""
+    """Decrypt the secrets. Raise NotOpened if they are sealed to another phrase."""
     try:
         return json.loads(pyrage.decrypt(sealed, [phrase.identity]))
     except (pyrage.DecryptError, ValueError):
@@ -84,7 +84,7 @@ def opened_with(sealed: bytes, phrase: Phrase) -> Any:
 
 
 def _checked(text: str) -> str:
-    """The words in lower case with single spaces. Raises WrongPhrase."""
+    """Return the words in lower case with single spaces. Raise WrongPhrase."""
     words = [each for each in Mnemonic.normalize_string(text).lower().split() if not NUMBER.fullmatch(each)]
     if len(words) != WORDS:
         raise WrongPhrase(f"A recovery phrase has {WORDS} words, and this text has {len(words)}. Type all words.")
@@ -110,8 +110,10 @@ def _list() -> Mnemonic:
 
 
 def create(tx: Transaction, replaces: str | None) -> Phrase:
-    """A new phrase, which backups are sealed to from now on, beside the one that is in use until the new one is
-    checked. `replaces` is the fingerprint of that one. Raises Problem (409) when another one is in use.
+    """Create a recovery phrase, to which backups are sealed from now on. The previous phrase stays in use too,
+    until the new one is checked.
+
+    `replaces` is the fingerprint of the previous phrase. Raise Problem (409) if another phrase is in use.
     """
     phrase = new_phrase()
     recovery_phrases.add(tx, phrase.recipient, replaces)

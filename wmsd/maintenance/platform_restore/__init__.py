@@ -1,1 +1,1 @@
-"""Restores `platform.db` alone, and brings it and the companies' files together again."""
+"""The restore of `platform.db` alone, and its reconciliation with the companies' files."""

@@ -1,4 +1,4 @@
-"""Brings a restored platform.db and the companies' files that stayed in the data folder together."""
+"""The reconciliation of a restored platform.db with the companies' files that stayed in the data folder."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -25,26 +25,28 @@ ADOPT: Final = """
 
 
 class Lost(NamedTuple):
-    """What is known of the platform.db that is replaced."""
+    """The known content of the replaced platform.db."""
 
     companies: Mapping[int, Company]
-    """Empty where the file cannot be read."""
+    """The companies by id. Empty if the file cannot be read."""
     ended: Collection[int]
-    """The companies whose deletion had ended there: a deletion that was cut off has left the file."""
+    """The companies that were deleted in the replaced platform.db. An interrupted deletion has left their
+    files.
+    """
     marks: Mapping[int, HighWaterMark]
     is_whole: bool
-    """Whether all its numbers could be read."""
+    """Whether all ids in the replaced platform.db could be read."""
 
 
 class AdoptedCompany(NamedTuple):
     id: int
     code: str
     had_code: str
-    """The code in the file: another company has it now, where the two differ."""
+    """The code in the file. It differs from `code` if another company has it now."""
     name: str
     modules: list[str]
     is_known: bool
-    """Whether the replaced platform.db still told its name and its settings."""
+    """Whether the replaced platform.db still had the company's name and settings."""
 
 
 class Settled(NamedTuple):
@@ -52,23 +54,23 @@ class Settled(NamedTuple):
     deleted: list[str]
     """The codes of companies that were deleted after the backup."""
     without_file: list[str]
-    """The codes of companies whose file is missing, and nothing says that they were deleted."""
+    """The codes of companies whose file is missing, without a sign that they were deleted."""
     not_adopted: list[str]
-    """Files that do not say whose they are, or that belong to another installation."""
+    """The files that do not name their owner, or that belong to another installation."""
 
 
 class Settling:
     def __init__(
         self, data: DataFolder, backups: Path, installation: str, made_at: datetime, lost: Lost, who: Actor
     ) -> None:
-        """`made_at`: when the backup was made."""
+        """Prepare the reconciliation. `made_at` is the time of the backup."""
         self._data, self._backups = data, backups
         self._installation, self._made_at = installation, made_at
         self._lost = lost
         self._who = who
 
     def settle(self, platform: Path) -> Settled:
-        """Changes the restored file, which nobody has open. Raises sqlite3.Error."""
+        """Change the restored platform.db, which no process has open. Raise sqlite3.Error."""
         with sole_transaction(platform) as connection:
             tx = lone_transaction(connection, self._who)
             known = store.codes(tx)
@@ -110,7 +112,9 @@ class Settling:
         return sorted((each for each in files if each.stem[0] != "0"), key=lambda path: int(path.stem))
 
     def _is_deleted(self, company_id: int, code: str, codes: Collection[str]) -> bool:
-        """No two companies have one code: a newer one that has it shows that the older one is gone."""
+        """Return True if the company was deleted after the backup. Two companies never have the same code, so a
+        newer company with the code shows that the older one is gone.
+        """
         if self._lost.companies:
             return company_id not in self._lost.companies
         return code in codes or was_deleted(
@@ -144,7 +148,7 @@ class Settling:
 
 
 def _free(tx: Transaction, code: str, company_id: int) -> str:
-    """The code, or one with the company's id where another company has it."""
+    """Return the code, or the code with the company's id if another company has the code."""
     taken = {each.casefold() for each in store.codes(tx).values()}
     return code if code.casefold() not in taken else f"{code}-{company_id}"
 

@@ -1,4 +1,4 @@
-"""What files, a data folder and its backups tell of companies that platform.db does not know."""
+"""The traces of companies that platform.db does not know, in files, data folder and backups."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ USED: Final = {
 }
 """The tables whose rows show that a company uses a module."""
 FILES: Final = ("companies/*.db*", "replaced-*/companies/*.db*", "before-*/companies/*.db*", "deleted-*/*.db*")
-"""In a data folder. What begins with the id of a company is a file of that company."""
+"""Patterns in a data folder. A file whose name begins with a company's id belongs to that company."""
 FOLDERS: Final = ("requests/*", "imports/*")
 """Folders that are named by the id of a company."""
 ID: Final = re.compile(r"([1-9][0-9]{0,17})(\.db.*)?", re.ASCII)
@@ -39,12 +39,13 @@ OF_ARCHIVE: Final = re.compile(r"company-([1-9][0-9]{0,17})-.*", re.ASCII)
 class CompanyInFile(NamedTuple):
     owner: Owner
     modules: list[str]
-    """The modules that the company has records of, and `api`."""
+    """The modules of which the company has records, and `api`."""
 
 
 def owner_in(path: Path) -> Owner | None:
-    """Whose file it says that it is, also where only its log says so. None where the file cannot be read, or does
-    not say it. Nothing is written.
+    """Return the owner that the file names, also if only its write-ahead log contains the name.
+
+    Return None if the file cannot be read, or names no owner. Nothing is written.
     """
     if content_of(path, COMPANY) != "good":
         return None
@@ -57,7 +58,9 @@ def owner_in(path: Path) -> Owner | None:
 
 
 def company_in(path: Path) -> CompanyInFile | None:
-    """None where the file cannot be read, or does not say whose it is. Nothing is written."""
+    """Return the company in the file. Return None if the file cannot be read, or names no owner. Nothing is
+    written.
+    """
     with suppress(StorageError, *UNREADABLE), opened_without_writing(path, COMPANY) as tx:
         row = tx.row(FIND)
         return None if row is None else CompanyInFile(Owner(*row), _modules(tx))
@@ -72,7 +75,9 @@ def _modules(tx: Transaction) -> list[str]:
 
 
 def highest_id(data: DataFolder, backups: Path) -> int:
-    """The highest id of a company that a file, what a deletion or a restore has left, or an archive shows."""
+    """Return the highest company id in the data folder, including the remains of deletions and restores, and in
+    the archives.
+    """
     return max((*_in_data(data.path), *_in_archives(backups)), default=0)
 
 
@@ -84,7 +89,9 @@ def _in_data(data: Path) -> Iterator[int]:
 
 
 def _in_archives(backups: Path) -> Iterator[int]:
-    """Archives of other installations in a shared folder only raise the number further."""
+    """Yield the company ids in all archives. In a shared folder, archives of other installations may only increase
+    the highest id.
+    """
     for path in BackupFolder(backups).of_companies().companies():
         if found := OF_ARCHIVE.fullmatch(path.name):
             yield int(found[1])
@@ -93,7 +100,7 @@ def _in_archives(backups: Path) -> Iterator[int]:
 
 
 def was_deleted(data: DataFolder, backups: Path, installation: str, company_id: int, since: datetime) -> bool:
-    """Whether a deletion of the company after that moment has left its archive, or its file in `deleted-…`."""
+    """Return True if a deletion of the company after `since` has left an archive, or its file in `deleted-…`."""
     if any(data.path.glob(f"deleted-{company_id}-*/{company_id}.db")):
         return True
     archives = BackupFolder(backups).of_companies().companies()

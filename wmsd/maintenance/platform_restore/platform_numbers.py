@@ -1,4 +1,4 @@
-"""Lets the ids of a restored platform.db go on after those that the lost one may have given."""
+"""The gap in the ids of a restored platform.db, so that no id of the lost file is used again."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,7 +8,7 @@ from wmsd.db.engine.transaction import Transaction
 
 LEAST_LEAP: Final = 10_000
 TIMES: Final = 10
-"""A leap is so many times what the busiest span has given that was as long as the backup is old."""
+"""The size of a gap, as a multiple of the most ids used in any period as long as the age of the backup."""
 COUNTED: Final = """
     SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name
 """
@@ -24,7 +24,7 @@ LAST: Final = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?),
 
 
 def leap_size(tx: Transaction, age: timedelta) -> int:
-    """How many ids of a table the lost file may have given since a backup of this age, at the most."""
+    """Return the largest number of ids that a table of the lost file may have used since a backup of this age."""
     days = max(age / timedelta(days=1), 0.0)
     busiest = 0
     for table in _tables(tx):
@@ -34,7 +34,7 @@ def leap_size(tx: Transaction, age: timedelta) -> int:
 
 
 def leap_platform_ids(tx: Transaction, by: int) -> None:
-    """Every table with ids that are never given twice goes on after a gap."""
+    """Add a gap of `by` ids to every table whose ids are never used twice."""
     for table in _tables(tx):
         raise_to(tx, table, tx.value(LAST, (table,)) + by)
 

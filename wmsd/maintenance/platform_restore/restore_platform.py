@@ -1,8 +1,8 @@
-"""Restores platform.db alone, where the companies' files are whole and stay as they are.
+"""The restore of platform.db alone, when the companies' files are undamaged and stay as they are.
 
-Companies that were created after the backup are adopted from their own files, which say whose they are. Ids of
-platform.db go on after those that the lost one may have given. The files of companies are not touched: they are
-those that the lost platform.db knew, so their history goes on without a cut.
+Companies created after the backup are adopted from their own files, which name their owner. New ids of platform.db
+continue after those that the lost file may have used. The companies' files do not change. The lost platform.db
+knew these files, so their history continues without a new epoch.
 """
 
 from pathlib import Path
@@ -26,19 +26,21 @@ from wmsd.tenants.companies import store as companies
 
 class PlatformRestored(NamedTuple):
     replaced: Path | None
-    """Where the files are that were there before; None when there were none."""
+    """The folder with the previous files, or None if there were no files."""
     settled: Settled
     shut_out: ShutOut
-    """Whom the replaced platform.db had shut out since."""
+    """The users, tokens and other access that the replaced platform.db had revoked since the backup."""
     keys: str
-    """Where the keys come from, as in `Restored`."""
+    """The source of the keys, as in `Restored`."""
 
 
 class PlatformRestore(Restore):
-    """`backups`, for `platform_alone`: the folder whose archives show which companies were deleted."""
+    """The restore of the platform.db in a backup. The archives in the folder `backups` of `platform_alone` show
+    which companies were deleted.
+    """
 
     def check_platform(self) -> BackedUpFile:
-        """The platform.db of this backup. Raises StorageError when it cannot be restored."""
+        """Return the platform.db of this backup. Raise StorageError if it cannot be restored."""
         if self.manifest.company is not None:
             raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}.")
         known, file = self._known, self.manifest.file(PLATFORM_FILE)
@@ -67,12 +69,14 @@ class PlatformRestore(Restore):
         return self._data.platform_file.exists()
 
     def platform_alone(self, backups: Path, who: Actor) -> PlatformRestored:
-        """Raises StorageError with nothing changed, and OSError. Nobody else may use the data folder."""
+        """Restore platform.db. Raise StorageError with nothing changed, and OSError. No other process may use the
+        data folder.
+        """
         file, lost = self.check_platform(), self._lost()
         with self._unpacked_into() as folder:
             platform = folder / PLATFORM_FILE
             self._unpack(file, folder)
-            migrations.migrate(platform, migrations.PLATFORM)  # a copy: the archive keeps what it has
+            migrations.migrate(platform, migrations.PLATFORM)  # an unpacked copy; the archive does not change
             keys = self._keys(platform)
             there = self._data.platform_file
             shut_out = keep_shut_out(platform, there) if there.exists() else ShutOut({}, [], [])

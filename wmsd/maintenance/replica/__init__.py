@@ -1,1 +1,1 @@
-"""Continuous replication by Litestream, which runs beside the server."""
+"""Continuous replication by Litestream, which runs next to the server."""

@@ -1,4 +1,4 @@
-"""Whether the replica has everything, in a sentence."""
+"""The verdict whether the replica is complete, as a sentence."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from wmsd.data_folder.litestream import ReplicatedFile, replicated_files
 from wmsd.db.engine.failures import StorageError
 
 LATE: Final = timedelta(seconds=15)
-"""A replica that is further behind is told."""
+"""The delay after which a replica is reported as behind."""
 MOST_NAMED: Final = 3
 
 
@@ -17,11 +17,13 @@ class Verdict(NamedTuple):
     ok: bool
     sentence: str
     behind: dict[str, float | None]
-    """The files that are not replicated as they should be, and the seconds since they were; None: never."""
+    """The files that are not replicated in time, and the seconds since their last replication, or None if there
+    was none.
+    """
 
 
 def replica_verdict(folder: DataFolder, now: datetime | None = None) -> Verdict:
-    """What the Litestream of this folder says, against the files that there are."""
+    """Compare the state that Litestream reports for this folder with the existing files."""
     try:
         found = {each.path.name: each for each in replicated_files(folder.path)}
     except StorageError as error:

@@ -1,7 +1,7 @@
-"""Takes a replica into an empty data folder: on the spare box, when the other one is gone.
+"""The restore of a replica into an empty data folder, on the spare machine when the other one is lost.
 
-What was written in the last second or two may be missing, and nobody knows how much it was. So an epoch begins in
-each company's history, and every number leaps ahead: none that somebody has seen is given again.
+The changes of the last one or two seconds may be missing, and their number is unknown. Therefore an epoch begins
+in each company's history, and every number series skips ahead, so that no number is used twice.
 """
 
 import shutil
@@ -36,39 +36,41 @@ AT_ONCE: Final = 4
 
 
 class Taken(NamedTuple):
-    """A company as the replica had it."""
+    """A company in the replica."""
 
     code: str
     last_change: str
     last_event: int
     known_missing: int
-    """How many events are known to be missing. The last minute's are not known."""
+    """How many events are known to be missing. Events of the last minute are not included."""
 
 
 class TakenOver(NamedTuple):
     taken: list[Taken]
     failed: dict[str, str]
-    """The reasons, by the codes of the companies that could not be taken."""
+    """The reasons, by the codes of the companies that could not be restored."""
     seconds: float
     access_unknown_after: str
-    """The moment after which nobody knows whom somebody shut out."""
+    """The time after which revoked access is unknown."""
 
 
 Tell = Callable[[str, int, int], None]
-"""Is called with a company's code, how many are done, and how many there are."""
+"""A progress function. It is called with a company's code, how many companies are done, and how many there are."""
 
 
 class Replica:
     def __init__(self, program: Path, address: str, data: DataFolder) -> None:
-        """`program` is Litestream's."""
+        """Prepare the restore. `program` is the path of the Litestream program."""
         self._program = program
         self._url = url_of(address)
         self._data = data
         self._scratch = data.path / SCRATCH
 
     def take_over(self, tell: Tell) -> TakenOver:
-        """Takes everything into the data folder, which must be empty, and which nobody may use meanwhile. A
-        company that cannot be taken is left out. Raises StorageError and OSError, with the folder as it was.
+        """Restore everything into the data folder, which must be empty and unused. A company that cannot be
+        restored is left out.
+
+        Raise StorageError and OSError, with the folder unchanged.
         """
         began = time.monotonic()
         if self._data.is_made or any(self._data.companies.glob("*.db")):
@@ -93,7 +95,7 @@ class Replica:
                     found[owner.code] = each
                     tell(owner.code, len(found), len(owners))
             unknown_after = note_replica(self._scratch / platform)
-            files = sorted(self._scratch.rglob("*.db"), reverse=True)  # platform.db last: it makes the folder one
+            files = sorted(self._scratch.rglob("*.db"), reverse=True)  # platform.db last: it marks a data folder
             for file in files:
                 give_to_owner_of(self._data.path, file)
             names = [str(file.relative_to(self._scratch)) for file in files]
@@ -109,7 +111,9 @@ class Replica:
         )
 
     def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:
-        """Whose files there must be, and how far they had come a minute before, at the most."""
+        """Return the owners of the files that must exist, and the high-water marks of their companies. The marks
+        are at most a minute old.
+        """
         try:
             leap_ids(platform)
             installation, codes, marks = read_state(
@@ -120,7 +124,7 @@ class Replica:
         return [Owner(installation, company_id, code) for company_id, code in codes.items()], marks
 
     def _company(self, owner: Owner, mark: HighWaterMark | None) -> Taken | str:
-        """The company as it was taken, or the reason why it could not be."""
+        """Restore one company. Return the company, or the reason why it could not be restored."""
         name = f"{COMPANIES}/{owner.company_id}.db"
         target = self._scratch / name
         try:

@@ -1,1 +1,1 @@
-"""What helps to find out from afar what is wrong, without secrets and customers."""
+"""The support bundle: information for remote diagnosis, without secrets and customer data."""

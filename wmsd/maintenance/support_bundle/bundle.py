@@ -1,4 +1,6 @@
-"""Writes a bundle: each part by itself, so that one that cannot be made does not keep the others away."""
+"""The writing of a support bundle. Each part is created separately, so that a part that fails does not affect the
+others.
+"""
 
 import io
 import json
@@ -30,7 +32,7 @@ READ_IT: Final = "Read it before you send it: whoever gets it knows what this ma
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`make` returns a text, or what is written as JSON."""
+    """A part of the bundle. `make` returns a text, or a value that is written as JSON."""
 
     name: str
     says: str
@@ -46,7 +48,9 @@ class Made:
 
 
 def made(part: Part, hiding: Hiding) -> Made:
-    """Whatever goes wrong is what the bundle is for, so it is told in the place of the part."""
+    """Create a part of the bundle. An error is written in place of the part, because the bundle exists to report
+    errors.
+    """
     try:
         found = part.make()
         text = (
@@ -65,7 +69,9 @@ def made(part: Part, hiding: Hiding) -> Made:
 
 
 def _in_words(failed: Exception) -> str:
-    """Our own sentences as they are, and the system's with the file; others with their kind, for developers."""
+    """Return the sentence of a wmsd error, the file and reason of a system error, or the type and text of any
+    other error.
+    """
     match failed:
         case StorageError():
             return str(failed)
@@ -75,8 +81,8 @@ def _in_words(failed: Exception) -> str:
 
 
 def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:
-    """A .tar.gz that only its owner may read. `names` says how companies are named. Raises OSError, such as
-    FileExistsError.
+    """Write a .tar.gz file that only its owner may read. `names` says how companies are named. Raise OSError, such
+    as FileExistsError.
     """
     folder = file.name.removesuffix(".tar.gz")
     readme = Made(README, "", _readme(parts, names, now).encode())
@@ -89,7 +95,7 @@ def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:
                     archive.addfile(entry, io.BytesIO(each.content))
             opened.flush()
         except OSError:
-            file.unlink()  # nobody is to send a part of it
+            file.unlink()  # an incomplete bundle must not be sent
             raise
 
 

@@ -1,4 +1,4 @@
-"""The files of a data folder: how large they are, and of which schema. None is opened as a database."""
+"""The files of a data folder, with their size and schema version. No file is opened as a database."""
 
 import os
 import stat
@@ -16,11 +16,15 @@ from wmsd.maintenance.doctor.situation import COMPANY_FILE
 
 MOST_FILES: Final = 20_000
 SUMMED: Final = ("imports", "requests", "tls")
-"""Folders whose files may have the names of people's, or are many: only how many and how large they are."""
+"""Folders with many files, or with names of users' files. Only the number and total size of these files are
+reported.
+"""
 
 
 def files(data: Path) -> dict[str, Any]:
-    """Of the data folder and of `companies`; of the others their sums. Raises OSError."""
+    """List the files of the data folder and its subfolders. For the folders in `SUMMED`, return only totals. Raise
+    OSError.
+    """
     shown = list(_listed(data, ""))
     for entry in sorted(data.iterdir()):
         if entry.is_dir() and not entry.is_symlink() and entry.name not in SUMMED:
@@ -33,7 +37,7 @@ def _listed(folder: Path, before: str) -> Iterator[dict[str, Any]]:
         try:
             status = entry.lstat()
         except OSError:
-            continue  # it has gone meanwhile
+            continue  # the file was removed meanwhile
         if stat.S_ISDIR(status.st_mode):
             continue
         yield {
@@ -57,14 +61,16 @@ def _sum(folder: Path) -> dict[str, int]:
 
 
 def schemas(platform: Path, companies: Path) -> dict[str, Any]:
-    """How many migrations each file has had, by its header, and how many this program has."""
+    """Return how many migrations each file has had, according to its header, and how many this program has."""
     of_companies = {path.name: _schema(path, COMPANY) for path in sorted(companies.glob("*.db"))[:MOST_FILES]}
     program = {kind.name: len(kind.scripts()) for kind in (PLATFORM, COMPANY)}
     return {"of_this_program": program, "of_files": {platform.name: _schema(platform, PLATFORM), **of_companies}}
 
 
 def _schema(path: Path, kind: FileKind) -> dict[str, Any]:
-    """A change that is still in the log beside the file is not in its header yet."""
+    """Read the schema version from the header. A change that is only in the write-ahead log is not in the header
+    yet.
+    """
     try:
         header = first_bytes(path, HEADER.size)
         log = log_bytes(path)
@@ -79,7 +85,7 @@ def _schema(path: Path, kind: FileKind) -> dict[str, Any]:
 
 
 def companies(folder: Path, codes: dict[int, str] | None, with_names: bool) -> list[dict[str, Any]]:
-    """By their ids; those whose files lack, too."""
+    """List the companies by id, including companies whose file is missing."""
     on_disk = {int(path.stem): path for path in folder.glob("*.db") if COMPANY_FILE.fullmatch(path.name)}
     found = []
     for company_id in sorted({*on_disk, *(codes or {})}):

@@ -1,4 +1,4 @@
-"""What a machine says of itself: its system, its memory and disks, its limits and its clock."""
+"""Facts about the machine: its system, memory, disks, limits and clock."""
 
 import os
 import platform
@@ -24,12 +24,14 @@ FREE: Final = ("MemTotal", "MemAvailable", "SwapTotal", "SwapFree")
 
 
 def facts(settings: Settings) -> dict[str, Any]:
-    """Raises nothing that a machine can cause: what it does not tell is None."""
+    """Return the facts about the machine. A fact that the machine does not provide is None, and raises no
+    error.
+    """
     system = os.uname()
     places = {
         "data": Path(settings.server.data),
         "backups": Path(settings.backup.folder),
-        "temporary": Path(os.environ.get("TMPDIR", "/tmp")),  # noqa: S108  (looked at, not used)
+        "temporary": Path(os.environ.get("TMPDIR", "/tmp")),  # noqa: S108  (only examined, not used)
     }
     now = time.time()
     return {

@@ -1,7 +1,8 @@
-"""Takes out of every text of a bundle what is secret, who people are, and which companies there are.
+"""The removal of secrets, names of people and company codes from every text of a support bundle.
 
-The parts of a bundle are made without secrets; this is for what somebody has written where it does not belong,
-such as a password in the address of a provider, or a token that a journal has from the first start of a demo.
+The parts of a bundle contain no secrets by design. This module removes secrets that users have written in the
+wrong place, such as a password in the URL of a provider. It also removes the token that a journal has from the
+first start of a demo.
 """
 
 import re
@@ -16,17 +17,21 @@ from wmsd.maintenance.doctor.settings_files import marked_values
 from wmsd.settings.all_settings import Settings
 
 LEAST_SECRET: Final = 6
-"""A shorter text is in so many words that taking it out would leave nothing to read."""
+"""The least length of a secret to remove. Shorter texts occur in so many words that nothing readable would be
+left.
+"""
 MOST_READ: Final = 64 * 1024
 E_MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 NO_E_MAIL: Final = "(e-mail)"
 WEBHOOK_SECRET: Final = re.compile(r"\bwhsec_[\w+/=-]++")
 QUERY: Final = re.compile(r"(/[^\s?\"]{0,500}\?)[^\s\"]++")
-"""What is looked for in an address is a customer's, and a one-time link is a way in."""
+"""The query of a URL. It may contain a customer's data or the code of a one-time link."""
 
 
 class Hiding:
-    """`codes` are those of the companies by their ids, which take their places; None: they may be shown."""
+    """The removal of secrets by the settings. `codes` are the companies' codes by id, which are replaced by the
+    ids. None keeps the codes.
+    """
 
     def __init__(self, settings: Settings, codes: Mapping[int, str] | None = None) -> None:
         self._secrets = sorted(set(secrets_of(settings)), key=len, reverse=True)
@@ -48,7 +53,7 @@ class Hiding:
         )
 
     def json(self, value: Any) -> Any:
-        """Every text in it, keys too."""
+        """Remove secrets from every text in a JSON value, including keys."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -57,7 +62,7 @@ class Hiding:
 
 
 def secrets_of(settings: Settings) -> Iterator[str]:
-    """What the settings hold that is marked as secret, and what the files hold that they name."""
+    """Yield the secrets in the settings, and the content of the files with secrets that the settings name."""
     for _, value in marked_values(settings, Secret):
         found = value if isinstance(value, list) else [value]
         yield from (each for each in found if len(each) >= LEAST_SECRET)
@@ -67,7 +72,7 @@ def secrets_of(settings: Settings) -> Iterator[str]:
 
 
 def _held(file: Path) -> Iterator[str]:
-    """Whoever cannot read it can give nothing of it away."""
+    """Yield the lines of the file. A file that cannot be read reveals nothing."""
     with suppress(OSError), file.open("rb") as opened:
         text = opened.read(MOST_READ).decode("utf-8", "replace")
         yield from (line for each in text.splitlines() if len(line := each.strip()) >= LEAST_SECRET)

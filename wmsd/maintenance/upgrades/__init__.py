@@ -1,1 +1,1 @@
-"""Changes to another version: copies of the files, a rehearsal on them, and the way back."""
+"""Upgrades to another version: copies of the files, a trial run on them, and the way back."""

@@ -1,7 +1,8 @@
-"""A program that is to be installed: who has made it, and which version it is.
+"""The check of a program before its installation: its origin and its version.
 
-The signature is one of minisign (https://jedisct1.github.io/minisign), in a file of the same name with `.minisig`.
-Its trusted comment begins with `wmsd` and the version, so a signed file cannot pass for another one.
+The signature is a minisign signature (https://jedisct1.github.io/minisign), in a file with the program's name and
+the suffix `.minisig`. Its trusted comment begins with `wmsd` and the version, so a signed file cannot be passed
+off as another version.
 """
 
 import json
@@ -22,7 +23,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.host.program_file import ProgramFile
 
 BUILT_IN_KEY: Final = files("wmsd") / "release.pub"
-"""The public key of whoever built this program; not there when it was built without one."""
+"""The public key of the builder of this program. The file is missing if the program was built without a key."""
 SIGNATURE: Final = ".minisig"
 CHECKSUM: Final = ".sha256"
 LARGEST_TEXT_BYTES: Final = 10_000
@@ -35,7 +36,7 @@ class Schemas(StoredModel):
 
 
 class Described(StoredModel):
-    """What `wmsd version --json` says."""
+    """The output of `wmsd version --json`."""
 
     name: str
     version: str
@@ -43,7 +44,9 @@ class Described(StoredModel):
 
 
 class Proof(NamedTuple):
-    """`signed_for` is the version in the signature; None where the sum alone was compared."""
+    """The result of the check. `signed_for` is the version in the signature, or None if only the checksum was
+    compared.
+    """
 
     sentence: str
     signed_for: str | None = None
@@ -52,9 +55,10 @@ class Proof(NamedTuple):
 def check_release(
     source: Path, taken: Path, sha256: str, key_file: Path | None, expected_sha256: str | None
 ) -> Proof:
-    """Checks the program `taken`, a copy of `source`, against its signature and sums. `expected_sha256` is
-    one that a person has from the maker: no refusal tells the program's own, which would be no proof of anything.
-    Raises StorageError.
+    """Check the program `taken`, a copy of `source`, against its signature and checksums.
+
+    `expected_sha256` is a checksum that the user received from the publisher. No error message contains the
+    program's actual checksum, because copying that would prove nothing. Raise StorageError.
     """
     _check_sum(source, sha256, expected_sha256)
     key = _public_key(key_file)
@@ -101,7 +105,7 @@ def _public_key(named: Path | None) -> minisign.PublicKey | None:
 
 
 def _beside(source: Path, suffix: str) -> bytes | None:
-    """The content of the file with that suffix; None when there is none."""
+    """Return the content of the file next to `source` with that suffix, or None if there is no such file."""
     path = source.with_name(source.name + suffix)
     try:
         found = _text(path)
@@ -120,7 +124,7 @@ def _text(path: Traversable) -> bytes:
 
 
 def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -> tuple[str, str]:
-    """A sentence, and the version that was signed."""
+    """Verify the signature. Return a sentence about it, and the version that was signed."""
     try:
         signature = minisign.Signature.from_bytes(text)
         key.verify_file(taken, signature)
@@ -137,8 +141,8 @@ def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -
 
 
 def describe_release(program: ProgramFile, proof: Proof) -> Described:
-    """What the new program says of itself. Raises StorageError also when it is not the one that was signed, or not
-    newer than this one.
+    """Return what the new program reports about itself. Raise StorageError, also if its version is not the signed
+    one or not newer than this version.
     """
     found = _asked(program.new)
     if proof.signed_for not in (None, found.version):
@@ -157,7 +161,7 @@ def describe_release(program: ProgramFile, proof: Proof) -> Described:
 def _asked(program: Path) -> Described:
     environment = {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
     try:
-        done = subprocess.run(  # noqa: S603  (it was checked)
+        done = subprocess.run(  # noqa: S603  (the program was checked before)
             [program, "version", "--json"],
             capture_output=True,
             timeout=ANSWER_SECONDS,
@@ -187,6 +191,8 @@ def _why(error: Exception) -> str:
 
 
 def version_parts(version: str) -> tuple[tuple[int, ...], bool, str]:
-    """For comparing: 1.10.0 comes after 1.9.1, and 1.0.0-rc1 before 1.0.0 (https://semver.org, section 11)."""
+    """Return a key to compare versions: 1.10.0 comes after 1.9.1, and 1.0.0-rc1 before 1.0.0 (https://semver.org,
+    section 11).
+    """
     numbers, _, rest = version.partition("+")[0].partition("-")
     return tuple(int(part) if part.isdecimal() else 0 for part in numbers.split(".")), not rest, rest

@@ -1,5 +1,6 @@
-"""The first start of a new version. It brings every file up to date before it serves anyone, and gives way to the
-previous program when that fails; then nobody has written anything that could be lost.
+"""The first start of a new version. It migrates every file before the server accepts requests.
+
+If that fails, the previous program takes over again. No change is lost, because no request was accepted.
 """
 
 import logging
@@ -24,7 +25,7 @@ class Trial:
         self._is_over = False
 
     async def check(self, files: CompanyFiles, company_ids: Collection[int]) -> None:
-        """Brings every file up to date. Raises StorageError when one fails that did not fail before."""
+        """Migrate every file. Raise StorageError if a file fails that did not fail before."""
         await files.prepare(company_ids)
         failed = {each: why for each, why in files.failed.items() if each not in self._upgrade.unavailable}
         if failed:
@@ -32,13 +33,15 @@ class Trial:
             raise StorageError(f"{len(failed)} of {len(company_ids)} companies cannot be served: {first}")
 
     def succeed(self) -> None:
-        """From now on there is no way back by itself: others write. Raises OSError."""
+        """Mark the upgrade as done. From now on wmsd never goes back automatically, because requests write data.
+        Raise OSError.
+        """
         write_upgrade(self._data.path, self._upgrade.model_copy(update={"outcome": "done"}))
         self._is_over = True
         LOG.info("the upgrade from wmsd %s to %s is done", self._upgrade.from_version, __version__)
 
     def fail(self, error: Exception) -> bool:
-        """Puts the previous program in its place again. Returns whether it is to be started now. Raises
+        """Put the previous program back. Return True if the previous program must be started now. Raise
         StorageError.
         """
         if self._is_over:
@@ -55,9 +58,10 @@ class Trial:
 
 
 def begin(data: DataFolder) -> Trial | None:
-    """Call it with the data folder locked. Puts the files back when an upgrade has failed, and this program is the
-    one of before. Returns the trial when this program is the new one. Raises StorageError, sqlite3.Error and
-    OSError.
+    """Begin or revert an upgrade when a server starts. Call this function with the data folder locked.
+
+    If this program is the new one, return the trial. If this program is the previous one and the upgrade has
+    failed, put the files back. Raise StorageError, sqlite3.Error and OSError.
     """
     upgrade = read_upgrade(data.path)
     if upgrade is None or upgrade.outcome != "under way":

@@ -1,4 +1,4 @@
-"""Tokens that may do more after an upgrade: those with `*`, which stands for each new ability too."""
+"""Tokens that gain abilities in an upgrade: tokens with `*`, which includes every new ability."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ from wmsd.tenants.accounts.token_store import list_tokens, token_and_user
 from wmsd.tenants.companies import store as companies
 
 MOST_TOLD: Final = 100
-"""Tokens; `wmsd token list` has all of them."""
+"""How many tokens are listed. `wmsd token list` shows all of them."""
 
 
 def new_abilities(from_version: str) -> list[str]:
-    """The abilities that came after that version."""
+    """Return the abilities that were added after `from_version`."""
     before = version_parts(from_version)
     return [
         name for name in ABILITIES if name in ABILITIES_SINCE and before < version_parts(ABILITIES_SINCE[name])
@@ -22,7 +22,9 @@ def new_abilities(from_version: str) -> list[str]:
 
 
 def gaining_tokens(tx: Transaction, from_version: str) -> list[str]:
-    """A sentence, and a line for each token with `*` that gains an ability; empty where none does."""
+    """Return a sentence, and a line for each token with `*` that gains an ability. Return an empty list if no
+    token gains an ability.
+    """
     new = new_abilities(from_version)
     codes = companies.codes(tx) if new else {}
     lines = []

@@ -1,7 +1,7 @@
-"""The upgrade of a data folder that is under way, or was the last one: `upgrade.json`.
+"""The running or last upgrade of a data folder: `upgrade.json`.
 
-The command writes it down before it puts the new program in place, and every server reads it when it starts. So
-each of them knows what is to be done, also after a power cut.
+The command writes this file before it puts the new program in place, and every server reads the file when it
+starts. Therefore both know what to do, even after a power failure.
 """
 
 from pathlib import Path
@@ -21,17 +21,17 @@ class Upgrade(StoredModel):
     from_version: str
     to_version: str
     program: str
-    """The path of the executable. The previous one is beside it (see `program_file.py`)."""
+    """The path of the executable. The previous executable is next to it (see `program_file.py`)."""
     began_at: str
     unavailable: list[int] = []
-    """The companies whose files could not be used before."""
+    """The companies whose files could not be used before the upgrade."""
     outcome: Literal["under way", "done", "went back"] = "under way"
     reason: str = ""
-    """Why it went back, in a sentence."""
+    """The reason why the upgrade was reverted, as a sentence."""
 
 
 def read_upgrade(data: Path) -> Upgrade | None:
-    """None when there was none. Raises StorageError when the file cannot be read."""
+    """Return the upgrade, or None if there was none. Raise StorageError if the file cannot be read."""
     path = data / FILE
     try:
         return Upgrade.model_validate_json(path.read_bytes())
@@ -48,6 +48,6 @@ def read_upgrade(data: Path) -> Upgrade | None:
 
 
 def write_upgrade(data: Path, upgrade: Upgrade) -> None:
-    """To the disk. Raises OSError."""
+    """Write the upgrade to the disk. Raise OSError."""
     write_json_file(data / FILE, upgrade)
     sync(data)

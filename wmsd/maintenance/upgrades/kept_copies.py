@@ -1,4 +1,4 @@
-"""The files as they were before a version migrated them: `before-<version>` in the data folder."""
+"""Copies of the files from before a version migrated them: `before-<version>` in the data folder."""
 
 import logging
 from collections.abc import Iterator
@@ -22,20 +22,23 @@ from wmsd.db.migrations import COMPANY, PLATFORM, version_of
 LOG = logging.getLogger("wmsd.data")
 NAME: Final = "before-"
 COPY_AND_LOG: Final = 2
-"""A migration needs room for the copy, and for a log that may become as long as the file."""
+"""The space that a migration needs, as a multiple of the file's size: for the copy, and for a write-ahead log that
+may become as long as the file.
+"""
 
 
 class KeptCopies:
     def __init__(self, data: DataFolder, version: str = __version__) -> None:
-        """`version`: of the program that migrates."""
+        """Prepare the copies. `version` is the version of the program that migrates."""
         self._data = data.path
         self._version = version
         self.name = f"{NAME}{version}"
         self.path = self._data / self.name
 
     def keep(self, path: Path) -> None:
-        """Copies a file of the data folder to the disk. Nobody may write it meanwhile. Raises StorageError, with
-        nothing changed, and sqlite3.Error.
+        """Copy a file of the data folder to the disk. No process may write the file meanwhile.
+
+        Raise StorageError, with nothing changed, and sqlite3.Error.
         """
         target = self.path / path.relative_to(self._data)
         unfinished = target.with_name(f"{target.name}.new")
@@ -46,7 +49,7 @@ class KeptCopies:
                     new_private_folder(folder)
             unfinished.unlink(missing_ok=True)
             _copy(path, unfinished)
-            unfinished.rename(target)  # a copy that is there already is of an earlier attempt
+            unfinished.rename(target)  # an existing copy is from an earlier attempt
             for folder in (target.parent, self.path, self._data):
                 sync(folder)
         except OSError as error:
@@ -57,8 +60,10 @@ class KeptCopies:
         LOG.info("%s is brought up to date for wmsd %s; the file as it was is %s", path, self._version, target)
 
     def put_back(self) -> list[Path]:
-        """Puts the copies in the places of those files that were migrated since. Nobody may use the data folder
-        meanwhile. Returns which. The migrated files are kept. Raises StorageError and sqlite3.Error.
+        """Replace the files that were migrated since by their copies, and return the paths of these files. The
+        migrated files are kept.
+
+        No other process may use the data folder. Raise StorageError and sqlite3.Error.
         """
         migrated = [name for name in self._names() if self._is_migrated(name)]
         replaced = replaced_folder()

@@ -1,8 +1,8 @@
-"""Finds what earlier versions have left in other places.
+"""The search for data and backups of earlier versions in other folders.
 
-Until version 1.0.0 every relative path began at the current directory, also one in a configuration file, and the
-default folder of the backups was ./backups. Where only such a place has something, it stays in use, and a sentence
-says so.
+Until version 1.0.0, every relative path was relative to the current directory, even in a configuration file, and
+the default backup folder was ./backups. If only such a folder contains something, wmsd continues to use it, and a
+sentence says so.
 """
 
 import os
@@ -26,15 +26,15 @@ BACKUPS: Final = ("backup", "folder")
 class Settled(NamedTuple):
     settings: Settings
     told: list[str]
-    """What is used in an old place, and how to settle it."""
+    """Sentences that say what is used in an old place, and how to settle it."""
     two_of_data: list[str]
-    """There are data in both places."""
+    """A sentence, if there are data in both places."""
     two_of_backups: list[str]
-    """There are backups of this installation in both places."""
+    """A sentence, if there are backups of this installation in both places."""
 
 
 def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
-    """The settings with the places that are in use."""
+    """Return the settings with the folders that are really in use."""
     found = Settled(settings, [], [], [])
     for file, each in _of_file(layers):
         found = _of_path(found, file, each)
@@ -45,7 +45,7 @@ def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
 
 
 def _of_file(layers: Sequence[Layer]) -> Iterator[tuple[Layer, RelativePath]]:
-    """The relative paths of the configuration file that nothing overrides, that of the data first."""
+    """Yield the relative paths in the configuration file that no other source overrides, the data folder first."""
     for place, layer in enumerate(layers):
         if layer.kind == "file":
             for each in sorted(relative_paths(layer), key=lambda each: (each.section, each.key) != DATA):
@@ -77,14 +77,16 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
 
 
 def _old_paths(file: Layer, value: str) -> Iterator[Path]:
-    """Where the path led from here, and from where the service runs."""
+    """Yield the old meanings of the path: relative to the current directory, and to the directory of the
+    service.
+    """
     yield from _from_here(value)
     if Path(file.name) == CONFIG:
         yield STATE / value
 
 
 def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Path], bool], str]:
-    """What tells that a place has something, and what that is."""
+    """Return a function that tells whether a place has content, and a name for the content."""
     if name == DATA:
         return _has_data, "data"
     if name == BACKUPS:
@@ -93,7 +95,7 @@ def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Pat
 
 
 def _of_default(found: Settled) -> Settled:
-    """The folder of the backups, where nothing names it."""
+    """Find the backup folder if no setting names it."""
     data, now = Path(found.settings.server.data), Path(found.settings.backup.folder)
     if _is_made_in(now, found.settings):
         return found
@@ -117,7 +119,7 @@ def _of_default(found: Settled) -> Settled:
 
 
 def _old_backups(data: Path) -> Iterator[Path]:
-    """./backups of where the server of an earlier version ran, as far as that is known, or may have run."""
+    """Yield ./backups in the directories where the server of an earlier version ran, or may have run."""
     made = read_record(data).made
     if made is not None and made.directory is not None:
         folder = Path(made.directory) / OLD_BACKUPS
@@ -128,7 +130,9 @@ def _old_backups(data: Path) -> Iterator[Path]:
 
 
 def _is_made_in(folder: Path, settings: Settings) -> bool:
-    """Whether the last scheduled backup was: then this is the place, whatever is elsewhere."""
+    """Return True if the last scheduled backup was created in this folder. Then this folder is the right one,
+    whatever other folders contain.
+    """
     made = read_record(Path(settings.server.data)).made
     return made is not None and _are_one(Path(made.path).parent, folder)
 
@@ -138,8 +142,9 @@ def _has_data(folder: Path) -> bool:
 
 
 def _has_backups(data: Path, folder: Path) -> bool:
-    """Of the installation in `data`. A folder that this user may not see is believed to have those that its record
-    tells of.
+    """Return True if the folder has backups of the installation in `data`.
+
+    If this user cannot see the folder, the record of the last backup decides.
     """
     if not BackupFolder(folder).archives():
         made = read_record(data).made
@@ -159,7 +164,7 @@ def _are_one(one: Path, other: Path) -> bool:
 
 
 def _from_here(value: str) -> Iterator[Path]:
-    """Nothing where the current directory was removed."""
+    """Yield the path relative to the current directory, or nothing if that directory was removed."""
     current = here()
     if current is not None:
         yield Path(current) / value

@@ -1,5 +1,5 @@
-"""The rehearsal of an upgrade: the new program brings the files of a backup up to date, one after the other, in a
-scratch folder, and examines them.
+"""The trial run of an upgrade: the new program migrates the files of a backup, one after the other, in a scratch
+folder, and examines them.
 """
 
 import time
@@ -29,7 +29,7 @@ from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
 
 
 class Change(BaseModel):
-    """A figure that the upgrade changes, over all files. A table that is new has no rows before."""
+    """A number that the upgrade changes, summed over all files. A new table has no rows before."""
 
     what: str
     before: int
@@ -41,20 +41,22 @@ class Rehearsal(StoredModel):
     files: int
     bytes: int
     migrated: int
-    """How many files have to be brought up to date."""
+    """How many files have to be migrated."""
     seconds: float
-    """How long that took."""
+    """How many seconds the migration took."""
     slowest: float
-    """How long it took for the slowest file."""
+    """How many seconds the slowest file took."""
     changes: list[Change]
     problems: list[str]
-    """What would be wrong afterwards, in sentences."""
+    """The problems after the upgrade, as sentences."""
     gaining_tokens: list[str] = []
-    """Lines about the tokens that may do more afterwards."""
+    """Lines about the tokens that gain abilities in the upgrade."""
 
 
 def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
-    """Raises StorageError when the archive has no manifest or the disk no room, and OSError."""
+    """Migrate a copy of every file in the archive, and report the result. Raise OSError, and StorageError if the
+    archive has no manifest or the disk is too full.
+    """
     manifest = read_manifest(archive)
     check_room(scratch_in, (1 + COPY_AND_LOG) * max((file.bytes for file in manifest.files), default=0))
     before: Counter[str] = Counter()
@@ -97,7 +99,9 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
 def _try(
     archive: Path, manifest: Manifest, file: BackedUpFile, target: Path, problems: list[str]
 ) -> tuple[float | None, Figures]:
-    """How long the file took, or None when it is up to date already, and its figures afterwards."""
+    """Migrate one file. Return the seconds that it took, or None if the file was up to date already, and the
+    numbers of the file afterwards.
+    """
     name = file.code or PLATFORM_FILE
     unpack_file(archive, file, target)
     problems += [f"{name}: {difference}." for difference in unpacked_differences(file, target)]
@@ -113,7 +117,7 @@ def _try(
 
 
 def _flat(figures: Figures) -> dict[str, int]:
-    """What may not change unnoticed: rows and sums."""
+    """Return the numbers whose changes are reported: rows and sums."""
     return {
         **{f"rows of {name}": rows for name, rows in figures.rows.items()},
         **{f"sum of {name}": total for name, total in figures.sums.items()},

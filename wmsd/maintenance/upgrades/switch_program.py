@@ -1,7 +1,8 @@
-"""The command's side of a change to another program: the server starts again with it, and back when that fails.
+"""The command's side of a switch to another program: the server restarts with the new program, and with the
+previous one if that fails.
 
-The new server decides by itself as long as it serves nobody (`first_start.py`). The command only looks on, and
-steps in when the new program does not even start.
+The new server decides alone until it accepts requests (`first_start.py`). The command only watches, and acts if
+the new program does not even start.
 """
 
 import os
@@ -22,11 +23,11 @@ from wmsd.host.program_file import ProgramFile
 from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade, write_upgrade
 
 START_AGAIN: Final = "start_again"
-"""The verb for a server that is to end, and to execute its program anew."""
+"""The verb that makes a server end and execute its program again."""
 LOG_FILE: Final = "upgrade-{version}.log"
 SHELL: Final = "/bin/sh"
 GRACE_SECONDS: Final = 15.0
-"""How long a supervisor, such as systemd, has to start a server that has ended."""
+"""How many seconds a supervisor, such as systemd, has to restart a server that has ended."""
 STOP_SECONDS: Final = 30.0
 LOOK_SECONDS: Final = 0.2
 
@@ -35,16 +36,16 @@ class HowStarted(NamedTuple):
     """How the server was started, to start it again in the same way."""
 
     arguments: list[str]
-    """The first one is the path of the program."""
+    """The command line. The first argument is the path of the program."""
     folder: str
     environment: dict[str, str]
     owner: int
     user: dict[str, Any]
-    """Whose process it was, as `subprocess` takes it; empty when it is ours."""
+    """The user of the server's process, as arguments of `subprocess`. Empty if the user is the current one."""
 
 
 def how_started(pid: int) -> HowStarted:
-    """Raises StorageError."""
+    """Read how the server was started. Raise StorageError."""
     process = Path("/proc") / str(pid)
     try:
         arguments = os.fsdecode((process / "cmdline").read_bytes()).split("\0")[:-1]
@@ -71,7 +72,9 @@ def how_started(pid: int) -> HowStarted:
 
 
 class ChangeOver:
-    """`seconds`: how long the new server may take until it serves."""
+    """The switch to another program. `seconds` is the time that the new server has until it must accept
+    requests.
+    """
 
     def __init__(
         self, data: DataFolder, program: ProgramFile, upgrade: Upgrade, server: Serving, seconds: float
@@ -84,8 +87,8 @@ class ChangeOver:
         self.was_started_here = False
 
     def begin(self, loan: Loan) -> None:
-        """Puts the new program in place, and asks the server to start again. Raises StorageError and OSError, with
-        nothing changed.
+        """Put the new program in place, and request the restart of the server. Raise StorageError and OSError,
+        with nothing changed.
         """
         write_upgrade(self._data.path, self._upgrade)
         try:
@@ -97,8 +100,11 @@ class ChangeOver:
             raise
 
     def finish(self, look: Callable[[Serving], str | None]) -> Serving:
-        """Call it without the loan: a new server waits for its end. Returns that server once it serves. `look`
-        says why it is not healthy, or None. Raises StorageError after it went back, and OSError.
+        """Wait until the new server accepts requests, and return it. Call this method without the loan, because
+        the new server waits for the end of the loan.
+
+        `look` returns why the server is not healthy, or None. Raise StorageError after the switch was reverted,
+        and OSError.
         """
         serving = self._await_server(self._upgrade.to_version, self._seconds)
         reason = None if serving is None else look(serving)
@@ -120,8 +126,10 @@ class ChangeOver:
         )
 
     def _await_server(self, version: str, seconds: float) -> Serving | None:
-        """The server of that version when it serves. None when it went back or the time is over; a server that
-        ended and that nobody started is started once.
+        """Return the server of that version when it accepts requests. Return None if the switch was reverted or
+        the time is over.
+
+        A server that has ended and that no supervisor restarts is started once.
         """
         until = time.monotonic() + seconds
         gone_since: float | None = None
@@ -146,14 +154,14 @@ class ChangeOver:
         return None
 
     def _start(self, version: str) -> None:
-        """As the server was started, by the same user, with what it says in a file: the terminal of then may be
-        gone.
+        """Start the server as before, by the same user. Its output goes to a file, because the original terminal
+        may be gone.
         """
         self.was_started_here = True
         path = self._data.path / LOG_FILE.format(version=version)
         path.unlink(missing_ok=True)
         with new_private(path) as log:
-            subprocess.run(  # noqa: S603  (what was started before)
+            subprocess.run(  # noqa: S603  (the same command as before)
                 [SHELL, "-c", 'cd "$0" && "$@" &', self._started.folder, *self._started.arguments],
                 env=self._started.environment,
                 stdin=subprocess.DEVNULL,
@@ -165,7 +173,9 @@ class ChangeOver:
             )
 
     def _go_back(self, reason: str) -> None:
-        """Stops the new server, if it is there, puts the previous program back, and lets it put back the files."""
+        """Stop the new server if it runs, and put the previous program back. The previous program then puts the
+        files back.
+        """
         for sign in (signal.SIGTERM, signal.SIGKILL):
             self._end_server(sign)
         self._end("under way", reason)
@@ -178,7 +188,7 @@ class ChangeOver:
         with suppress(ProcessLookupError, FileNotFoundError):
             if (
                 Path("/proc") / str(server.pid)
-            ).stat().st_uid == self._started.owner:  # not what a file says alone
+            ).stat().st_uid == self._started.owner:  # the process id in a file alone is no proof
                 os.kill(server.pid, sign)
         until = time.monotonic() + STOP_SECONDS
         while self._data.server() is not None and time.monotonic() < until:
