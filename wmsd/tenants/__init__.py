@@ -1,1 +1,1 @@
-"""What `platform.db` holds: companies, users and how they sign in, sites, the day after."""
+"""The content of `platform.db`: companies, users, sign-in, sites, and tasks after a restore."""

@@ -41,18 +41,18 @@ from wmsd.tenants.keys.master_key import MasterKey
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """What signing in needs. It opens its own transactions, because hashing a password must not hold a database
-    thread.
+    """The objects that signing in needs. The actions open separate transactions, because hashing a password must
+    not occupy a database thread.
     """
 
     platform: Database
     passwords: Passwords
     lifetime: timedelta
     whitelist: Container[str]
-    """The abilities that a caller may ask for."""
+    """The abilities that a caller may request."""
     second_step: SecondStepService
     demands_second_factor: bool
-    """Of admins."""
+    """Whether admins must have a second factor."""
     failed: FailedSignIns
 
 
@@ -69,10 +69,10 @@ class SignInService:
 async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
-    The token is shown only this once. It may do what `abilities` lists, but no more than its user may do at that
-    time with this password. What the user may do later needs another token. From the fifth
-    failure on, each starts a pause of up to 60 s. During a pause even the right password is refused. A user with a
-    second factor gets no token in this way.
+    The token is shown only once. The token has the listed `abilities`, limited to the user's own rights at that
+    time with this password. If the user gains rights later, a new token is needed. From the fifth failure on, each
+    failure starts a pause of up to 60 s. During a pause, even the right password is refused. A user with a second
+    factor cannot get a token in this way.
     """
 
     known = await _known(service, body.email, body.password, call.address)
@@ -98,11 +98,11 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
         ).token
         return {"token": token, "abilities": abilities}
 
-    return await service.platform.write(issue, is_quiet=True)  # a new token is in no cache
+    return await service.platform.write(issue, is_quiet=True)  # no cache contains a new token
 
 
 async def _known(service: SignInService, email: str, password: str, address: str) -> User:
-    """The user with this password. Raises Problem (401, and 503 for too many at once)."""
+    """Return the user with this password. Raise Problem (401, and 503 for too many sign-ins at the same time)."""
 
     def look_up(tx: Transaction) -> tuple[User | None, Origin]:
         user = store.user_by_email(tx, email)
@@ -130,7 +130,10 @@ async def _known(service: SignInService, email: str, password: str, address: str
     max_body=16 * 1024,
 )
 async def begin_session(service: SignInService, body: SignInToPages, call: FromBrowser) -> dict[str, object]:
-    """Sign in to the pages with an e-mail address and a password. Who has a second factor has to send that too."""
+    """Sign in to the pages with an e-mail address and a password.
+
+    A user with a second factor must also send a code of the second factor.
+    """
     known = await _known(service, body.email, body.password, call.address)
     if await service.platform.read(lambda tx: second_factors.is_on(tx, known.id)):
         return {"secret": None, "pending": service.second_step.begin(known)}
@@ -141,7 +144,7 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
 def revoke_token(tx: Transaction) -> dict[str, object]:
     """Revoke the token of this request.
 
-    It is refused from the next request on.
+    The token is refused from the next request on.
     """
     assert tx.actor.token_id is not None
     token_store.revoke_token(tx, tx.actor.token_id)
@@ -152,7 +155,7 @@ def revoke_token(tx: Transaction) -> dict[str, object]:
 def get_user(tx: Transaction) -> dict[str, object]:
     """Get the current user and token."""
     found = token_store.token_and_user(tx, id=tx.actor.token_id)
-    if found is None:  # deleted since it was checked
+    if found is None:  # the token was deleted after it was checked
         raise Problem("UNAUTHORIZED", "The token is expired.")
     token, user = found
     whitelist = tx.service(Whitelist).abilities
@@ -184,7 +187,7 @@ def list_companies(tx: Transaction, caller: Caller, operator_id: int | None) -> 
 
 
 def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
-    """Creates a user and answers its id. Raises Problem (422) with every error at once."""
+    """Create a user and return its id. Raise Problem (422) with all errors."""
     errors: FieldErrors = check_abilities(new.abilities)
     errors |= taken_email(tx, new.email)
     known = companies.companies(tx)
@@ -209,7 +212,9 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
 
 
 def taken_email(tx: Transaction, email: str, of: int | None = None) -> FieldErrors:
-    """The error of an e-mail address whose mailbox a user has, other than the one with the id `of`."""
+    """Return an error if another user has the mailbox of this e-mail address. The user with the id `of` is not
+    considered.
+    """
     is_taken = any(user.id != of for user in store.users_with_mailbox(tx, email))
     return {"email": ["is taken by another user"]} if is_taken else {}
 
@@ -224,7 +229,7 @@ def create_token(
     lifetime: timedelta,
     whitelist: Container[str] = ABILITIES,
 ) -> str:
-    """Issues a token on behalf of an admin. Raises Problem when it would exceed the rights of its user."""
+    """Issue a token on behalf of an admin. Raise Problem if the token would exceed the rights of its user."""
     user = user_of_email(tx, email)
     granted = grant(user, abilities, whitelist)
     company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
@@ -255,8 +260,10 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Disables an active user. Its tokens are refused from now on, and the addresses it signed in from are
-    forgotten. Raises Problem (422) for the last platform admin.
+    """Disable an active user. The user's tokens are refused from now on, and the addresses of earlier sign-ins are
+    deleted.
+
+    Raise Problem (422) for the last platform admin.
     """
     user = user_of_email(tx, email)
     last_admin.check_not_last(tx, user)
@@ -268,8 +275,9 @@ def disable_user(tx: Transaction, email: str) -> None:
 
 
 def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens: bool = False) -> int:
-    """Sets a new password, on behalf of a platform admin. Ends the tokens that were made by signing in, unless
-    `keep_tokens`; answers how many.
+    """Set a new password on behalf of a platform admin. Return how many tokens were revoked.
+
+    The tokens that the user received by signing in are revoked, unless `keep_tokens` is true.
     """
     user = user_of_email(tx, email)
     store.set_password(tx, user.id, password_hash, Voucher())
@@ -283,7 +291,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
 
 
 def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
-    """Revokes a token; answers whether it was still valid. Raises Problem (404) when there is none."""
+    """Revoke a token. Return True if the token was still valid. Raise Problem (404) if there is no such token."""
     or_not_found(token_store.token_and_user(tx, id=token_id), f"token as {token_id}")
     revoked = token_store.revoke_token(tx, token_id)
     companies.write_audit(tx, "token.revoke", str(token_id))
@@ -296,13 +304,13 @@ def rotate_signing_key(tx: Transaction) -> None:
 
 
 def rotate_keys(tx: Transaction) -> None:
-    """Adds a new signing key, and seals all keys with the newest secret of the key file."""
+    """Add a new signing key, and seal all keys with the newest secret of the key file."""
     rotate_signing_key(tx)
     key_store.reseal(tx, tx.service(MasterKey))
     companies.write_audit(tx, "key.rotate", "key file")
 
 
 def move_keys(tx: Transaction, new: MasterKey) -> None:
-    """Seals all keys with the secret of another key file, or stores them in clear."""
+    """Seal all keys with the secret of another key file, or store them in clear text."""
     key_store.reseal(tx, new)
     companies.write_audit(tx, "key.move", "key file")

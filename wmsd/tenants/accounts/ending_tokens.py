@@ -1,4 +1,4 @@
-"""Tokens that end soon: how many somebody has to look after, and what the log tells of them."""
+"""Tokens that expire soon: how many tokens need attention, and which ones to log."""
 
 from typing import Any, Final
 
@@ -9,14 +9,16 @@ from wmsd.tenants.accounts.user_lists import IS_MANAGED, OWN, SOON_DAYS, WITHIN,
 from wmsd.tenants.companies.record_lists import for_everybody
 
 MOST_COUNTED: Final = 100
-"""A larger number is of no more use, and counting on would cost the page Today."""
+"""The largest number that is counted. A larger number is not more useful, and counting further would slow down the
+page Today.
+"""
 MOST_ALERTED: Final = 1000
 LAST_DAYS: Final = 1
 TOLD_AT_ONCE: Final = 100
 
 
 class EndingTokens(Model):
-    """How many end within so many days. `more`: there are more than `number`."""
+    """The number of tokens that expire within `days`. `more` says that there are more than `number`."""
 
     days: int
     number: int
@@ -42,7 +44,7 @@ OF_ONE: Final = f"""
 
 @for_everybody(answer="object", returns=EndingTokens)
 def count_ending_tokens(tx: Transaction, caller: Caller) -> dict[str, Any]:
-    """Count the tokens that end soon, of those that one may see."""
+    """Count your tokens that expire soon, and those of the users whom you manage."""
     values = {"now": tx.timestamp, "until": moment_in(tx, SOON_DAYS), "most": MOST_COUNTED + 1}
     own = own_tokens(caller)
     sql = BY_END if not own else OF_ONE if own[WITHIN] == "[]" else BY_USER
@@ -59,14 +61,14 @@ TO_TELL: Final = f"""
         AND (tokens.told_days IS NULL OR tokens.told_days > days)
     LIMIT {TOLD_AT_ONCE}
 """
-"""Those that the log has not told of yet, at so many days before their end. One that was made for no longer than
-that is no news.
+"""The tokens that the log has not reported yet for this number of days before their expiry. Tokens with a shorter
+lifetime than that are not reported.
 """
 HAS_TOLD: Final = "UPDATE tokens SET told_days = :days WHERE id = :id"
 
 
 def tokens_to_log(tx: Transaction) -> list[dict[str, Any]]:
-    """Some of the tokens that the log is to tell of now, and only now."""
+    """Return some of the tokens to log now, and mark them as logged."""
     ends = {"until": moment_in(tx, SOON_DAYS), "last": moment_in(tx, LAST_DAYS)}
     found = tx.records(TO_TELL, {"now": tx.timestamp, **ends})
     tx.executemany(HAS_TOLD, [{"id": each["id"], "days": each["days"]} for each in found])
@@ -79,9 +81,9 @@ FOR_ALERTS: Final = f"""
     WHERE {ENDING} AND unixepoch(tokens.expires_at) - unixepoch(tokens.created_at) > 86400 * {SOON_DAYS}
     LIMIT {MOST_ALERTED}
 """
-"""One that was made for no longer than the warning comes before its end is no news."""
+"""The tokens for alerts. Tokens whose whole lifetime is not longer than the warning period are left out."""
 
 
 def for_alerts(tx: Transaction) -> list[dict[str, Any]]:
-    """The tokens that end soon, as they are told to people outside of the house."""
+    """Return the tokens that expire soon, for alerts to people outside of the installation."""
     return tx.records(FOR_ALERTS, {"now": tx.timestamp, "until": moment_in(tx, SOON_DAYS)})

@@ -1,7 +1,7 @@
-"""What the audit holds of failed sign-ins: for each user, one entry an hour, with how many there were.
+"""The audit entries about failed sign-ins: at most one entry an hour for each user, with the number of failures.
 
-Whoever guesses passwords determines how many failures there are. So they are counted in memory, and only those of
-known users: what is typed in place of an e-mail address may be a password.
+A password guesser decides how many failures there are. Therefore they are counted in memory, and only for known
+users. A text typed in place of an e-mail address may be a password, so it is not recorded.
 """
 
 from dataclasses import field
@@ -18,7 +18,7 @@ PASSWORD: Final = "sign-in.failed"
 SECOND_FACTOR: Final = "second-factor.failed"
 TOLD_EVERY: Final = 3600.0
 MOST_USERS: Final = 1000
-"""Users who are told of by name; the others are counted together."""
+"""How many users are counted by name. All other users are counted together."""
 OTHERS: Final = "other users"
 MOST_ADDRESSES: Final = 5
 NOBODY: Final = "not signed in"
@@ -28,7 +28,7 @@ NOBODY: Final = "not signed in"
 class _Failures:
     count: int = 0
     addresses: list[str] = field(default_factory=list)
-    """The first ones."""
+    """The first addresses."""
     told_at: float | None = None
 
     def is_due(self, now: float) -> bool:
@@ -42,7 +42,7 @@ class FailedSignIns:
         self._failures: dict[tuple[str, str], _Failures] = {}
 
     def note(self, action: str, email: str, address: str) -> None:
-        """`email` is that of a user."""
+        """Count a failure. `email` is the e-mail address of a user."""
         key = (action, email)
         if key not in self._failures and len(self._failures) >= MOST_USERS:
             key = (action, OTHERS)
@@ -52,7 +52,9 @@ class FailedSignIns:
             found.addresses.append(address)
 
     async def write_failed_sign_ins(self) -> None:
-        """Writes what was not told in the last hour. A job calls it once a minute."""
+        """Write the failures of users with no audit entry in the last hour. A job calls this method once a
+        minute.
+        """
         now = self._clock.monotonic()
         await self._write({key: each for key, each in self._failures.items() if each.is_due(now)}, now)
         for key, each in list(self._failures.items()):
@@ -60,7 +62,7 @@ class FailedSignIns:
                 del self._failures[key]
 
     async def write_last(self) -> None:
-        """Writes what is left, when the server stops."""
+        """Write all remaining failures, when the server stops."""
         await self._write({key: each for key, each in self._failures.items() if each.count}, 0.0)
 
     async def _write(self, due: dict[tuple[str, str], _Failures], now: float) -> None:
@@ -75,6 +77,6 @@ class FailedSignIns:
 
         await self._platform.write(write, is_quiet=True)
         for key, (count, _) in told.items():
-            due[key].count -= count  # there may be more by now
+            due[key].count -= count  # there may be further failures by now
             due[key].addresses.clear()
             due[key].told_at = now

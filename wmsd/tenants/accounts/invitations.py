@@ -1,5 +1,7 @@
-"""One-time links with which people choose a password: at an invitation, and when they have forgotten their own.
-Only the hash of a link's code is kept.
+"""One-time links with which users choose a password: after an invitation, or when they have forgotten their
+password.
+
+Only the hash of a link's code is stored.
 """
 
 from datetime import timedelta
@@ -23,7 +25,9 @@ END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
 def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
-    """Makes a link for the user, in place of any earlier one. The caller vouches for it. Returns an Invitation."""
+    """Create a link for the user, in place of any earlier one. The caller vouches for the link. Return an
+    Invitation.
+    """
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
     scope = companies_to_text(caller.company_ids)
     tx.execute(OFFER, (user_id, secret_hash(code), expires_at, scope, caller.actor.user_id))
@@ -31,8 +35,8 @@ def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str
 
 
 def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
-    """Whom a link is for, and who vouches for it. Raises Problem (404) when the link was used, is too old, or its
-    user is disabled.
+    """Return the user of a link, and the admin who vouches for it. Raise Problem (404) if the link was used or has
+    expired, or if its user is disabled.
     """
     row = tx.row(FIND, (secret_hash(code), tx.timestamp))
     user = None if row is None else store.user_by_id(tx, row[0])
@@ -42,11 +46,13 @@ def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
 
 
 def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
-    """Of who has made the user's open link; where there is none, one for everything."""
+    """Return the voucher of the creator of the user's open link. If there is no link, return a voucher for all
+    companies.
+    """
     row = tx.row("SELECT scope, made_by FROM invitations WHERE user_id = ?", (user_id,))
     return Voucher() if row is None else Voucher(companies_from_text(row[0]), row[1])
 
 
 def end(tx: Transaction, user_id: int) -> None:
-    """Ends the user's link, if there is one."""
+    """End the user's link, if there is one."""
     tx.execute(END, (user_id,))

@@ -1,5 +1,6 @@
-"""The platform token, which opens the kernel interface and nothing else. Only its hash is stored. It is
-made, replaced and revoked at the command line, and at the pages of platform admins.
+"""The platform token, which gives access to the kernel interface only. Only its hash is stored.
+
+The command line and the pages of platform admins can create, replace and revoke it.
 """
 
 from typing import Any, Final, Literal
@@ -15,11 +16,11 @@ from wmsd.tenants.companies.store import write_audit
 from wmsd.tenants.keys.bearers import Bearer, Replacement, bearer_of, end_of_replaced, secret_hash
 
 PREFIX: Final = "wmsdk_"
-"""Lets people, and programs that look for leaked secrets, recognise a platform token."""
+"""The prefix by which people, and programs that search for leaked secrets, recognise a platform token."""
 
 
 class KernelToken(Model):
-    """A platform token, without its text. One that is replaced is accepted for a day."""
+    """A platform token, without its text. A replaced token is accepted for a day."""
 
     id: Id
     status: Literal["current", "replaced", "ended", "revoked"]
@@ -32,7 +33,7 @@ class KernelToken(Model):
 
 
 class MadeKernelToken(Model):
-    """A new platform token. It is shown only this once."""
+    """A new platform token. The token is shown only once."""
 
     id: Id
     token: str
@@ -44,7 +45,7 @@ ACCEPTED: Final = f"SELECT hash, expires_at, id FROM kernel_tokens WHERE {IS_ACC
 
 
 def accepted(tx: Transaction) -> list[Bearer[int]]:
-    """The tokens that are accepted now, with their ids."""
+    """Return the tokens that are accepted now, with their ids."""
     return [bearer_of(*row) for row in tx.rows(ACCEPTED, {NOW: tx.timestamp})]
 
 
@@ -53,7 +54,7 @@ INSERT: Final = "INSERT INTO kernel_tokens (hash, created_at) VALUES (?, ?)"
 
 
 def create(tx: Transaction) -> MadeKernelToken:
-    """Creates the first token. Raises Problem when there is one that has been neither replaced nor revoked."""
+    """Create the first token. Raise Problem if there is a token that was neither replaced nor revoked."""
     current = tx.row(CURRENT)
     if current is not None:
         sentence = (
@@ -70,9 +71,10 @@ REVOKE_ALL: Final = f"UPDATE kernel_tokens SET revoked_at = :{NOW} WHERE {IS_ACC
 
 
 def rotate(tx: Transaction, at_once: bool) -> MadeKernelToken:
-    """Makes a new token. The previous one is accepted for another 24 hours; with `at_once`, all others end now.
+    """Create a new token. The previous token is accepted for another 24 hours. With `at_once`, all other tokens
+    end now.
 
-    Raises Problem when there is none to replace.
+    Raise Problem if there is no token to replace.
     """
     if tx.row(CURRENT) is None:
         sentence = "There is no platform token to replace. `wmsd kernel-token create` makes one."
@@ -96,7 +98,9 @@ REVOKED_AT: Final = "SELECT revoked_at FROM kernel_tokens WHERE id = ?"
 
 
 def revoke(tx: Transaction, token_id: int) -> bool:
-    """Revokes a token; answers false when it was revoked before. Raises Problem (404) when there is none."""
+    """Revoke a token. Return False if the token was revoked before. Raise Problem (404) if there is no such
+    token.
+    """
     [revoked_at] = or_not_found(tx.row(REVOKED_AT, (token_id,)), f"platform token as {token_id}")
     if revoked_at is not None:
         return False
@@ -111,7 +115,7 @@ LIST: Final = f"""
 
 
 def every(tx: Transaction) -> list[dict[str, Any]]:
-    """All tokens, past and present, without their text."""
+    """Return all tokens, past and present, without their text."""
     return [{**row, "accepted": bool(row["accepted"])} for row in tx.records(LIST, {NOW: tx.timestamp})]
 
 
@@ -143,7 +147,10 @@ def get_kernel_token(tx: Transaction, id: int) -> Record:
 
 @for_platform_admins(answer="object", returns=MadeKernelToken, writes=True, codes=("INVALID_STATUS",))
 def make_kernel_token(tx: Transaction) -> dict[str, Any]:
-    """Make the first platform token. It is shown only this once."""
+    """Create the first platform token.
+
+    The token is shown only once.
+    """
     if tx.row(CURRENT) is not None:
         raise Problem("INVALID_STATUS", "There is a platform token already. Open it in the list, and replace it.")
     return create(tx).model_dump()
@@ -151,7 +158,10 @@ def make_kernel_token(tx: Transaction) -> dict[str, Any]:
 
 @for_platform_admins(answer="object", returns=MadeKernelToken, writes=True, codes=("INVALID_STATUS",))
 def replace_kernel_token(tx: Transaction, id: int, body: Replacement) -> dict[str, Any]:
-    """Replace the platform token. The new one is shown only this once."""
+    """Replace the platform token.
+
+    The new token is shown only once.
+    """
     current = tx.row(CURRENT)
     if current is None or current[0] != id:
         raise Problem("INVALID_STATUS", "This token was replaced or revoked already. Look in the list.")
@@ -160,6 +170,9 @@ def replace_kernel_token(tx: Transaction, id: int, body: Replacement) -> dict[st
 
 @for_platform_admins(answer="object", returns=Message, writes=True)
 def revoke_kernel_token(tx: Transaction, id: int) -> dict[str, Any]:
-    """Revoke a platform token. It is refused from the next request on."""
+    """Revoke a platform token.
+
+    The token is refused from the next request on.
+    """
     revoke(tx, id)
     return {"message": "The platform token is revoked."}

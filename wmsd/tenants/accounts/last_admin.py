@@ -1,5 +1,5 @@
-"""Somebody can always look after the installation: the last platform admin who can sign in stays one, whoever asks
-for something else, be it a person at the pages, the command line, or a provider of single sign-on.
+"""The rule that keeps at least one platform admin who can sign in. It holds for the pages, the command line and
+single sign-on.
 """
 
 import re
@@ -14,41 +14,45 @@ from wmsd.tenants.accounts.rules import User
 
 AT_THE_PAGES: Final = "People, Invite somebody"
 LINK_AT_THE_PAGES: Final = re.compile(r"People, (\S+), Link to a new password")
-"""The ways out, in a sentence for the pages. The command line has others in their place."""
+"""The parts of a sentence that name a remedy at the pages. The command line replaces them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignOnAccounts:
-    """Whether a user can sign in through a provider."""
+    """A function that tells whether a user can sign in through a provider."""
 
     has_any: Callable[[Transaction, int], bool]
 
 
 def can_sign_in(tx: Transaction, user: User) -> bool:
-    """Whether there is a password, or an account at a provider, for one who is not shut out."""
+    """Return True if the user has a password, or an account at a provider. Whether the user is shut out is not
+    checked.
+    """
     return bool(user.password_hash) or tx.service(SignOnAccounts).has_any(tx, user.id)
 
 
 def errors_of_role(tx: Transaction, user: User) -> FieldErrors:
-    """What is wrong with taking the role from the user."""
+    """Return the error of taking the role from the user, if any."""
     why = _why_last(tx, user)
     return {} if why is None else {"role": [f"must stay as it is: {why}"]}
 
 
 def check_not_last(tx: Transaction, user: User) -> None:
-    """Raises Problem (422) where nobody could look after the installation without the user."""
+    """Raise Problem (422) if no other user could administer the installation."""
     why = _why_last(tx, user)
     if why is not None:
         raise Problem("VALIDATION_FAILED", f"{why}.")
 
 
 def _opens_role(user: User) -> bool:
-    """Whether there is a password, and no right waits for another one."""
+    """Return True if the user has a password, and no right waits for a new password."""
     return bool(user.password_hash) and user.password_reach is None
 
 
 def _why_last(tx: Transaction, user: User) -> str | None:
-    """What is so, and the way out; None where somebody else can look after the installation."""
+    """Return the reason why the user is the last admin, with a remedy, or None if another user can administer the
+    installation.
+    """
     if user.role != "platform-admin" or user.disabled:
         return None
     has_account = tx.service(SignOnAccounts).has_any

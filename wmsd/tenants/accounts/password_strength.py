@@ -1,4 +1,4 @@
-"""The one rule for new passwords, for the command line and the pages."""
+"""The rule for new passwords, shared by the command line and the pages."""
 
 import re
 import threading
@@ -10,22 +10,26 @@ from wmsd.base.problems import FieldErrors
 SHORTEST = 10
 LONGEST = 1024
 FEWEST_GUESSES = 10**8
-"""zxcvbn's "safely unguessable" begins here (Wheeler, 2016): with argon2id, months of a processor's time."""
+"""The number of guesses from which zxcvbn calls a password "safely unguessable" (Wheeler, 2016). With argon2id,
+that many guesses take months of a processor's time.
+"""
 LOOKED_AT = 72
-"""Characters that are estimated: zxcvbn is slow on long texts, and these are enough."""
+"""How many characters are estimated. zxcvbn is slow on long texts, and these characters are enough."""
 EASY_WORDS = ("wmsd", "warehouse", "depozit")
-"""Words that come to mind first in a warehouse."""
+"""Words that are easy to guess in a warehouse."""
 IN_WORDS = (
     f"A password has at least {SHORTEST} characters and is not easy to guess: four words that do not belong "
     "together make a good one."
 )
-"""What to say before it is typed."""
+"""The hint to show before the user types a password."""
 
-_one_at_a_time = threading.Lock()  # zxcvbn keeps the user's words in a global
+_one_at_a_time = threading.Lock()  # zxcvbn stores the user's words in a global variable
 
 
 def password_errors(password: str, email: str, name: str) -> FieldErrors:
-    """Errors of a password that this user chooses. Takes up to 2 s: not for the event loop."""
+    """Return the errors of a password that this user chooses. Call this function on a thread, because it takes up
+    to 2 s.
+    """
     password = prepared_password(password)
     if not SHORTEST <= len(password) <= LONGEST:
         return {"password": [f"must have from {SHORTEST} to {LONGEST} characters"]}
@@ -35,7 +39,7 @@ def password_errors(password: str, email: str, name: str) -> FieldErrors:
 
 
 def chosen_password_errors(password: str, again: str, email: str, name: str) -> FieldErrors:
-    """As `password_errors`, for one that was typed twice."""
+    """Return the errors of a password that was typed twice, as `password_errors`."""
     if errors := password_errors(password, email, name):
         return errors
     is_same = prepared_password(password) == prepared_password(again)
@@ -43,7 +47,7 @@ def chosen_password_errors(password: str, again: str, email: str, name: str) -> 
 
 
 def _is_easy(password: str, email: str, name: str) -> bool:
-    from zxcvbn import zxcvbn  # 30 ms that a start does not need
+    from zxcvbn import zxcvbn  # takes 30 ms, which a start does not need
     from zxcvbn.matching import RANKED_DICTIONARIES
 
     own = (email, email.partition("@")[0], name)
@@ -57,8 +61,8 @@ def _is_easy(password: str, email: str, name: str) -> bool:
 
 
 def _says_little(words: Sequence[str], own: Iterable[str], own_words: Set[str]) -> bool:
-    """Whether it only repeats one word, or has only the user's own words: zxcvbn overrates the spaces between
-    them.
+    """Return True if the password only repeats one word, or only has the user's own words. zxcvbn overrates the
+    spaces between such words.
     """
     said = set(words)
     if len(words) > 1 and len(said) == 1:

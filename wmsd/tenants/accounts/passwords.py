@@ -1,8 +1,8 @@
-"""Passwords: argon2id (RFC 9106), off the event loop, one at a time, because each takes 64 MiB and four
-processors. The thread gives way to the event loop.
+"""Passwords: argon2id (RFC 9106), on a thread that yields to the event loop. One password is hashed at a time,
+because each takes 64 MiB and four processors.
 
-A guess that cannot be checked soon is refused at once: waiting requests hold memory, and an attacker could send
-any number of them.
+A guess that cannot be checked soon is refused immediately. Waiting requests occupy memory, and an attacker could
+send any number of them.
 """
 
 import asyncio
@@ -24,22 +24,26 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.tenants.accounts.sign_in_pauses import Key, Pauses
 
 GIVING_WAY: Final = 10
-"""A tenth of the processor's time that others have, when both want it."""
+"""The increase of the thread's nice value. The thread gets about a tenth of the processor time of other threads
+that want it too.
+"""
 MOST_UNDER_WAY = 10
 QUEUE_SECONDS = 2
-"""Seconds after which a full queue is empty again, roughly."""
+"""The number of seconds after which a full queue is empty again, approximately."""
 
 NO_PASSWORD: Final = ""
-"""In place of a hash: of a user who signs in through a provider, or was invited and has not chosen one yet. No
-password is right for it.
+"""The hash of a user without a password, who signs in through a provider, or has not chosen a password after an
+invitation. No password matches it.
 """
 
 Result = TypeVar("Result")
 
 
 def give_way() -> None:
-    """Has the calling thread, and those that it starts, give way to the event loop. Linux keeps a priority for
-    each thread (sched(7)). Where the system forbids that, as a service manager can, they work as all others.
+    """Lower the priority of the calling thread, and of the threads that it starts, below the event loop.
+
+    Linux has a priority for each thread (sched(7)). If the system forbids the change, as a service manager can,
+    the priority stays normal.
     """
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + GIVING_WAY)
@@ -47,19 +51,21 @@ def give_way() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The account and the address of a sign-in. An e-mail address that no user has is treated the same."""
+    """The account and the client address of a sign-in. An e-mail address that no user has is treated in the same
+    way.
+    """
 
     email: str
-    """That of the user as it is stored; of nobody, in the form of its mailbox."""
+    """The user's e-mail address as it is stored, or the normalised address if no user has it."""
     address: str
     is_known: bool
-    """Whether this user has signed in from this address before: then failures from other addresses do not delay
-    it.
+    """Whether this user has signed in from this address before. Failures from other addresses then cause no
+    delay.
     """
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The keys that its failures are counted under. Under the last, only one guess is checked at a time."""
+        """The keys under which failures are counted. Under the last key, only one guess is checked at a time."""
         own: Key = (self.email, self.address)
         return (own,) if self.is_known else (own, (self.email, None))
 
@@ -70,7 +76,9 @@ class Passwords:
         self._hasher = hasher or PasswordHasher()
         self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=give_way)
         self._strangers = asyncio.Lock()
-        """Only one of them is in the queue for the thread, so that whoever is known waits for two at the most."""
+        """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue, so that a known
+        user waits for at most two others.
+        """
         self._nobody: str | None = None
         self._pauses = Pauses()
         self._under_way: dict[Key, asyncio.Task[bool]] = {}
@@ -80,11 +88,12 @@ class Passwords:
         return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(prepared))))
 
     async def check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
-        """Whether the password is right. It takes the same time for an unknown user (`password_hash` None).
+        """Return True if the password is right. The check takes equally long for an unknown user (`password_hash`
+        None).
 
-        Raises Problem without checking the guess: 429 in the pause after failures or while another guess at the
-        same account is checked, 503 when too many wait. A check that has begun runs to its end, even if its caller
-        hangs up, and its result counts.
+        Raise Problem without checking the guess: 429 during the pause after failures or while another guess at the
+        same account is checked, 503 if too many guesses wait. A started check runs to its end and its result
+        counts, even if its caller disconnects.
         """
         self._refuse_early(origin)
         guess = asyncio.create_task(self._check(origin, password, password_hash))
@@ -121,7 +130,7 @@ class Passwords:
     def _verify(self, password_hash: str | None, password: str) -> bool:
         if self._nobody is None:
             self._nobody = self._hasher.hash("nobody has this password")
-        # before 1.2 passwords were hashed as they were typed
+        # before 1.2, passwords were hashed without normalisation
         typed = dict.fromkeys((prepared_password(password), password))
         return any(self._is_right(password_hash or self._nobody, each) for each in typed) and bool(password_hash)
 

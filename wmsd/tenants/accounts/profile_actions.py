@@ -1,5 +1,5 @@
-"""What people do with their own accounts at the pages: the profile, the language, the rights, the sessions, and
-the password, also at the one-time link that an admin gave them.
+"""What users do with their own accounts at the pages: the profile, the language, the rights and the sessions.
+Users also change their password, or choose one at a one-time link from an admin.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from wmsd.tenants.companies.schema import Message
 
 @operation(tag="Sessions", answer="object", returns=Profile, scope="platform", enrols=True)
 def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """Get who is signed in."""
+    """Get the signed-in user."""
     user = person_of(tx, caller)
     return {
         "name": user.name,
@@ -58,7 +58,7 @@ async def choose_language(service: SignInService, body: LanguageChoice, caller: 
     """Choose the language of the pages."""
     user_id = caller.actor.user_id
     assert user_id is not None
-    # quiet: it decides on no access, so no cache need forget it
+    # quiet, because the language does not affect access, so no cache has to be cleared
     await service.platform.write(lambda tx: store.set_language(tx, user_id, body.language), is_quiet=True)
 
 
@@ -67,13 +67,13 @@ async def choose_time_zone(service: SignInService, body: TimeZoneChoice, caller:
     """Choose the time zone of the pages."""
     user_id = caller.actor.user_id
     assert user_id is not None
-    # quiet: it decides on no access, so no cache need forget it
+    # quiet, because the time zone does not affect access, so no cache has to be cleared
     await service.platform.write(lambda tx: store.set_time_zone(tx, user_id, body.time_zone), is_quiet=True)
 
 
 @operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))
 def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict[str, object]:
-    """Get a company, and what the person may do there now."""
+    """Get a company and your abilities there."""
     if company is None:
         raise Problem("COMPANY_REQUIRED", "Say which company it is.")
     return {
@@ -88,7 +88,10 @@ def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict
 
 @operation(tag="Sessions", answer="object", returns=Sessions, scope="platform")
 def list_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """List where the user is signed in; the session that was used last comes first."""
+    """List your sessions.
+
+    The session that was used last comes first.
+    """
     assert caller.actor.user_id is not None
     return {
         "data": [
@@ -107,7 +110,7 @@ def list_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
 
 @operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
 def end_session(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """End a session of the user."""
+    """End one of your sessions."""
     assert caller.actor.user_id is not None
     if not sessions.end(tx, id, caller.actor.user_id):
         raise not_found("session")
@@ -126,7 +129,7 @@ def end_this_session(tx: Transaction, caller: Caller) -> dict[str, object]:
 
 @operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
 def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """End all sessions of the user but this one."""
+    """End all your other sessions."""
     assert caller.actor.user_id is not None
     ended = sessions.end_all(tx, caller.actor.user_id, caller.session_id)
     companies.write_audit(tx, f"session.end {ended} others", caller.actor.name)
@@ -135,7 +138,7 @@ def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
 
 @operation(tag="Sessions", answer="object", returns=Invited, scope="platform", limit="open", signed_in=False)
 def get_invited(tx: Transaction, query: LinkQuery) -> dict[str, object]:
-    """Get whom a link is for."""
+    """Get the user of a one-time link."""
     user, _ = invitations.invited(tx, query.code)
     return {"name": user.name, "email": user.email}
 
@@ -150,8 +153,10 @@ def get_invited(tx: Transaction, query: LinkQuery) -> dict[str, object]:
     max_body=16 * 1024,
 )
 async def choose_password(service: SignInService, body: ChosenPassword, call: FromAddress) -> dict[str, object]:
-    """Choose a password at a one-time link. It ends the sessions of the user, and the tokens that were made by
-    signing in. It opens also what the password of before did not open yet.
+    """Choose a password at a one-time link.
+
+    The user's sessions end, and the tokens that the user received by signing in are revoked. The new password also
+    opens rights that the previous password did not open yet.
     """
     user, _ = await service.platform.read(lambda tx: invitations.invited(tx, body.code))
     refuse_errors(
@@ -160,7 +165,7 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
     password_hash = await service.passwords.hash(body.password)
 
     def choose(tx: Transaction) -> None:
-        _, voucher = invitations.invited(tx, body.code)  # it may have been used meanwhile
+        _, voucher = invitations.invited(tx, body.code)  # the link may have been used meanwhile
         store.set_password(tx, user.id, password_hash, voucher)
         invitations.end(tx, user.id)
         sessions.end_all(tx, user.id)
@@ -183,8 +188,9 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
 async def change_password(
     service: SignInService, body: PasswordChange, caller: Caller, call: FromAddress
 ) -> dict[str, object]:
-    """Change one's own password. It ends the other sessions of the user, and the tokens that were made by signing
-    in. This session stays.
+    """Change your own password.
+
+    Your other sessions end, and the tokens that you received by signing in are revoked. This session stays.
     """
 
     def look_up(tx: Transaction) -> tuple[User, Origin]:
@@ -211,7 +217,7 @@ async def change_password(
     def change(tx: Transaction) -> dict[str, object]:
         check_unchanged(tx, user)
         held = ways_in.of_user(tx, user.id)
-        # it opens what the one of before has opened: whoever chose it knew that one
+        # the new password opens the same rights, because the user knew the previous one
         store.update_user(tx, user.id, {"password_hash": password_hash})
         invitations.end(tx, user.id)
         ended = {

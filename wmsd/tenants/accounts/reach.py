@@ -1,7 +1,7 @@
-"""What somebody reaches: a role, abilities and companies. Pure.
+"""The reach of a user or credential: a role, abilities and companies. This module has no I/O.
 
-A user has a reach. Each credential of the user (password, session, token) has at most the reach that the user had
-when the credential was made: it shrinks with the user's, and never grows.
+Each credential of a user (password, session, token) has at most the reach that the user had when the credential
+was created. The reach of a credential shrinks with the user's reach, and never grows.
 """
 
 import json
@@ -14,12 +14,12 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.access import EVERYTHING, Role, has_role
 
 Companies = frozenset[int] | None
-"""Their ids; None: every company, also those that are made later."""
+"""The ids of companies. None stands for every company, including companies created later."""
 
 
 class Voucher(NamedTuple):
-    """Who made the link of a password: the companies that it administered then, and its user id; None: the command
-    line, or nobody knows any more.
+    """The admin who created the link of a password: the companies that the admin administered then, and the
+    admin's user id. The id is None for the command line, or if the admin is unknown.
     """
 
     companies: Companies = None
@@ -30,11 +30,11 @@ class Voucher(NamedTuple):
 class Reach:
     role: Role
     abilities: frozenset[str]
-    """Names. EVERYTHING covers also those that later versions add."""
+    """The names of abilities. EVERYTHING includes the abilities that later versions add."""
     company_ids: Companies
 
     def both(self, other: "Reach") -> "Reach":
-        """What is in both of them."""
+        """Return the reach that both have in common."""
         return Reach(
             other.role if has_role(self.role, other.role) else self.role,
             frozenset(both_abilities(self.abilities, other.abilities)),
@@ -45,7 +45,7 @@ class Reach:
         return self.both(other) == self
 
     def grown_since(self, before: "Reach") -> Companies:
-        """The companies in which this reaches more than `before`."""
+        """Return the companies in which this reach is larger than `before`."""
         everywhere = replace(before, company_ids=None)
         if self.company_ids is None:
             return frozenset() if self.is_within(before) else None
@@ -59,7 +59,7 @@ class Reach:
 
     @classmethod
     def from_json(cls, text: str | None) -> Self | None:
-        """None: no bound."""
+        """Read a reach from JSON. None means no limit."""
         if text is None:
             return None
         found = json.loads(text)
@@ -76,7 +76,7 @@ def companies_to_text(companies: Companies) -> str | None:
 
 
 def covers(scope: Companies, companies: Companies) -> bool:
-    """Whether all these companies are in the scope."""
+    """Return True if all these companies are in the scope."""
     return scope is None or (companies is not None and companies <= scope)
 
 
@@ -87,7 +87,7 @@ def both_companies(first: Companies, second: Companies) -> Companies:
 
 
 def both_abilities(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """The names that both grant, in the order of the first where it names them."""
+    """Return the names that both lists grant, in the order of `first` if it contains them."""
     ours, theirs = list(first), list(second)
     if EVERYTHING in theirs:
         return ours

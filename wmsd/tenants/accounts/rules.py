@@ -1,4 +1,4 @@
-"""Access rights. Pure: rows come in, decisions come out (decisions, section 5)."""
+"""The rules of access rights. This module has no I/O (decisions, section 5)."""
 
 import difflib
 from collections.abc import Container, Iterable, Sequence
@@ -13,7 +13,7 @@ from wmsd.contract.context import Actor, Caller
 from wmsd.tenants.accounts.reach import Reach, Voucher, both_companies
 
 LONGEST_LOOKED_AT: Final = 64
-"""Characters of what may be a mistyped ability."""
+"""How many characters of a mistyped ability are compared with known names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +27,18 @@ class User:
     company_ids: frozenset[int]
     disabled: bool
     password_reach: Reach | None = None
-    """What the password opens, where that is less than what the user reaches: the rest waits."""
+    """What the password opens, if that is less than the user's reach. The other rights wait for a new password."""
     password_voucher: Voucher = Voucher()
-    """Of whoever made the link at which the password was chosen."""
+    """The voucher of the admin who created the link at which the password was chosen."""
 
     @property
     def may_do(self) -> frozenset[str]:
-        """The user's abilities: all of them for admins, the granted ones for members."""
+        """The user's abilities: all abilities for admins, the granted ones for members."""
         return expand(self.abilities) if self.role == "member" else frozenset(ABILITIES)
 
     @property
     def may_use(self) -> frozenset[int] | None:
-        """The companies that the user may use; None for all of them."""
+        """The ids of the companies that the user may use. None stands for all companies."""
         return None if self.role == "platform-admin" else self.company_ids
 
     @property
@@ -47,7 +47,7 @@ class User:
         return Reach(self.role, frozenset(names), self.may_use)
 
     def within(self, bound: Reach | None) -> "User":
-        """The user as a credential with this bound acts for it; None: no bound."""
+        """Return the user with the rights of a credential that has this limit. None means no limit."""
         if bound is None:
             return self
         least = self.reach.both(bound)
@@ -60,8 +60,10 @@ class User:
 
 
 def may_manage(caller: Caller, user: User) -> bool:
-    """Whether an admin may change a user: a platform admin everybody, a company admin whoever works in its own
-    companies only.
+    """Return True if an admin may change a user.
+
+    A platform admin may change every user. A company admin may change users who work only in the admin's own
+    companies.
     """
     if caller.role != "company-admin":
         return caller.role == "platform-admin"
@@ -70,13 +72,13 @@ def may_manage(caller: Caller, user: User) -> bool:
 
 
 def as_far_as(caller: Caller, user: User) -> User:
-    """The user of the caller's session, as far as that session reaches."""
+    """Return the user of the caller's session, limited to the rights of that session."""
     assert caller.role is not None
     return user.within(Reach(caller.role, caller.abilities, caller.company_ids))
 
 
 def is_new(user: User, caller: Caller) -> bool:
-    """Whether the user reaches more than the caller's session."""
+    """Return True if the user's rights differ from the rights of the caller's session."""
     return (user.role, user.may_do, user.may_use) != (caller.role, caller.abilities, caller.company_ids)
 
 
@@ -91,8 +93,8 @@ class Token:
 
 
 def caller_of(token: Token, user: User, now: datetime) -> Caller | None:
-    """The caller with the token's rights, limited to those of its user. None when the token is revoked or expired,
-    or its user is disabled.
+    """Return a caller with the token's rights, limited to the rights of its user. Return None if the token is
+    revoked or expired, or if its user is disabled.
     """
     if token.revoked or user.disabled or token.expires_at <= now:
         return None
@@ -105,14 +107,14 @@ def caller_of(token: Token, user: User, now: datetime) -> Caller | None:
 
 
 def needs_second_factor(user: User, is_demanded_of_admins: bool) -> bool:
-    """Whether the user must have one. Who has no password signs in through a provider, and it asks for what it
-    likes.
+    """Return True if the user must have a second factor. A user without a password signs in through a provider,
+    which has separate rules.
     """
     return is_demanded_of_admins and user.role != "member" and bool(user.password_hash)
 
 
 def check_abilities(requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> FieldErrors:
-    """Errors for names that are not in the platform's whitelist."""
+    """Return an error for each name that is not in the platform's whitelist."""
     return {
         f"abilities.{place}": [_unknown(name, whitelist)]
         for place, name in enumerate(requested)
@@ -131,7 +133,9 @@ def _unknown(name: str, whitelist: Container[str]) -> str:
 
 
 def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> list[str]:
-    """The abilities of a new token, each once. Raises Problem: 422 for unknown ones, 403 beyond the user's."""
+    """Return the abilities of a new token, each once. Raise Problem: 422 for unknown abilities, 403 for abilities
+    that the user does not have.
+    """
     refuse_errors(check_abilities(requested, whitelist))
     beyond = sorted(expand(requested) - user.may_do)
     if beyond:
@@ -140,8 +144,8 @@ def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABIL
 
 
 def abilities_of_new_user(role: Role, requested: Iterable[str]) -> list[str]:
-    """A member gets the requested abilities, or all reading ones if none are requested. An admin's abilities
-    follow from the role.
+    """Return the abilities of a new user. A member gets the requested abilities, or all :read abilities if none is
+    requested. An admin's abilities follow from the role.
     """
     if role != "member":
         return [EVERYTHING]

@@ -1,4 +1,4 @@
-"""Users and tokens: what goes in and what comes out."""
+"""The fields of users and tokens in requests and responses."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
@@ -36,7 +36,7 @@ class SignIn(Input):
 
 
 class IssuedToken(Model):
-    """A new token. It is shown only this once."""
+    """A new token. The token is shown only once."""
 
     token: str
     abilities: list[Ability]
@@ -48,7 +48,9 @@ class SignInToPages(Input):
 
 
 class BegunSession(Model):
-    """The secret of a session, for the browser's cookie; or, before the second step, what is sent with it."""
+    """The secret of a session, for the browser's cookie. Before the second step, `pending` is set instead, to be
+    sent with the code.
+    """
 
     secret: str | None
     pending: str | None
@@ -83,53 +85,53 @@ class RecoveryCodesLeft(Model):
 
 
 LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "ro": "Română"}
-"""The languages of the pages, each by its own name."""
+"""The languages of the pages. Each name is in its own language."""
 
 
 class LanguageChoice(Input):
-    """null: what the browser asks for."""
+    """The language of the pages; null: the language that the browser requests."""
 
     language: Literal["en", "ro"] | None
 
 
 class TimeZoneChoice(Input):
-    """null: that of the company, or else of the installation."""
+    """The time zone of the pages; null: the time zone of the company, or else of the installation."""
 
     time_zone: Annotated[TimeZone | None, EmptyIsNull]
 
 
 class Profile(Model):
-    """Who is signed in, and where."""
+    """The signed-in user, the session and the installation."""
 
     name: str
     email: str
     role: Role
     abilities: list[Ability]
-    """Those of this session: a token of its person may have no others."""
+    """The abilities of this session. A token of the user can have no others."""
     installation: str
-    """What people call this installation."""
+    """The display name of this installation."""
     has_password: bool
-    """Or else the person comes in by single sign-on only."""
+    """False if the user can sign in only through single sign-on."""
     second_factor: Literal["off", "on", "demanded"]
     language: str | None
-    """What the person has chosen; null: what the browser asks for."""
+    """The language that the user has chosen; null: the language that the browser requests."""
     time_zone: str | None
-    """What the person has chosen; null: that of the company, or else of the installation."""
+    """The time zone that the user has chosen; null: the time zone of the company, or else of the installation."""
     new_rights: Literal["sign-in", "link"] | None
-    """What opens rights that this session does not have yet: signing in again, or else single sign-on or a link to
-    a new password.
+    """How the user gets rights that this session does not have yet: by signing in again, or by single sign-on or a
+    link to a new password.
     """
 
 
 class Access(Model):
-    """A company, and what the person may do there."""
+    """A company, and the user's rights in it."""
 
     company: CompanyShown
     sandbox: bool
     frozen_at: Timestamp | None
-    """Since when it takes no changes, because it is being moved."""
+    """The time since which the company takes no changes, because it is being moved."""
     time_zone: str | None
-    """Its own; null: that of the installation."""
+    """The company's time zone; null: the time zone of the installation."""
     modules: list[str]
     abilities: list[Ability]
 
@@ -174,7 +176,7 @@ Abilities = Annotated[
 
 
 class UserSettings(Input):
-    """What can be changed of a user."""
+    """The settings of a user that can be changed."""
 
     name: Name
     role: RoleChoice
@@ -191,19 +193,21 @@ class UserEmail(Input):
 
 
 class NewUser(UserSettings, UserEmail):
-    """The e-mail address comes first."""
+    """A new user. The e-mail address comes first."""
 
     role: RoleChoice = "member"
 
 
 class LetIn(Message):
-    """`needs_link`: whether the user has to choose a password first, and has no link to do so."""
+    """The result of letting a user in. `needs_link`: whether the user has no password yet and no link to choose
+    one.
+    """
 
     needs_link: bool
 
 
 class UserRecord(Recorded):
-    """A user as admins see it."""
+    """A user in the view of admins."""
 
     email: str
     name: str
@@ -212,19 +216,16 @@ class UserRecord(Recorded):
     abilities: list[Ability]
     active: bool
     invited_until: Timestamp | None
-    """Until when a link to a password of its own can be used."""
+    """The expiry of the user's link to choose a password."""
     waiting_since: Timestamp | None
-    """Since when new rights wait, until the user signs in by single sign-on or chooses a password at a new link.
-    The password opens the rest only. null: no right waits.
+    """The time since which new rights wait. They wait until the user signs in by single sign-on, or chooses a
+    password at a new link. Until then, the password does not open them. null: no right waits.
     """
     waiting_role: Role | None
-    """The role that waits."""
     waiting_company_codes: list[str]
-    """The companies that wait."""
     waiting_abilities: list[Ability]
-    """The abilities that wait."""
     last_seen_at: Timestamp | None
-    """When it was last at the pages."""
+    """The last time when the user used the pages."""
 
 
 class UserFilters(Query):
@@ -234,10 +235,10 @@ class UserFilters(Query):
 
 
 class Invitation(Model):
-    """The code of a link to a password of one's own. It is shown only this once."""
+    """The code of a link at which a user chooses a password. The code is shown only once."""
 
     id: Id
-    """Of the user."""
+    """The id of the user."""
     email: str
     code: str
     expires_at: Timestamp
@@ -280,7 +281,7 @@ class FirstAdmin(UsedLink):
 
 
 class Invited(Model):
-    """Whom a link is for."""
+    """The user of a one-time link."""
 
     name: str
     email: str
@@ -302,7 +303,7 @@ class PasswordChange(Input):
 
 
 class PasswordChanged(Model):
-    """How many others ended with the password of before."""
+    """How many other sessions and tokens ended with the previous password."""
 
     sessions_ended: int
     tokens_ended: int
@@ -317,7 +318,7 @@ class AbilityOfUser(Model):
 
 class CompanyOfUser(CompanyShown):
     modules_off: list[str]
-    """What its modules keep everybody from."""
+    """The modules that are off in this company, for every user."""
 
 
 class UserRights(Model):
@@ -329,30 +330,30 @@ class UserRights(Model):
 
 
 class TokenRecord(Model):
-    """An API token as people see it. Its text is shown only once, when it is made."""
+    """An API token in a list. Its text is shown only once, when it is created."""
 
     id: Id
     name: str
     user: str
     abilities: list[Ability]
     company_codes: list[str] | None
-    """null: all that its user may use."""
+    """null: all companies that its user may use."""
     active: bool
     created_at: Timestamp
     expires_at: Timestamp
     expires_in_days: int | None
-    """The days that are left, rounded, where these are few; -1: it has ended. Else null."""
+    """The remaining days, rounded, if they are few; -1: the token has expired; null: in all other cases."""
     last_used_at: Timestamp | None
     last_used_from: str | None
     signed_in: bool
-    """Whether it was made by signing in with a password."""
+    """Whether the token was created by signing in with a password."""
 
 
 class TokenFilters(Query):
     user: Annotated[str, Field(max_length=254)] | None = None
     active: QueryFlag | None = None
     expires_within: QueryDays | None = None
-    """Days. Without those that are revoked, or whose programs have signed in again."""
+    """A number of days. Revoked tokens, and tokens whose programs have signed in again, are left out."""
 
 
 class TokenToMake(Input):
@@ -370,11 +371,11 @@ class TokenToMake(Input):
 
 
 class MadeToken(Model):
-    """A new token. It is shown only this once."""
+    """A new token. The token is shown only once."""
 
     id: Id
     token: str
     abilities: list[Ability]
     company_id: Id | None
-    """A company that it may use."""
+    """The id of a company that the token may use."""
     expires_at: Timestamp

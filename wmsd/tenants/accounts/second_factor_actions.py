@@ -1,4 +1,6 @@
-"""The use cases of the second factor: the second step of signing in, and switching it on and off."""
+"""The use cases of the second factor: the second step of signing in, and switching the second factor on and
+off.
+"""
 
 import math
 from collections import OrderedDict
@@ -42,14 +44,14 @@ CHANGED: Final = "Your password or your access was changed meanwhile. Sign in ag
 @dataclass(frozen=True, slots=True)
 class Pending:
     user: User
-    """As it was when the password was right."""
+    """The user at the time when the password was checked."""
     until: float
     tries: int = MOST_TRIES
 
 
 def check_unchanged(tx: Transaction, known: User) -> User:
-    """The user as it is now, who may still come in with the password that was checked: hashing takes a while.
-    Raises Problem (401).
+    """Return the current user, if the password that was checked is still valid. Hashing takes time, so the user
+    may have changed. Raise Problem (401).
     """
     user = store.user_by_id(tx, known.id)
     if user is None or user.disabled or user.password_hash != known.password_hash:
@@ -58,7 +60,7 @@ def check_unchanged(tx: Transaction, known: User) -> User:
 
 
 class SecondStepService:
-    """Remembers whose password was right, for five minutes, and not the password."""
+    """A memory of the users whose password was right, for five minutes. It does not store passwords."""
 
     def __init__(self, platform: Database, clock: Clock, ids: Ids, vault: Vault, failed: FailedSignIns) -> None:
         self.platform = platform
@@ -67,11 +69,13 @@ class SecondStepService:
         self._clock = clock
         self._ids = ids
         self._pending: OrderedDict[str, Pending] = OrderedDict()
-        """By the hash of the secret that the browser has. Who puts something here knows a password."""
+        """The waiting sign-ins, by the hash of the secret that the browser has. Each of them needed a right
+        password.
+        """
         self._pauses = Pauses()
 
     def begin(self, user: User) -> str:
-        """The secret with which the browser goes on."""
+        """Return the secret with which the browser continues the sign-in."""
         secret = self._ids.secret()
         self._pending[secret_hash(secret)] = Pending(user, self._clock.monotonic() + SECONDS)
         if len(self._pending) > MOST_PENDING:
@@ -79,7 +83,7 @@ class SecondStepService:
         return secret
 
     def take_a_try(self, secret: str) -> User:
-        """Whose password was right. Raises Problem (401)."""
+        """Use up one try, and return the user of the sign-in. Raise Problem (401)."""
         hash_ = secret_hash(secret)
         found = self._pending.pop(hash_, None)
         if found is None or self._clock.monotonic() >= found.until or not found.tries:
@@ -91,7 +95,9 @@ class SecondStepService:
         self._pending.pop(secret_hash(secret), None)
 
     async def sign_in(self, known: User, call: FromBrowser) -> dict[str, object]:
-        """Begins the session of a user whose credentials were checked, as BegunSession. Raises Problem (401)."""
+        """Begin the session of a user whose credentials were checked, and return a BegunSession. Raise Problem
+        (401).
+        """
 
         def begin(tx: Transaction) -> str:
             reach = check_unchanged(tx, known).password_reach
@@ -101,8 +107,9 @@ class SecondStepService:
         return {"secret": await self.platform.write(begin, actor, is_quiet=True), "pending": None}
 
     async def check(self, user: User, address: str, code: str) -> None:
-        """Raises Problem: 401 for a wrong code, 429 in the pause after too many. A code counts as wrong until it
-        is found to be right, so that many at once are no way around the pause.
+        """Check a code. Raise Problem: 401 for a wrong code, 429 during the pause after too many wrong codes.
+
+        Every code counts as wrong until the check accepts it, so that simultaneous codes cannot bypass the pause.
         """
         keys: tuple[Key, ...] = ((user.email, address), (user.email, None))
         now = self._clock.monotonic()
@@ -131,7 +138,7 @@ class SecondStepService:
     max_body=16 * 1024,
 )
 async def finish_session(service: SecondStepService, body: SecondStep, call: FromBrowser) -> dict[str, object]:
-    """Sign in to the pages with the second factor, after the password."""
+    """Sign in with the second factor, after the password."""
     user = service.take_a_try(body.pending)
     await service.platform.read(lambda tx: check_unchanged(tx, user))
     await service.check(user, call.address, body.code)
@@ -143,7 +150,10 @@ async def finish_session(service: SecondStepService, body: SecondStep, call: Fro
     tag="Sessions", answer="object", returns=Enrolment, scope="platform", codes=("INVALID_STATUS",), enrols=True
 )
 async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[str, object]:
-    """Get a new secret for an authenticator app. It counts once a code of it was sent."""
+    """Get a new secret for an authenticator app.
+
+    The secret is used only after a code of the app has confirmed it.
+    """
 
     def begin(tx: Transaction) -> dict[str, object]:
         user = person_of(tx, caller)
@@ -166,7 +176,10 @@ async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[st
 async def confirm_enrolment(
     service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
 ) -> dict[str, object]:
-    """Switch the second factor on, with a code of the app. The recovery codes are shown only this once."""
+    """Switch the second factor on, with a code of the app.
+
+    The recovery codes are shown only once.
+    """
 
     def confirm(tx: Transaction) -> dict[str, object]:
         user = person_of(tx, caller)
@@ -194,7 +207,7 @@ async def end_second_factor(
 
 @operation(tag="Sessions", answer="object", returns=RecoveryCodesLeft, scope="platform")
 def count_recovery_codes(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """Tell how many recovery codes are left to the user."""
+    """Count your remaining recovery codes."""
     return {"left": second_factors.codes_left(tx, person_of(tx, caller).id), "of": second_factors.RECOVERY_CODES}
 
 
@@ -208,9 +221,9 @@ def count_recovery_codes(tx: Transaction, caller: Caller) -> dict[str, object]:
 async def renew_recovery_codes(
     service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
 ) -> dict[str, object]:
-    """Make new recovery codes, with a code of the second factor.
+    """Create new recovery codes, with a code of the second factor.
 
-    They are shown only this once. Those of before end.
+    The new codes are shown only once. The previous codes end.
     """
 
     def check_is_on(tx: Transaction) -> User:
@@ -223,7 +236,7 @@ async def renew_recovery_codes(
     await service.check(user, call.address, body.code)
 
     def renew(tx: Transaction) -> dict[str, object]:
-        check_is_on(tx)  # it may have been switched off meanwhile
+        check_is_on(tx)  # the second factor may have been switched off meanwhile
         left = {"recovery_codes": second_factors.codes_left(tx, user.id)}
         codes = second_factors.renew_codes(tx, user.id)
         now = {"recovery_codes": len(codes)}
@@ -236,15 +249,17 @@ async def renew_recovery_codes(
 
 
 def remove_second_factor(tx: Transaction, email: str) -> bool:
-    """Of a user who has lost it, on behalf of an admin. Returns whether it was on. Raises Problem (404)."""
+    """Remove the second factor of a user who has lost it, on behalf of an admin. Return True if it was on. Raise
+    Problem (404).
+    """
     user = or_not_found(store.user_by_email(tx, email), f"user as {email}")
     companies.write_audit(tx, "second-factor.off", user.email)
     return second_factors.remove(tx, user.id)
 
 
 def person_of(tx: Transaction, caller: Caller) -> User:
-    """Who is signed in. Raises Problem (401)."""
+    """Return the signed-in user. Raise Problem (401)."""
     user = None if caller.actor.user_id is None else store.user_by_id(tx, caller.actor.user_id)
-    if user is None:  # deleted since the session was checked
+    if user is None:  # the user was deleted after the session was checked
         raise Problem("UNAUTHORIZED", "You are not signed in any more.")
     return user

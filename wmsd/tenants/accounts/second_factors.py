@@ -1,4 +1,4 @@
-"""The second factor of a user: an authenticator app, and ten codes for the day when it is gone."""
+"""The second factor of a user: an authenticator app, and ten recovery codes in case the app is lost."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ from wmsd.tenants.keys.bearers import secret_hash
 
 RECOVERY_CODES: Final = 10
 RECOVERY_LETTERS: Final = 16
-"""Of base32: 80 bits, so that a plain hash is enough."""
+"""The length of a recovery code in base32 letters: 80 bits, so that a plain hash is enough."""
 BEGIN: Final = """
     INSERT INTO second_factors (user_id, secret) VALUES (:user_id, :secret)
     ON CONFLICT (user_id) DO UPDATE SET secret = :secret, last_step = 0 WHERE NOT is_on
@@ -28,20 +28,20 @@ def is_on(tx: Transaction, user_id: int) -> bool:
 
 
 def begin(tx: Transaction, user_id: int, vault: Vault) -> str:
-    """Keeps a new secret, which counts once it is switched on. Returns it."""
+    """Store a new secret and return it. The secret is used only after the second factor is switched on."""
     secret = _random(tx.ids, totp.SECRET_BYTES)
     tx.execute(BEGIN, {"user_id": user_id, "secret": vault.seal(secret)})
     return secret
 
 
 def switch_on(tx: Transaction, user_id: int) -> list[str]:
-    """Returns the recovery codes, which are shown only this once."""
+    """Switch the second factor on. Return the recovery codes, which are shown only once."""
     tx.execute("UPDATE second_factors SET is_on = 1 WHERE user_id = ?", (user_id,))
     return renew_codes(tx, user_id)
 
 
 def renew_codes(tx: Transaction, user_id: int) -> list[str]:
-    """New recovery codes, in place of those that are left."""
+    """Return new recovery codes, which replace the remaining ones."""
     tx.execute(REMOVE_CODES, (user_id,))
     codes = [_random(tx.ids, totp.SECRET_BYTES)[:RECOVERY_LETTERS] for _ in range(RECOVERY_CODES)]
     tx.executemany(ADD_CODE, [(user_id, secret_hash(code)) for code in codes])
@@ -53,7 +53,7 @@ def codes_left(tx: Transaction, user_id: int) -> int:
 
 
 def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:
-    """Whether the code is good, now and never again."""
+    """Return True if the code is valid, and use it up, so that the same code is never accepted again."""
     found = tx.row("SELECT secret, is_on, last_step FROM second_factors WHERE user_id = ?", (user_id,))
     plain = code.replace(" ", "").replace("-", "").upper()
     if found is None:
@@ -68,7 +68,7 @@ def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover:
 
 
 def remove(tx: Transaction, user_id: int) -> bool:
-    """Returns whether it was on."""
+    """Remove the second factor. Return True if it was on."""
     was_on = is_on(tx, user_id)
     tx.execute("DELETE FROM second_factors WHERE user_id = ?", (user_id,))
     tx.execute(REMOVE_CODES, (user_id,))
@@ -76,5 +76,5 @@ def remove(tx: Transaction, user_id: int) -> bool:
 
 
 def _random(ids: Ids, size: int) -> str:
-    """So many bytes that nobody can guess, in base32."""
+    """Return `size` random bytes, in base32."""
     return base64.b32encode(hashlib.sha256(ids.secret().encode()).digest()[:size]).decode()

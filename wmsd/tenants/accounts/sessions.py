@@ -1,7 +1,7 @@
-"""Sessions of people who are signed in to the pages (the browser has the secret, in a cookie).
+"""Sessions of users who are signed in to the pages. The browser stores the secret of a session in a cookie.
 
-A session ends when it was not used for some hours, when it is some days old, when its user is disabled or gets
-another password, when somebody ends it, and when the user signs in at more than 20 places.
+A session ends when it was not used for some hours, when it is some days old, or when a user ends it. It also ends
+when its user is disabled, gets another password, or signs in at more than 20 places.
 """
 
 from collections import OrderedDict
@@ -26,7 +26,7 @@ TOO_MANY_PLACES: Final = (
     f"You signed in at more than {MOST_OF_A_USER} places, so this one was ended. Sign in again."
 )
 MOST_REMEMBERED: Final = 10_000
-"""Sessions that are over, of either way to end."""
+"""How many ended sessions are remembered, for each of the two reasons."""
 COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent, reach"
 BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
 OF_USER: Final = f"SELECT {COLUMNS} FROM sessions WHERE user_id = ? ORDER BY seen_at DESC, id DESC"
@@ -46,14 +46,16 @@ END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ? RETURN
 
 
 class SessionUses:
-    """What is known of sessions in memory."""
+    """The facts about sessions that are stored in memory."""
 
     def __init__(self) -> None:
         self.seen: dict[int, tuple[datetime, str]] = {}
-        """When sessions were used last and from which address, by id: written down a little later."""
+        """The last use of each session and its client address, by session id. They are written to the database a
+        little later.
+        """
         self._displaced: OrderedDict[str, int] = OrderedDict()
         self._expired: OrderedDict[str, int] = OrderedDict()
-        """Sessions that are in the database no more, by hash: each with the id of its user."""
+        """Ended sessions, which are no longer in the database: the user's id by hash."""
 
     def displace(self, hash_: str, user_id: int) -> None:
         _remember(self._displaced, hash_, user_id)
@@ -62,13 +64,16 @@ class SessionUses:
         _remember(self._expired, hash_, user_id)
 
     def is_displaced(self, hash_: str) -> bool:
-        """Whether the session was ended since the start because its user signed in at too many places. One that is
-        still in the database was not: that transaction was rolled back.
+        """Return True if the session was ended since the start because its user signed in at too many places.
+
+        If the session is still in the database, its end was rolled back, so the caller checks the database first.
         """
         return hash_ in self._displaced
 
     def former_user(self, hash_: str) -> int | None:
-        """The id of the user whose session was ended since the start, by its age or by too many others."""
+        """Return the id of the user whose session was ended since the start, because of its age or because of too
+        many other sessions.
+        """
         return self._displaced.get(hash_) or self._expired.get(hash_)
 
 
@@ -79,7 +84,7 @@ def _remember(kept: OrderedDict[str, int], hash_: str, user_id: int) -> None:
 
 
 class Lifetimes(NamedTuple):
-    """How long a session lasts unused, and in all."""
+    """How long a session lasts without use, and in total."""
 
     idle: timedelta
     most: timedelta
@@ -94,18 +99,19 @@ class Session:
     address: str
     agent: str
     reach: Reach | None
-    """What it opens at the most; None: all that its user reaches."""
+    """The most that the session opens. None stands for the whole reach of its user."""
 
     def is_over(self, seen_at: datetime, now: datetime, lifetimes: Lifetimes) -> bool:
-        """`seen_at`: when it was used last."""
+        """Return True if the session has expired. `seen_at` is the time of its last use."""
         return now >= self.made_at + lifetimes.most or now >= seen_at + lifetimes.idle
 
 
 def sign_in(
     tx: Transaction, user_id: int, email: str, call: FromBrowser, reach: Reach | None = None, by: str = ""
 ) -> str:
-    """Begins a session for a user who signs in, and notes from where. Returns its secret. `by`: with what, for the
-    audit.
+    """Begin a session for a user who signs in, and note the client address. Return the session's secret.
+
+    `by` is the way of signing in, for the audit.
     """
     store.note_sign_in(tx, user_id, call.address)
     companies.write_audit(tx, f"session.begin{by}", email)
@@ -113,8 +119,10 @@ def sign_in(
 
 
 def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach | None) -> str:
-    """Begins a session, and ends the oldest ones of a user who has too many. Returns its secret, of which only the
-    hash is kept. `reach`: what it opens at the most, which is what that opens with which the user signs in.
+    """Begin a session, and end the oldest sessions of a user who has too many. Return the session's secret, of
+    which only the hash is stored.
+
+    `reach` is the most that the session opens: the reach of the credential with which the user signs in.
     """
     secret = tx.ids.secret()
     new = tx.insert(
@@ -133,7 +141,7 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach 
 
 
 def _end_beyond(tx: Transaction, user_id: int, new: int) -> None:
-    """Ends those that are over first, and then those that were used the longest ago."""
+    """End the expired sessions first, and then those whose last use is longest ago."""
     made_after, _ = _oldest(tx, tx.service(Lifetimes))
     uses = tx.service(SessionUses)
 
@@ -166,56 +174,60 @@ def find(tx: Transaction, hash_: str) -> Found | None:
 
 
 def of_user(tx: Transaction, user_id: int) -> list[Session]:
-    """The one that was used last comes first."""
+    """Return the user's sessions. The session that was used last comes first."""
     return [_session(row) for row in tx.records(OF_USER, (user_id,))]
 
 
 def left_of(tx: Transaction, ids: Collection[int]) -> set[int]:
-    """Those of these sessions that nobody has ended."""
+    """Return the ids of those given sessions that still exist."""
     return {session_id for (session_id,) in tx.rows(LEFT, (dumps(list(ids)),))}
 
 
 def number(tx: Transaction) -> int:
-    """How many there are; some may be over and not swept yet."""
+    """Return the number of sessions, including expired ones that were not removed yet."""
     return tx.number(NUMBER)
 
 
 def end(tx: Transaction, session_id: int, user_id: int) -> bool:
-    """Returns whether the user had this session."""
+    """End a session. Return True if the user had this session."""
     return tx.execute(END, (session_id, user_id)).rowcount > 0
 
 
 def end_all(tx: Transaction, user_id: int, but: int | None = None) -> int:
-    """Ends all sessions of a user, but for one. Returns how many that were not over."""
+    """End all sessions of a user except `but`. Return how many of them had not expired."""
     ended = living(tx, user_id, but)
     tx.execute("DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?", (user_id, but))
     return ended
 
 
 def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
-    """How many sessions of a user, but for one, are not over."""
+    """Return how many sessions of a user, except `but`, have not expired."""
     made_after, seen_after = _oldest(tx, tx.service(Lifetimes))
     asked = {"user_id": user_id, "but": but, "made_after": made_after, "seen_after": seen_after}
     return tx.number(LIVING, asked)
 
 
 def end_old(tx: Transaction, lifetimes: Lifetimes) -> list[tuple[str, int]]:
-    """Removes those that are over. Returns the hash of each and the id of its user."""
+    """Remove the expired sessions. Return the hash of each, and the id of its user."""
     return [(hash_, user_id) for hash_, user_id in tx.rows(END_OLD, _oldest(tx, lifetimes))]
 
 
 def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:
-    """What was made, or used last, then or before is over."""
+    """Return two times: a session created at or before the first, or last used at or before the second, has
+    expired.
+    """
     return timestamps.to_text(tx.now - lifetimes.most), timestamps.to_text(tx.now - lifetimes.idle)
 
 
 def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
-    """When, from which address, and the session's id."""
+    """Write the last use of sessions: the time, the client address and the session's id."""
     tx.executemany("UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?", seen)
 
 
 def caller_of(found: Found, demands_second_factor: bool) -> Caller:
-    """The caller with all that the user may do now by this session; of admins a second factor may be demanded."""
+    """Return the caller with all rights that the user has in this session. Admins may be required to have a second
+    factor.
+    """
     user = found.user.within(found.session.reach)
     must_enrol = needs_second_factor(user, demands_second_factor) and not found.has_second_factor
     actor = Actor(user.email, user.id)

@@ -1,4 +1,4 @@
-"""The pauses after failed sign-ins, in bounded memory. `now` is the monotonic clock, in seconds."""
+"""The pauses after failed sign-ins, in limited memory. `now` is monotonic time, in seconds."""
 
 from wmsd.base.dataclass import dataclass
 
@@ -8,7 +8,7 @@ FORGOTTEN_AFTER = 3600.0
 MOST_REMEMBERED = 10_000
 
 Key = tuple[str, str | None]
-"""An account and an address. None stands for all addresses that are not known for the account."""
+"""An account and a client address. None stands for all addresses from which the account has never signed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class _Failures:
 
 
 def pause_after(failures: int) -> float:
-    """The pause in seconds: none before the fifth failure, then 1, 2, 4 … 60."""
+    """Return the pause in seconds: none before the fifth failure, then 1, 2, 4 … 60."""
     beyond = failures - PATIENCE
     return 0.0 if beyond < 0 else min(2.0 ** min(beyond, 10), LONGEST_PAUSE)
 
@@ -32,7 +32,7 @@ class Pauses:
         return len(self._failures)
 
     def left(self, key: Key, now: float) -> float:
-        """Seconds that are left of the pause; 0 when there is none."""
+        """Return how many seconds of the pause remain, or 0 if there is no pause."""
         found = self._failures.get(key)
         return 0.0 if found is None else max(0.0, found.until - now)
 
@@ -47,7 +47,9 @@ class Pauses:
         self._failures.pop(key, None)
 
     def _forget_some(self) -> None:
-        """Forgets a tenth at a time, so that it is seldom needed: first those whose pause ended longest ago."""
+        """Forget the tenth of the failures whose pauses ended longest ago. Many are removed in one call, so that
+        calls are rare.
+        """
         by_end = sorted(self._failures, key=lambda key: self._failures[key].until)
         for key in by_end[: MOST_REMEMBERED // 10]:
             del self._failures[key]

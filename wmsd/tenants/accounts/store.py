@@ -22,12 +22,14 @@ USERS: Final = f"SELECT {USER_COLUMNS} FROM users ORDER BY email"
 
 
 def user_by_email(tx: Transaction, email: str) -> User | None:
-    """The user with this mailbox. Where two have it, the one whose address is written so."""
+    """Return the user with this mailbox. If several users share the mailbox, prefer the user with exactly this
+    address.
+    """
     return next(users_with_mailbox(tx, email), None)
 
 
 def users_with_mailbox(tx: Transaction, email: str) -> Iterator[User]:
-    """Of versions before 1.2 there may be several."""
+    """Yield the users with this mailbox. Data from versions before 1.2 may have several."""
     rows = (tx.record(USER_BY_EMAIL, (form,)) for form in forms_of_mailbox(email))
     return (_user(row) for row in rows if row is not None)
 
@@ -38,7 +40,7 @@ def user_by_id(tx: Transaction, user_id: int) -> User | None:
 
 
 def known_user(tx: Transaction, user_id: int) -> User:
-    """One that there is."""
+    """Return a user that must exist."""
     user = user_by_id(tx, user_id)
     assert user is not None
     return user
@@ -49,7 +51,7 @@ def language_of(tx: Transaction, user_id: int) -> str | None:
 
 
 def set_language(tx: Transaction, user_id: int, language: str | None) -> None:
-    """None: none of ours."""
+    """Store the user's language. None removes the choice."""
     tx.execute("DELETE FROM user_languages WHERE user_id = ?", (user_id,))
     if language is not None:
         tx.execute("INSERT INTO user_languages (user_id, language) VALUES (?, ?)", (user_id, language))
@@ -64,7 +66,7 @@ def time_zone_of(tx: Transaction, user_id: int) -> str | None:
 
 
 def set_time_zone(tx: Transaction, user_id: int, name: str | None) -> None:
-    """None: that of the company, or else of the installation."""
+    """Store the user's time zone. None stands for the time zone of the company, or else of the installation."""
     tx.execute("DELETE FROM user_time_zones WHERE user_id = ?", (user_id,))
     if name is not None:
         tx.execute(CHOOSE_TIME_ZONE, (user_id, name))
@@ -122,7 +124,7 @@ DELETIONS: Final = (
     *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
     *("DELETE FROM user_companies WHERE user_id = ?", "DELETE FROM users WHERE id = ?"),
 )
-"""The rest goes with the user's row."""
+"""Rows in other tables are deleted with the user's row."""
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
 
 
@@ -139,7 +141,9 @@ def set_rights(
 
 
 def set_password(tx: Transaction, user_id: int, password_hash: str, voucher: Voucher) -> None:
-    """Sets a password that opens all that the user reaches. `voucher`: of who gave it, or its link."""
+    """Set a password that opens the whole reach of the user. `voucher` belongs to the admin who set the password,
+    or created its link.
+    """
     columns = {
         "password_hash": password_hash,
         "password_scope": companies_to_text(voucher.companies),
@@ -151,7 +155,7 @@ def set_password(tx: Transaction, user_id: int, password_hash: str, voucher: Vou
 
 
 def other_admins(tx: Transaction, user_id: int) -> list[User]:
-    """The other active platform admins."""
+    """Return the other active platform admins."""
     return [_user(row) for row in tx.records(OTHER_ADMINS, (user_id,))]
 
 
@@ -177,8 +181,8 @@ KEEP_RECENT_SIGN_INS: Final = """
 
 
 def has_signed_in_from(tx: Transaction, email: str, address: str) -> bool:
-    """Whether an active user whose e-mail address is stored so signed in from this address. Only the most recent
-    MOST_ADDRESSES are kept.
+    """Return True if the active user with exactly this stored e-mail address has signed in from this client
+    address. Only the most recent MOST_ADDRESSES addresses are stored.
     """
     return tx.value(HAS_SIGNED_IN_FROM, (email, address)) is not None
 

@@ -1,7 +1,8 @@
-"""Tells the audit when a token is first used from an address, so that one that was taken away is noticed.
+"""Audit entries about the first use of a token from an address, so that a stolen token is noticed.
 
-It is told of tokens that an admin made. Programs that sign in again and again have a new token each time. Whoever
-has a token determines from how many addresses it is used: after twenty nothing more is told.
+Only tokens created by an admin are reported, because programs that sign in again have a new token each time. The
+user of a token decides from how many addresses it is used. Therefore at most twenty addresses per token are
+reported.
 """
 
 import ipaddress
@@ -16,7 +17,7 @@ from wmsd.tenants.companies import store as companies
 USE: Final = "token.use"
 MOST_ADDRESSES: Final = 20
 NETWORK: Final = 64
-"""The bits of an IPv6 address that stay when a machine changes its address every day."""
+"""The bits of an IPv6 address that stay the same when a machine changes its address daily."""
 OF_ADMINS: Final = """
     SELECT tokens.id, tokens.name, tokens.last_used_from, users.email
     FROM tokens JOIN users ON users.id = tokens.user_id
@@ -28,10 +29,12 @@ Known = dict[int, set[str]]
 class TokenAddresses:
     def __init__(self) -> None:
         self._known: Known | None = None
-        """The networks that were told, by the ids of the tokens; read when first needed."""
+        """The reported networks, by token id. They are read when first needed."""
 
     def tell(self, tx: Transaction, uses: Iterable[Mapping[str, object]]) -> Known:
-        """Call it before the uses are written. Pass what it returns to `told` when they are."""
+        """Write audit entries for uses from new networks, and return these networks. Call this method before the
+        uses are written, and pass the result to `told` afterwards.
+        """
         by_id = {each["id"]: str(each["address"]) for each in uses}
         new: Known = {}
         for token_id, name, before, email in tx.rows(OF_ADMINS, (dumps(list(by_id)),)):

@@ -1,4 +1,6 @@
-"""API tokens at the pages: everybody makes and revokes their own, admins also those of the people they manage."""
+"""API tokens at the pages: all users create and revoke their own tokens, and admins also those of the users they
+manage.
+"""
 
 from datetime import timedelta
 from typing import Final
@@ -20,19 +22,19 @@ from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
 MOST_TOKENS: Final = 200
-"""That a user may have at a time, of those that are made here."""
+"""The most tokens that a user may have at the same time, of those created here."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLifetimes:
-    """How many days a token lasts, unless its maker says otherwise, and at the most."""
+    """The lifetime of a token in days: the default, and the maximum."""
 
     usual: int
     most: int
 
 
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
-    """Raises Problem (404), also for a token of somebody whom the caller may not manage."""
+    """Return a token. Raise Problem (404), also for a token of a user whom the caller may not manage."""
     found = token_store.token_and_user(tx, id=id)
     if found is None or not _may_use_token(caller, *found):
         raise not_found("token")
@@ -40,7 +42,10 @@ def _record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 
 def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
-    """Not one of the caller's own that opens more companies than the session: its user has made it elsewhere."""
+    """Return True if the caller may use the token.
+
+    A user's own token that opens more companies than the session is refused, because it was created elsewhere.
+    """
     if may_manage(caller, user):
         return True
     opened = both_companies(token.company_ids, user.may_use)
@@ -55,8 +60,9 @@ def get_token_record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 @for_everybody(answer="object", returns=MadeToken, codes=("FORBIDDEN",), writes=True)
 def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, object]:
-    """Make a token. It may do no more than its user at that time, whatever it is given. It is shown only this
-    once.
+    """Create a token.
+
+    The token's rights never exceed the rights that its user has at that time. The token is shown only once.
     """
     lifetimes = tx.service(TokenLifetimes)
     days = lifetimes.usual if body.days is None else body.days
@@ -79,7 +85,7 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
     chosen: list[int] | None = [usable[code] for code in dict.fromkeys(codes)] or None
     if caller.company_ids is not None:
-        chosen = chosen or sorted(usable.values())  # its maker reaches no more, and none of what comes later
+        chosen = chosen or sorted(usable.values())  # the creator reaches no others, and no later ones
     issued = tokens.issue(
         tx,
         user_id=user.id,
@@ -102,8 +108,8 @@ def _is_usable(user: User, company_id: int) -> bool:
 
 
 def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
-    """Whose token it becomes: that of the caller, as far as the session reaches, or of an active user whom the
-    caller manages.
+    """Return the user of a new token: the caller, limited to the rights of the session, or an active user whom the
+    caller manages. Return None for any other e-mail address.
     """
     user = store.user_by_id(tx, caller.actor.user_id or 0) if email is None else store.user_by_email(tx, email)
     if user is not None and user.id == caller.actor.user_id:
@@ -113,7 +119,10 @@ def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
 
 @for_everybody(answer="object", returns=Message, writes=True)
 def revoke_token_record(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Revoke a token. It is refused from the next request on."""
+    """Revoke a token.
+
+    The token is refused from the next request on.
+    """
     _record(tx, caller, id)
     if token_store.revoke_token(tx, id):
         companies.write_audit(tx, "token.revoke", str(id))

@@ -61,7 +61,7 @@ def revoke_token(tx: Transaction, token_id: int) -> bool:
 
 
 def revoke_signed_in(tx: Transaction, user_id: int) -> int:
-    """Ends the user's tokens that were made by signing in; answers how many."""
+    """Revoke the tokens that the user received by signing in. Return how many were revoked."""
     return tx.execute(REVOKE_SIGNED_IN, {"user_id": user_id, "now": tx.timestamp}).rowcount
 
 
@@ -83,17 +83,21 @@ def active_tokens_of(tx: Transaction, user_id: int) -> int:
 
 
 def note_renewed(tx: Transaction, user_id: int, name: str) -> None:
-    """The end of the user's tokens of this name matters to nobody any more, because another one follows."""
+    """Mark the user's tokens with this name as renewed. Their expiry needs no attention, because another token
+    replaces them.
+    """
     tx.execute("UPDATE tokens SET renewed = 1 WHERE user_id = ? AND name = ? AND NOT renewed", (user_id, name))
 
 
 def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
-    """Revokes all tokens of a user; answers how many."""
+    """Revoke all tokens of a user. Return how many were revoked."""
     return tx.execute(REVOKE_ALL, (tx.timestamp, user_id)).rowcount
 
 
 def leave_company(tx: Transaction, company_id: int) -> int:
-    """Takes a company from the tokens that name it. Revokes those that have none left; answers how many."""
+    """Remove a company from the tokens that name it. Revoke tokens without any other company, and return how many
+    were revoked.
+    """
     revoked = tx.execute(REVOKE_OF_COMPANY, (tx.timestamp, company_id)).rowcount
     tx.execute(LEAVE_COMPANY, {"company_id": company_id})
     return revoked

@@ -1,6 +1,7 @@
-"""API tokens: JWTs (RFC 7519), HS256 only. Each has a row, by which it can be revoked.
+"""API tokens: JWTs (RFC 7519) with HS256 only. Each token has a row in the database, so that it can be revoked.
 
-PyJWT is imported when the first token is seen: it imports all of `cryptography`, 40 ms that a start does not need.
+PyJWT is imported when the first token is seen, because it imports all of `cryptography`. That takes 40 ms, which a
+start does not need.
 """
 
 import base64
@@ -40,9 +41,10 @@ def issue(
     lifetime: timedelta,
     signed_in: bool,
 ) -> Issued:
-    """Inserts the token's row. `company_ids` None means every company of its user.
+    """Issue a token, and insert its row. `company_ids` None stands for every company of its user.
 
-    `signed_in`: it was made by signing in with a password, not by an admin.
+    `signed_in` is True if the user received the token by signing in with a password, and False if an admin created
+    it.
     """
     import jwt
 
@@ -72,7 +74,9 @@ def issue(
 
 
 def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
-    """The token's id if one of our keys signed it, else None. Whether it is still valid, only its row says."""
+    """Return the token's id if one of the installation's keys signed the token, else None. Only the token's row
+    says whether the token is still valid.
+    """
     import jwt
 
     if len(token) > LONGEST_TOKEN or not _is_canonical(token):
@@ -98,7 +102,7 @@ def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
 
 
 def _is_canonical(token: str) -> bool:
-    """Whether the token is encoded exactly as `issue` does it: a lenient decoder accepts many texts
+    """Return True if the token is encoded exactly as `issue` encodes it. A lenient decoder would accept many texts
     for one token.
     """
     parts = token.split(".")
@@ -109,6 +113,6 @@ def _is_canonical(token: str) -> bool:
 
 
 def _recoded(part: str) -> str:
-    """Decodes and encodes base64url without padding (RFC 7515, section 2). Raises ValueError for other texts."""
+    """Decode and re-encode base64url without padding (RFC 7515, section 2). Raise ValueError for other texts."""
     decoded = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
     return base64.urlsafe_b64encode(decoded).rstrip(b"=").decode()

@@ -1,4 +1,4 @@
-"""One-time codes of authenticator apps (RFC 6238, over RFC 4226): SHA-1, six digits, a new one every 30 s."""
+"""One-time codes of authenticator apps (RFC 6238, over RFC 4226): SHA-1, six digits, a new code every 30 s."""
 
 import base64
 import hmac
@@ -11,13 +11,13 @@ SECONDS: Final = 30
 DIGITS: Final = 6
 SECRET_BYTES: Final = 20
 SECRET: Final = re.compile(rf"[A-Z2-7]{{{SECRET_BYTES * 8 // 5}}}")
-"""In base32."""
+"""A secret in base32."""
 STEPS_AWAY: Final = (0, -1, 1)
-"""What is accepted: clocks differ, and people take a while to type."""
+"""The accepted steps, because clocks differ and users need time to type."""
 
 
 def code_at(secret: str, step: int) -> str:
-    """`secret` in base32."""
+    """Return the code of a time step. `secret` is in base32."""
     digest = hmac.digest(base64.b32decode(secret), step.to_bytes(8, "big"), "sha1")
     offset = digest[-1] & 0xF
     number = int.from_bytes(digest[offset : offset + 4], "big") & 0x7FFF_FFFF
@@ -25,7 +25,9 @@ def code_at(secret: str, step: int) -> str:
 
 
 def step_of(secret: str, code: str, now: datetime, last_step: int) -> int | None:
-    """The step that the code is of; None when it is wrong, or of no later step than the last that was accepted."""
+    """Return the time step of the code. Return None if the code is wrong, or if its step is not later than
+    `last_step`, the last accepted step.
+    """
     current = int(now.timestamp()) // SECONDS
     steps = [current + away for away in STEPS_AWAY if current + away > last_step]
     return next(
@@ -38,5 +40,5 @@ def is_secret(text: str) -> bool:
 
 
 def uri(secret: str, email: str) -> str:
-    """What apps read from a link or a QR code."""
+    """Return the URI that apps read from a link or a QR code."""
     return f"otpauth://totp/wmsd:{quote(email)}?{urlencode({'secret': secret, 'issuer': 'wmsd'})}"

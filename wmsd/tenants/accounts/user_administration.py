@@ -1,4 +1,4 @@
-"""What admins do with users at the pages: invite, change, shut out and let in again."""
+"""What admins do with users at the pages: invite and change them, shut them out and let them in again."""
 
 import json
 from typing import Final, TypeVar
@@ -45,7 +45,7 @@ def _record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 
 def _managed(tx: Transaction, caller: Caller, user_id: int) -> User:
-    """Raises Problem (404) for a user whom the caller may not manage, as for one that does not exist."""
+    """Return a user. Raise Problem (404) if the user does not exist, or if the caller may not manage the user."""
     user = store.user_by_id(tx, user_id)
     if user is None or not may_manage(caller, user):
         raise not_found("user")
@@ -60,9 +60,10 @@ def get_user_record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 @for_company_admins(answer="object", returns=Invitation, writes=True)
 def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, object]:
-    """Make a user, with a link at which it chooses a password. The link is shown only this once.
+    """Invite a user.
 
-    Companies that other admins give later wait for another link.
+    The response has a one-time link at which the user chooses a password. The link is shown only once. If other
+    admins give the user companies later, those wait for another link.
     """
     body = _with_codes(tx, caller, body)
     errors = _errors_of(tx, caller, body, ())
@@ -76,8 +77,10 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
 
 @for_company_admins(answer="object", returns=Invitation, writes=True)
 def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Make a link at which a user chooses a new password, because it has forgotten its own, or because new rights
-    wait for that. The password that it has stays until then.
+    """Create a link to a new password.
+
+    The user has forgotten the password, or new rights wait for a new password. The current password stays valid
+    until the user chooses a new one.
     """
     user = _managed(tx, caller, id)
     if user.disabled:
@@ -88,11 +91,13 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
 
 @for_company_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
 def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
-    """Change a user. What is taken away is gone with its next request, also for its tokens.
+    """Change a user.
 
-    What is new opens to sessions and tokens that are made from now on: those that exist keep what they have. It
-    waits, and the answer says so, where somebody else may know the password: until the user signs in by single
-    sign-on, or chooses a password at a new link.
+    Rights that are taken away are lost from the next request on, also for the user's tokens.
+
+    New rights apply to sessions and tokens that are created from now on. Existing ones keep what they have. If
+    another person may know the password, new rights wait, and the response says so. They wait until the user signs
+    in by single sign-on, or chooses a password at a new link.
     """
     user, before = _managed(tx, caller, id), json.loads(_record(tx, caller, id).json)
     settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
@@ -126,7 +131,7 @@ Settings = TypeVar("Settings", bound=UserSettings)
 
 
 def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings:
-    """With each code of a line of codes by itself."""
+    """Return the settings with each company code separate, if several codes were typed on one line."""
     own = [company for company in companies.companies(tx) if caller.may_use(company.id)]
     return settings.model_copy(update={"company_codes": codes_in(settings.company_codes, own)})
 
@@ -134,7 +139,7 @@ def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings
 def _errors_of(
     tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
 ) -> FieldErrors:
-    """What this admin may not give."""
+    """Return an error for each setting that this admin may not give."""
     errors: FieldErrors = {}
     if settings.role == "platform-admin":
         if caller.role != "platform-admin":
@@ -153,7 +158,10 @@ def _errors_of(
 
 @for_company_admins(answer="object", returns=Message, writes=True)
 def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Shut a user out. Its sessions end, and its tokens are refused from the next request on."""
+    """Shut a user out.
+
+    The user's sessions end, and the user's tokens are refused from the next request on.
+    """
     user = _managed(tx, caller, id)
     if user.disabled:
         return {"message": f"{user.email} is shut out already. Nothing is changed."}
@@ -163,7 +171,10 @@ def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]
 
 @for_company_admins(answer="object", returns=LetIn, writes=True)
 def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Let a user in again who was shut out. Its password and its tokens that were not revoked count again."""
+    """Let a user in again who was shut out.
+
+    The user's password and all tokens that were not revoked are valid again.
+    """
     user = _managed(tx, caller, id)
     signs_in = last_admin.can_sign_in(tx, user)
     needs_link = not signs_in and not ways_in.of_user(tx, id).link
@@ -182,7 +193,10 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
 
 @for_company_admins(answer="object", returns=Message, writes=True)
 def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Sign a user out everywhere, and revoke all its tokens. It may sign in again."""
+    """End all sessions and tokens of a user.
+
+    The user is signed out everywhere, and may sign in again.
+    """
     user = _managed(tx, caller, id)
     invitations.end(tx, user.id)
     ended, revoked = sessions.end_all(tx, user.id), token_store.revoke_tokens_of(tx, user.id)
@@ -192,9 +206,10 @@ def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
 
 @for_platform_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
 def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail) -> Record:
-    """Give a user another e-mail address, with which it signs in from now on.
+    """Change a user's e-mail address.
 
-    Its password, sessions and tokens stay. A link that was sent to the address of before ends.
+    The user signs in with the new address from now on. The password, sessions and tokens stay. A link that was
+    sent to the previous address ends.
     """
     user, email = _managed(tx, caller, id), body.email
     if email != user.email:
@@ -207,7 +222,10 @@ def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail)
 
 @for_company_admins(answer="object", returns=Message, writes=True)
 def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Delete a user, with its sessions and tokens. What it has done stays, with its e-mail address."""
+    """Delete a user, with its sessions and tokens.
+
+    Records of the user's actions stay, with the e-mail address.
+    """
     user = _managed(tx, caller, id)
     last_admin.check_not_last(tx, user)
     kept = {"name": user.name, "role": user.role}

@@ -15,11 +15,13 @@ from wmsd.tenants.accounts.store import user_by_email
 from wmsd.tenants.companies.record_lists import NOW, for_company_admins, for_everybody, record_list
 
 WITHIN: Final = "within"
-"""A filter that no caller sends: the ids of a company admin's companies."""
+"""A filter that only wmsd sets, no caller: the ids of a company admin's companies."""
 OWN: Final = "own"
-"""A filter that no caller sends: the id of the user who asks, beside whom it manages."""
+"""A filter that only wmsd sets, no caller: the id of the calling user, who also sees the tokens of managed
+users.
+"""
 REACHED: Final = "reached"
-"""A filter that no caller sends: the ids of the companies that the session of who asks opens."""
+"""A filter that only wmsd sets, no caller: the ids of the companies that the caller's session opens."""
 IS_MANAGED: Final = f"""
     users.role <> 'platform-admin'
     AND EXISTS (SELECT 1 FROM user_companies WHERE user_id = users.id)
@@ -28,7 +30,7 @@ IS_MANAGED: Final = f"""
         WHERE user_id = users.id AND company_id NOT IN (SELECT value FROM json_each(:{WITHIN}))
     )
 """
-"""As `rules.may_manage` says of a company admin."""
+"""The condition of `rules.may_manage` for a company admin, in SQL."""
 CODES: Final = """
     SELECT json_group_array(companies.code ORDER BY companies.code) FROM companies WHERE companies.id IN
 """
@@ -43,11 +45,11 @@ WAITING_ABILITIES: Final = """
             AND value NOT IN (SELECT value FROM json_each(password_reach, '$.abilities'))
     )
 """
-"""Of a role that waits, the abilities go with it."""
+"""The abilities wait together with a role that waits, so they are not listed then."""
 
 
 def managed_by(caller: Caller) -> dict[str, object]:
-    """The filter of the users whom the caller may manage."""
+    """Return the filter of the users whom the caller may manage."""
     if caller.role == "platform-admin":
         return {}
     own = caller.company_ids if caller.role == "company-admin" else None
@@ -55,7 +57,9 @@ def managed_by(caller: Caller) -> dict[str, object]:
 
 
 def own_tokens(caller: Caller) -> dict[str, object]:
-    """The filters of the tokens that the caller may see: those of its own, and of whom it may manage."""
+    """Return the filters of the tokens that the caller may see: the caller's own tokens, and those of managed
+    users.
+    """
     managed = managed_by(caller)
     if not managed:
         return {}
@@ -63,7 +67,7 @@ def own_tokens(caller: Caller) -> dict[str, object]:
 
 
 def moment_in(tx: Transaction, days: int) -> str:
-    """So many days from now."""
+    """Return the time `days` from now."""
     return timestamps.to_text(tx.now + timedelta(days=days))
 
 
@@ -109,21 +113,21 @@ USERS: Final = record_list(
 EMAIL: Final = "(SELECT users.email FROM users WHERE users.id = tokens.user_id)"
 IS_ACTIVE: Final = "revoked_at IS NULL AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)"
 SOON_DAYS: Final = 14
-"""Before the end of a token, people are told."""
+"""How many days before the expiry of a token users are warned."""
 LEFT: Final = f"(unixepoch(expires_at) - unixepoch(:{NOW}))"
-"""The seconds that are left to a token."""
+"""The remaining seconds of a token."""
 IS_ENDING: Final = f"""
     revoked_at IS NULL AND NOT renewed AND expires_at > :{NOW} AND expires_at <= :expires_within
     AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)
 """
-"""Whether it ends until a moment, and somebody may have to make another one."""
+"""Whether the token expires before a given time, and a user may have to create another one."""
 BEYOND: Final = f"""
     SELECT 1 FROM user_companies
     WHERE user_companies.user_id = tokens.user_id
         AND (company_ids IS NULL OR company_id IN (SELECT value FROM json_each(company_ids)))
         AND company_id NOT IN (SELECT value FROM json_each(:{REACHED}))
 """
-"""The companies that a token of the caller's own opens, and the caller's session does not."""
+"""The companies that the caller's own token opens, and the caller's session does not."""
 TOKENS: Final = record_list(
     "token_records",
     "List one's own tokens, and those of the people one manages. The newest comes first.",

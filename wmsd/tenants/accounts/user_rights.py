@@ -1,10 +1,13 @@
-"""Changes what a user reaches, and keeps what there is from growing with it.
+"""Changes of a user's reach, without growth of the existing credentials.
 
-Somebody else may hold a session, a token or the password of a user: whoever made the user, and chose a password at
-the link before the person did. So sessions and tokens keep the reach that they have when that of their user grows.
-So does the password, where the user gets more in a company that the maker of its link does not administer: what is
-new waits until the person signs in through a provider, or chooses another password at a link of an admin who may
-give all of it. What shrinks, shrinks everywhere at once.
+Another person may have a session, a token or the password of a user: the admin who created the user, and chose a
+password at the link before the user did. Therefore sessions and tokens keep their reach when their user's reach
+grows.
+
+The password keeps its reach too, if the user gains rights in a company that the creator of the password's link
+does not administer. The new rights wait until the user signs in through a provider, or chooses another password.
+The link to that password must come from an admin who may give all these rights. Rights that are taken away are
+lost everywhere immediately.
 """
 
 import json
@@ -38,8 +41,10 @@ TOKENS: Final = "SELECT id, abilities, company_ids FROM tokens WHERE user_id = ?
 def set_rights(
     tx: Transaction, before: User, role: Role, abilities: Sequence[str], company_ids: Iterable[int]
 ) -> None:
-    """Gives a user other rights. An open link ends with another role or other companies, and with whatever its
-    maker may not give: somebody may have kept it.
+    """Give a user other rights.
+
+    An open link ends if the role or the companies change, or if its creator may not give the new rights. The
+    creator may have kept the link.
     """
     store.set_rights(tx, before.id, role, abilities, company_ids)
     after = store.known_user(tx, before.id)
@@ -57,15 +62,17 @@ def set_rights(
 
 
 def shrink(tx: Transaction, user_id: int) -> None:
-    """Call it when companies were taken from a user in another way: what waited for them waits no more."""
+    """Reduce the user's credentials after companies were taken from the user in another way. Rights that waited in
+    these companies no longer wait.
+    """
     user = store.known_user(tx, user_id)
     _bound_sessions(tx, user, None)
     _bound_password(tx, user, None)
 
 
 def _vouched(tx: Transaction, voucher: Voucher) -> Companies:
-    """The companies that whoever made a link administered then and still does: an admin who is none any more may
-    have kept what the link opened.
+    """Return the companies that the creator of a link administered then and still administers. A former admin may
+    have kept access through the link.
     """
     if voucher.user_id is None:
         return voucher.companies
@@ -96,8 +103,9 @@ def _bound_password(tx: Transaction, after: User, to: Reach | None) -> None:
 
 
 def _bound(had: Reach | None, to: Reach | None, after: User) -> str | None:
-    """What a credential opens of what its user reaches now, where it opened `had` before and may open no more than
-    `to`. Without either it opens all: NULL.
+    """Return the limit of a credential as JSON, or None for no limit.
+
+    `had` is the previous limit, `to` the limit to add, and `after` the user with the present reach.
     """
     opened = had or to
     bound = None if opened is None else opened.both(after.reach)

@@ -1,4 +1,4 @@
-"""What opens the door for a user: people are told what of it a change has ended, and the audit keeps it."""
+"""The credentials of a user. When a change ends some of them, users see which ones, and the audit records it."""
 
 from typing import Final, NamedTuple
 
@@ -15,10 +15,10 @@ FIND: Final = """
 class Holdings(NamedTuple):
     password: bool
     link: bool
-    """To a new password."""
+    """Whether there is a link to choose a new password."""
     sessions: int
     tokens: int
-    """Of both, those that are not over."""
+    """The number of sessions and of tokens that have not expired."""
 
 
 NONE: Final = Holdings(False, False, 0, 0)

@@ -26,7 +26,7 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
 
 
 class CameFrom(NamedTuple):
-    """Where the records of a company come from, as the audit says it."""
+    """The origin of a company's records, as the audit names it."""
 
     action: str
     details: Mapping[str, object]
@@ -35,8 +35,10 @@ class CameFrom(NamedTuple):
 def create_company(
     tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None], came: CameFrom | None = None
 ) -> int:
-    """Creates a company and answers its id. `create_file` is given the id and the code, and makes the file before
-    the company is committed. What came from somewhere has had its code there, and keeps it.
+    """Create a company and return its id.
+
+    `create_file` is called with the id and the code, and creates the file before the company is committed. `came`
+    is the origin of an imported or copied company, whose code is not checked for allowed characters.
     """
     errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
     operator = operator_of_code(tx, new.operator_code)
@@ -59,8 +61,10 @@ def create_company(
 
 
 def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
-    """Of a new code, for a new company or for the one with the id `of`. Commas and blanks stand between codes, and
-    codes stand in the names of files.
+    """Return the errors of a code, for a new company or for the company with the id `of`.
+
+    Only characters are allowed that can stand in lists of codes, which have commas and blanks as separators, and
+    in file names.
     """
     if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
         return {"code": ["must have letters, digits, -, _ and . only"]}
@@ -68,8 +72,8 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
 
 
 def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
-    """People take codes that differ in capital letters for one. Also that of a company that is being deleted is
-    taken.
+    """Return an error if another company has this code, or a code that differs only in capital letters. Codes of
+    companies that are being deleted count too.
     """
     for company in store.every_company(tx):
         if company.id != of and company.code != code and company.code.casefold() == code.casefold():
@@ -79,7 +83,7 @@ def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors
 
 
 def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:
-    """Enables or disables a module; answers whether that changed anything."""
+    """Enable or disable a module. Return True if that changed anything."""
     refuse_errors(check_modules([module]))
     company = company_of_code(tx, company_code)
     changed = store.set_module(tx, company.id, module, enabled)
@@ -89,7 +93,7 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
 
 
 MOST_REASON: Final = 300
-"""Characters of what people are told of a suspension."""
+"""The most characters of the reason for a suspension, which users see."""
 
 
 class Frozen(NamedTuple):
@@ -99,7 +103,7 @@ class Frozen(NamedTuple):
 
 
 def freeze_company(tx: Transaction, code: str) -> Frozen:
-    """Stops changes to the company and its webhooks, until it is thawed or deleted. Raises Problem (404)."""
+    """Stop changes and webhooks of the company, until it is thawed or deleted. Raise Problem (404)."""
     company = company_of_code(tx, code)
     if company.frozen_at is not None:
         return Frozen(company, company.frozen_at, True)
@@ -109,7 +113,7 @@ def freeze_company(tx: Transaction, code: str) -> Frozen:
 
 
 def thaw_company(tx: Transaction, code: str) -> bool:
-    """Ends the freeze, and returns whether the company was frozen. Raises Problem (404)."""
+    """End the freeze. Return True if the company was frozen. Raise Problem (404)."""
     company = company_of_code(tx, code)
     if company.frozen_at is None:
         return False
@@ -119,8 +123,8 @@ def thaw_company(tx: Transaction, code: str) -> bool:
 
 
 def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
-    """Nobody may use the company any more, until it is resumed. Returns whether it was not suspended yet. Raises
-    Problem (404, 422).
+    """Suspend the company, so that no user can use it until it is resumed. Return True if it was not suspended
+    before. Raise Problem (404, 422).
     """
     company = company_of_code(tx, code)
     if because is not None and len(because) > MOST_REASON:
@@ -133,7 +137,7 @@ def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
 
 
 def resume_company(tx: Transaction, code: str) -> bool:
-    """Returns whether the company was suspended. Raises Problem (404)."""
+    """Resume a suspended company. Return True if the company was suspended. Raise Problem (404)."""
     company = company_of_code(tx, code)
     if company.suspended_at is None:
         return False
@@ -143,7 +147,7 @@ def resume_company(tx: Transaction, code: str) -> bool:
 
 
 def company_of_code(tx: Transaction, code: str) -> Company:
-    """Raises Problem (404)."""
+    """Return the company with this code. Raise Problem (404)."""
     known = store.companies(tx)
     for company in known:
         if company.code == code:
@@ -152,7 +156,7 @@ def company_of_code(tx: Transaction, code: str) -> Company:
 
 
 def no_such_company(code: str, known: Sequence[Company]) -> Problem:
-    """It names the code that was meant, if one is like it."""
+    """Return the error for an unknown company code, with the most similar known code."""
     return not_found(f"company as {code}", similar_code(code, known))
 
 

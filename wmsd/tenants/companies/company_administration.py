@@ -33,7 +33,7 @@ from wmsd.tenants.companies.schema import (
 )
 
 WITHIN: Final = "within"
-"""A filter that no caller sends: the ids of the companies that the caller may see."""
+"""A filter that only wmsd sets, no caller: the ids of the companies that the caller may see."""
 OPERATOR_CODE: Final = "(SELECT operators.code FROM operators WHERE operators.id = companies.operator_id)"
 MODULES_ON: Final = """
     (SELECT json_group_array(module ORDER BY module) FROM company_modules WHERE company_id = companies.id)
@@ -87,7 +87,7 @@ AUDIT: Final = record_list(
 
 @dataclass(frozen=True, slots=True)
 class CompanyFileMaker:
-    """Makes the file of a new company, of its id and code."""
+    """A function that creates the file of a new company. Its arguments are the company's id and code."""
 
     make: Callable[[int, str], None]
 
@@ -100,7 +100,10 @@ def _company_record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 @for_company_admins(answer="record", returns=CompanyRecord, writes=True, precondition=_company_record)
 def choose_company_time_zone(tx: Transaction, caller: Caller, id: int, body: CompanyTimeZoneChoice) -> Record:
-    """Choose the time zone of a company, by which its days begin and end."""
+    """Choose the time zone of a company.
+
+    The company's days begin and end by this time zone.
+    """
     before = json.loads(_company_record(tx, caller, id).json)
     if body.time_zone != before["time_zone"]:
         update_row(tx, "companies", id, {"time_zone": body.time_zone})
@@ -119,14 +122,17 @@ def get_company_record(tx: Transaction, caller: Caller, id: int) -> Record:
     answer="record", returns=CompanyRecord, writes=True, creates=True, codes=("SERVICE_UNAVAILABLE",)
 )
 def create_company_record(tx: Transaction, caller: Caller, body: CompanyToMake) -> Record:
-    """Make a company, with a file of its own."""
+    """Create a company, with a separate file."""
     company_id = actions.create_company(tx, body, tx.service(CompanyFileMaker).make)
     return _company_record(tx, caller, company_id)
 
 
 @for_platform_admins(answer="record", returns=CompanyRecord, writes=True, precondition=_company_record)
 def change_company_record(tx: Transaction, caller: Caller, id: int, body: CompanySettingsPatch) -> Record:
-    """Change a company. A module that is off is off from the next request on."""
+    """Change a company.
+
+    A module that is switched off is off from the next request on.
+    """
     before: dict[str, Any] = json.loads(_company_record(tx, caller, id).json)
     given = body.given()
     errors = actions.check_modules(body.modules if "modules" in given else [])
@@ -148,7 +154,10 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
 
 @for_platform_admins(answer="record", returns=CompanyRecord, writes=True, precondition=_company_record)
 def rename_company_record(tx: Transaction, caller: Caller, id: int, body: CompanyCode) -> Record:
-    """Give a company another code. Its id stays, so programs notice nothing."""
+    """Change the code of a company.
+
+    The id of the company stays the same, so programs that use the id are not affected.
+    """
     before = json.loads(_company_record(tx, caller, id).json)["code"]
     if body.code != before:
         refuse_errors(actions.code_errors(tx, body.code, id))
@@ -178,13 +187,16 @@ def get_operator_record(tx: Transaction, id: int) -> Record:
 
 @for_platform_admins(answer="record", returns=OperatorShown, writes=True, creates=True)
 def create_operator_record(tx: Transaction, body: NewOperator) -> Record:
-    """Make an operator."""
+    """Create an operator."""
     return OPERATORS.one(tx, actions.create_operator(tx, body))
 
 
 @for_platform_admins(answer="record", returns=OperatorShown, writes=True, precondition=OPERATORS.one)
 def change_operator_record(tx: Transaction, id: int, body: OperatorChanges) -> Record:
-    """Change an operator. Its companies follow from the next request on."""
+    """Change an operator.
+
+    The change applies to the operator's companies from the next request on.
+    """
     before = json.loads(OPERATORS.one(tx, id).json)
     update_row(tx, "operators", id, body.model_dump(exclude_none=True))
     after = OPERATORS.one(tx, id)

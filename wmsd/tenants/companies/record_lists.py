@@ -1,4 +1,6 @@
-"""Records of the installation, as admins list them at the pages: by page, by cursor, and one by its id."""
+"""Records of the installation that admins read at the pages: lists by page and by cursor, and one record by its
+id.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -21,22 +23,22 @@ for_everybody = partial(administration, role="member")
 for_company_admins = partial(administration, role="company-admin")
 for_platform_admins = partial(administration, role="platform-admin")
 NOW: Final = "now"
-"""A parameter of records, and so a filter that no caller sends."""
+"""A parameter of the SQL of records, and therefore a filter that only wmsd sets."""
 Filters = Callable[[Transaction, Query, Caller], Mapping[str, object]]
 
 
 def filters_asked(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
-    """What the caller has asked for."""
+    """Return the filters that the caller has sent."""
     return query.filters()
 
 
 def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
-    """What the caller has asked for, and the present moment."""
+    """Return the filters that the caller has sent, and the current time."""
     return query.filters() | {NOW: tx.timestamp}
 
 
 class RecordList(NamedTuple):
-    """Records that admins read. One without a `noun` is read in the list only."""
+    """A list of records for admins. Records without a `noun` can be read only in the list."""
 
     noun: str
     table: str
@@ -45,7 +47,7 @@ class RecordList(NamedTuple):
     by_cursor: Operation
 
     def one(self, tx: Transaction, id: int) -> Record:
-        """Raises Problem (404). Whether somebody may see the record is not looked at."""
+        """Return a record. Raise Problem (404). The caller checks whether the user may see the record."""
         sql = f"SELECT {self.record} FROM {self.table} WHERE id = :id"
         text = tx.find_text(sql, {"id": id, NOW: tx.timestamp})
         return Record(id, or_not_found(text, self.noun))
@@ -68,11 +70,11 @@ def record_list(
     sort: str = "id",
     orders: Sequence[str] = ("id",),
 ) -> RecordList:
-    """The list of a table, with its operations `list_` and `walk_` of this name.
+    """Create the list of a table, with its operations `list_NAME` and `walk_NAME`.
 
-    `columns` and `conditions_of` have the SQL of fields and of filters other than those of a column. `hidden` has
-    the conditions of filters that no caller sends; `filters` gives those and what the caller sends. `sort` is the
-    order of a page that asks for none, one of `orders`.
+    `columns` and `conditions_of` contain the SQL of fields and filters that are not simply a column. `hidden`
+    contains the conditions of filters that only wmsd sets. `filters` returns the values of these filters and of
+    the filters that the caller sends. `sort` is the default order of a page, one of `orders`.
     """
     own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
     listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")
@@ -101,7 +103,9 @@ def record_list(
 
 
 def _searched(tx: Transaction, values: Mapping[str, object]) -> Mapping[str, object]:
-    """The filters as the conditions of a search need them: `plain` is a function of SQL there."""
+    """Return the filters with the text of a search in plain form, and define the SQL function `plain` for the
+    conditions.
+    """
     if "search" not in values:
         return values
     tx.define("plain", plain)

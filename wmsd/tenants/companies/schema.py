@@ -1,4 +1,4 @@
-"""Operators and companies: their fields (decisions, section 2)."""
+"""The fields of operators and companies (decisions, section 2)."""
 
 from typing import Annotated, Any
 
@@ -25,7 +25,7 @@ Module = Annotated[str, choice_of("Module", MODULES)]
 
 
 class CompanyShown(Model):
-    """A company as `GET /api/companies` shows it."""
+    """A company as `GET /api/companies` returns it."""
 
     id: Id
     name: Name
@@ -33,7 +33,7 @@ class CompanyShown(Model):
 
 
 class Message(Model):
-    """What was done."""
+    """A sentence that says what was done."""
 
     message: str
 
@@ -61,7 +61,7 @@ class NewOperator(Input):
 
 
 class OperatorChanges(Input):
-    """The changeable fields of an operator; None leaves a field as it is."""
+    """The changeable fields of an operator. None leaves a field unchanged."""
 
     name: Name | None = None
     sandbox: Sandbox | None = None
@@ -92,7 +92,7 @@ class InstallationName(Input):
 
 
 class CompanyToMake(NewCompany):
-    """A new company; all modules are on unless some are named."""
+    """A new company. All modules are on unless some are named."""
 
     modules: Modules = [*MODULES]
 
@@ -108,7 +108,7 @@ CompanyTimeZone = Annotated[
 
 
 class CompanySettings(Input):
-    """What can be changed of a company. A limit that is null is that of the installation."""
+    """The settings of a company that can be changed. If a limit is null, the limit of the installation applies."""
 
     name: Name
     operator_code: OperatorCode = None
@@ -133,7 +133,7 @@ class CompanyCode(Input):
 
 
 class CompanyRecord(Recorded):
-    """A company as admins see it."""
+    """A company in the view of admins."""
 
     code: Code
     name: Name
@@ -147,7 +147,7 @@ class CompanyRecord(Recorded):
 
 
 class CompanyTimeZoneChoice(Input):
-    """null: that of the installation."""
+    """The time zone of a company; null: the time zone of the installation."""
 
     time_zone: CompanyTimeZone = None
 
@@ -163,14 +163,14 @@ class OperatorFilters(Query):
 
 
 class Change(Model):
-    """What a field was, and what it became."""
+    """The value of a field before and after a change."""
 
     before: Any
     after: Any
 
 
 class AuditEntry(Model):
-    """Something that was done to the installation: who did it, from where, and what was before and after."""
+    """A change of the installation: who made it, from which address, and the values before and after."""
 
     id: Id
     at: Timestamp
@@ -180,7 +180,9 @@ class AuditEntry(Model):
     address: str | None
     details: dict[str, Change] | None
     record: str | None
-    """That of a company which it is about: the company's id, the kind and the id, such as 1/article/17."""
+    """The company's record that the entry is about: the company's id, the kind and the record's id, such as
+    1/article/17.
+    """
 
 
 class AuditFilters(Query):
@@ -192,7 +194,7 @@ class AuditFilters(Query):
 
 
 class CompanyChanges(Input):
-    """The changeable fields of a company; None leaves a field as it is."""
+    """The changeable fields of a company. None leaves a field unchanged."""
 
     name: Name | None = None
     sandbox: bool | None = None

@@ -27,7 +27,7 @@ SERVED: Final = COMPANIES.format("WHERE companies.id NOT IN (SELECT company_id F
 
 
 def companies(tx: Transaction) -> list[Company]:
-    """Those that are served: not one that is being deleted."""
+    """Return the companies that are served. Companies that are being deleted are left out."""
     return [_company(row) for row in tx.records(SERVED)]
 
 
@@ -40,7 +40,7 @@ def count(tx: Transaction) -> int:
 
 
 def installation(tx: Transaction) -> str:
-    """The id of this installation, which stands in each of its files."""
+    """Return the id of this installation, which each of its files contains."""
     return str(tx.value("SELECT id FROM installation"))
 
 
@@ -48,7 +48,7 @@ UNNAMED: Final = "wmsd"
 
 
 def installation_name(tx: Transaction) -> str:
-    """What people call this installation; `wmsd` until somebody names it."""
+    """Return the display name of this installation, or `wmsd` if no name was chosen."""
     return tx.value("SELECT name FROM installation") or UNNAMED
 
 
@@ -60,7 +60,7 @@ CODES: Final = "SELECT id, code FROM companies ORDER BY id"
 
 
 def codes(tx: Transaction) -> dict[int, str]:
-    """The codes of all companies, by id. Reads only the companies table."""
+    """Return the codes of all companies, by id. Only the table of companies is read."""
     return dict(tx.rows(CODES))
 
 
@@ -73,7 +73,9 @@ KEEP_MARK: Final = """
 
 
 def marks(tx: Transaction) -> dict[int, HighWaterMark]:
-    """How far each company's file has come, as far as it was noted. Empty in a file from before the table."""
+    """Return the high-water marks of the companies' files, by company id. Return an empty dict if the file is
+    older than this table.
+    """
     if not tx.value("SELECT count(*) FROM sqlite_schema WHERE name = 'high_water_marks'"):
         return {}
     return {company_id: HighWaterMark(change, event) for company_id, change, event in tx.rows(MARKS)}
@@ -115,17 +117,17 @@ NOTE_HELD_BEFORE: Final = "UPDATE companies SET held_before = ? WHERE id = ? AND
 
 
 def note_held_before(tx: Transaction, held: Mapping[int, int]) -> None:
-    """Notes the bytes that companies held before there were shares of the disk, by id."""
+    """Note the bytes, by company id, that companies occupied before wmsd limited their share of the disk."""
     tx.executemany(NOTE_HELD_BEFORE, [(size, company_id) for company_id, size in held.items()])
 
 
 def set_state(tx: Transaction, company_id: int, columns: Mapping[str, str | None]) -> None:
-    """Freezes, thaws, suspends or resumes a company. Its record stays as it was."""
+    """Freeze, thaw, suspend or resume a company. Its record and `updated_at` do not change."""
     tx.execute(update_sql("companies", columns), {**columns, "id": company_id})
 
 
 def frozen(tx: Transaction) -> dict[str, str]:
-    """Since when, by code."""
+    """Return the times at which companies were frozen, by company code."""
     return dict(tx.rows("SELECT code, frozen_at FROM companies WHERE frozen_at IS NOT NULL ORDER BY frozen_at"))
 
 
@@ -133,7 +135,7 @@ SUSPENDED: Final = "SELECT code, suspended_at FROM companies WHERE suspended_at 
 
 
 def suspended(tx: Transaction) -> dict[str, str]:
-    """Since when, by code."""
+    """Return the times at which companies were suspended, by company code."""
     return dict(tx.rows(SUSPENDED))
 
 
@@ -149,7 +151,7 @@ DISABLE_MODULE: Final = "DELETE FROM company_modules WHERE company_id = ? AND mo
 
 
 def set_module(tx: Transaction, company_id: int, module: str, enabled: bool) -> bool:
-    """Enables or disables a module; answers whether that changed anything."""
+    """Enable or disable a module. Return True if that changed anything."""
     sql = ENABLE_MODULE if enabled else DISABLE_MODULE
     return tx.execute(sql, (company_id, module)).rowcount > 0
 
@@ -157,7 +159,7 @@ def set_module(tx: Transaction, company_id: int, module: str, enabled: bool) -> 
 class AuditedRecord(NamedTuple):
     company_code: str
     kind: str
-    """Such as article."""
+    """The kind of record, such as article."""
     id: int
 
 
@@ -176,8 +178,10 @@ def write_audit(
     actor: Actor | None = None,
     record: AuditedRecord | None = None,
 ) -> None:
-    """Records a change of the installation itself. `details` are the fields that are changed, each with its value
-    before and after. `actor`: when it is not who writes it down. `record`: that of a company which it is about.
+    """Record a change of the installation itself in the audit.
+
+    `details` contains the changed fields, each with its value before and after. `actor` is given if the actor of
+    the transaction did not make the change. `record` is the company's record that the change is about.
     """
     actor = actor or tx.actor
     row = {
@@ -202,7 +206,7 @@ CAME_FROM: Final = """
 
 
 def came_from(tx: Transaction, origin: str) -> list[str]:
-    """The companies that were imported from this origin, as the audit says, and are still there: their codes."""
+    """Return the codes of the existing companies that were imported from this origin, according to the audit."""
     return [code for (code,) in tx.rows(CAME_FROM, (origin,))]
 
 
@@ -215,11 +219,11 @@ FIND: Final = """
         AND id > :after
     ORDER BY id DESC LIMIT :limit
 """
-"""A site's and a webhook's subject begins with the code of its company."""
+"""The subject of a site and of a webhook begins with the code of its company."""
 
 
 def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:
-    """The last entries that fit, the oldest of them first. A filter that is None lets all through."""
+    """Return the last entries that match, the oldest first. A filter with the value None matches all entries."""
     tx.define("plain", plain)
     who = filters.get("who")
     rows = tx.records(FIND, {"after": 0, **filters, "who": who and plain(str(who))})
@@ -227,7 +231,7 @@ def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str
 
 
 def field_differences(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
-    """Each field that differs, with its value before and after."""
+    """Return each field that differs, with its value before and after."""
     return {
         name: {"before": before.get(name), "after": value}
         for name, value in after.items()

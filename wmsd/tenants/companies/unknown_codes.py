@@ -1,4 +1,4 @@
-"""The companies that people name by their codes, and what they may have meant by what is no code."""
+"""Companies that users name by their codes, and suggestions for unknown codes."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ from wmsd.contract.context import Company
 
 SEPARATORS: Final = re.compile(r"[,;\s]+")
 MOST_HINTS: Final = 5
-"""In one answer: a hint looks through all companies."""
+"""The most hints in one response, because each hint searches all companies."""
 MOST_LOOKED_AT: Final = 1000
 LONGEST_LOOKED_AT: Final = 255
 
@@ -26,7 +26,9 @@ class Named(Protocol):
 
 
 def names_apart(companies: Collection[Named]) -> dict[str, str]:
-    """What people see, by the codes: the name, with the code where two are called the same."""
+    """Return a distinct display name for each company, by code. The name is followed by the code if two companies
+    have the same name.
+    """
     numbers = Counter([each.name for each in companies])
     return {
         each.code: each.name if numbers[each.name] == 1 else f"{each.name} ({each.code})" for each in companies
@@ -34,8 +36,10 @@ def names_apart(companies: Collection[Named]) -> dict[str, str]:
 
 
 def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
-    """What was typed, as codes. Several in one line are cut at commas and blanks, but not the codes and names of
-    companies that have some.
+    """Return the typed texts as codes.
+
+    A line with several codes is split at commas and blanks, but not within the codes and names of companies that
+    contain such characters.
     """
     whole = {company.code for company in known}
     names = {plain(company.name) for company in known}
@@ -47,8 +51,10 @@ def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
 
 
 def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
-    """What to say after the sentence that refuses what is no code: the code that was meant, if one is like it.
-    `known` are those that the person may see; `told` is how many were refused before.
+    """Return the sentences that follow the error about an unknown code: the most similar known code, if there is
+    one.
+
+    `known` are the companies that the user may see. `told` is the number of earlier errors in the same response.
     """
     if told >= MOST_HINTS:
         return []
@@ -61,8 +67,8 @@ def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
 def errors_of_codes(
     codes: Iterable[str], known: Sequence[Company], *, sentence: Callable[[str], str], but: Container[str] = ()
 ) -> FieldErrors:
-    """Of `company_codes`: what is wrong with those that are neither the code of a known company nor in `but`.
-    `sentence` says it of a code.
+    """Return the errors of `company_codes`, one for each code that is neither the code of a known company nor in
+    `but`. `sentence` returns the error text for a code.
     """
     right = {company.code for company in known}
     wrong = [(place, code) for place, code in enumerate(codes) if code not in right and code not in but]
@@ -73,7 +79,9 @@ def errors_of_codes(
 
 
 def company_named(code: str, known: Sequence[Company], field: str) -> Company:
-    """The known company of this code, which stands in a field of a request. Raises Problem (422)."""
+    """Return the known company with this code, from a field of a request. Raise Problem (422) with the name of the
+    field.
+    """
     found = next((company for company in known if company.code == code), None)
     if found is None:
         raise invalid({field: [f"{code} is not a company of this installation", *hints(code, known)]})
@@ -81,13 +89,15 @@ def company_named(code: str, known: Sequence[Company], field: str) -> Company:
 
 
 def similar_code(typed: str, known: Sequence[Named]) -> str | None:
-    """The code that was meant by what is none, if one is like it."""
+    """Return the known code that is most similar to the typed text, or None."""
     named, near = _meant(typed, known)
     return named or near
 
 
 def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
-    """The code of the one that is called so; or else the nearest code."""
+    """Return the code of the company whose name was typed, and the most similar code. At most one of the two is
+    set.
+    """
     if len(typed) > LONGEST_LOOKED_AT:
         return None, None
     looked_at, meant = known[:MOST_LOOKED_AT], plain(typed)

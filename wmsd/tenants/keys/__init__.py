@@ -1,1 +1,1 @@
-"""The keys of the installation: what seals them, and for whom backups seal them."""
+"""The keys of the installation: their seal, and the recovery phrases that open backups."""

@@ -1,4 +1,4 @@
-"""Secrets that let in whoever has them: links, sessions and bearer tokens. Only their hashes are kept.
+"""Secrets that let in anyone who has them: links, sessions and bearer tokens. Only their hashes are stored.
 
 A bearer token, of the platform or of a site, is accepted for another day after it was replaced.
 """
@@ -32,13 +32,15 @@ class Replacement(Input):
 
 
 def secret_hash(secret: str) -> str:
-    """The SHA-256 of a secret, in hexadecimal. 256 random bits need neither salt nor a slow hash."""
+    """Return the SHA-256 of a secret, in hexadecimal. Secrets with 256 random bits need neither salt nor a slow
+    hash.
+    """
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer(Generic[Owner]):
-    """A stored token, as the process holds it in memory."""
+    """A stored token, in the form that the process holds in memory."""
 
     hash: str
     owner: Owner
@@ -46,13 +48,14 @@ class Bearer(Generic[Owner]):
 
 
 def bearer_of(hash_: str, expires_at: str | None, owner: Owner) -> Bearer[Owner]:
-    """The token of a row."""
+    """Return the token of a database row."""
     return Bearer(hash_, owner, None if expires_at is None else timestamps.from_text(expires_at))
 
 
 def owner_of(token: str, known: Iterable[Bearer[Owner]], now: datetime) -> Owner | None:
-    """Whose token it is; None for an unknown or expired one. It is compared with every known one, in constant
-    time, so that the time tells nothing.
+    """Return the owner of the token, or None if the token is unknown or expired.
+
+    Every known token is compared in constant time, so that response times do not reveal a match.
     """
     digest = secret_hash(token)
     same = [each for each in known if hmac.compare_digest(each.hash, digest)]
@@ -60,10 +63,12 @@ def owner_of(token: str, known: Iterable[Bearer[Owner]], now: datetime) -> Owner
 
 
 def end_of_replaced(tx: Transaction) -> str:
-    """Until when a token is accepted that is replaced now."""
+    """Return the time until which a token is accepted that is replaced now."""
     return timestamps.to_text(tx.now + GRACE)
 
 
 def note_uses(tx: Transaction, table: str, uses: Iterable[Mapping[str, object]]) -> None:
-    """Each use has the token's `id` in this table, when it was (`at`), and its `address`."""
+    """Note the last use of tokens. Each use has the token's `id` in `table`, the time (`at`) and the client
+    address (`address`).
+    """
     tx.executemany(NOTE_USE.format(table), uses)

@@ -1,4 +1,4 @@
-"""The SQL of the keys of the installation: those that sign tokens, and the secrets that seal and sign."""
+"""The SQL of the keys of the installation: the keys that sign tokens, and the secrets that seal and sign."""
 
 from typing import Final
 
@@ -15,17 +15,17 @@ KEEP_KEYS: Final = """
 
 SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
 KEY_SECRETS: Final = ("cursor", "vault")
-"""The keys that sign cursors, and that seal texts which must not be readable in a file."""
+"""The secrets that are keys: one signs cursors, the other seals texts that must not be readable in a file."""
 
 
 def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
-    """The accepted keys, newest first: (kid, secret)."""
+    """Return the accepted keys, the newest first, as (kid, secret)."""
     unseal = tx.service(MasterKey).unseal
     return [(row[0], unseal(row[1])) for row in tx.rows(KEYS)]
 
 
 def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
-    """Adds a key, which signs from now on. The one before it is still accepted; older ones are deleted."""
+    """Add a key, which signs from now on. The previous key is still accepted, and older keys are deleted."""
     tx.execute(ADD_KEY, (kid, tx.service(MasterKey).seal(secret), tx.timestamp))
     tx.execute(KEEP_KEYS)
 
@@ -43,13 +43,13 @@ def drop_secret(tx: Transaction, name: str) -> bool:
 
 
 def key_secrets(tx: Transaction) -> dict[str, str]:
-    """The existing key secrets, by name."""
+    """Return the existing key secrets, by name."""
     kept = {name: secret(tx, name) for name in KEY_SECRETS}
     return {name: tx.service(MasterKey).unseal(value) for name, value in kept.items() if value is not None}
 
 
 def are_in_clear(tx: Transaction) -> bool:
-    """Whether any key secret is not sealed."""
+    """Return True if any key secret is not sealed."""
     return any(not (secret(tx, name) or SEALED).startswith(SEALED) for name in KEY_SECRETS)
 
 
@@ -58,7 +58,7 @@ def set_key_secret(tx: Transaction, name: str, value: str) -> None:
 
 
 def reseal(tx: Transaction, new: MasterKey) -> None:
-    """Seals signing keys and key secrets with the newest secret of `new`."""
+    """Seal the signing keys and key secrets with the newest secret of `new`."""
     for kid, key in signing_keys(tx):
         tx.execute("UPDATE signing_keys SET secret = ? WHERE kid = ?", (new.seal(key), kid))
     for name, value in key_secrets(tx).items():

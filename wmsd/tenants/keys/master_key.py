@@ -1,4 +1,4 @@
-"""Seals the installation's keys in `platform.db`, when a key file elsewhere holds the secret for it."""
+"""The seal of the installation's keys in `platform.db`, with a secret in a separate key file."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,13 +7,14 @@ from wmsd.base.vault import Vault
 from wmsd.db.engine.failures import StorageError
 
 SEALED: Final = "sealed:"
-"""The prefix of a sealed text; no key or secret in clear begins with it."""
+"""The prefix of a sealed text. No key or secret in clear text begins with it."""
 
 
 class MasterKey:
-    """`load` reads the secrets of the key file again, the newest last: another process may have changed them.
+    """The secrets of the key file, which seal and unseal texts.
 
-    Without a `file` there are no secrets, and texts stay in clear. Raises what `load` raises.
+    `load` reads the secrets again, the newest last, because another process may have changed the file. Without a
+    `file` there are no secrets, and texts stay in clear. Methods raise what `load` raises.
     """
 
     def __init__(self, file: str, load: Callable[[], Sequence[str]]) -> None:
@@ -27,12 +28,16 @@ class MasterKey:
         return bool(self._file)
 
     def seal(self, text: str) -> str:
-        """The text, sealed with the newest secret that is in the file now; unchanged when there is no file."""
+        """Return the text, sealed with the newest secret in the key file. Return the text unchanged if there is no
+        key file.
+        """
         self._read()
         return f"{SEALED}{[*self._vaults.values()][-1].seal(text)}" if self._vaults else text
 
     def unseal(self, kept: str) -> str:
-        """The text in clear. Raises StorageError when it is sealed with a secret that is not in the file."""
+        """Return the text in clear. Raise StorageError if the text is sealed with a secret that is not in the key
+        file.
+        """
         if not kept.startswith(SEALED):
             return kept
         text = self._unsealed(kept)

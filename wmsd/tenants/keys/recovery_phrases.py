@@ -11,21 +11,21 @@ DIGITS: Final = 4
 
 
 def phrase_fingerprint(recipient: str) -> str:
-    """What people tell recovery phrases apart by, such as 3f2a-91bc."""
+    """Return the fingerprint by which people distinguish recovery phrases, such as 3f2a-91bc."""
     digest = hashlib.sha256(recipient.encode()).hexdigest()
     return f"{digest[:DIGITS]}-{digest[DIGITS : 2 * DIGITS]}"
 
 
 class KnownPhrase(NamedTuple):
-    """A recovery phrase, as far as the installation knows it."""
+    """A recovery phrase, without its secret words."""
 
     recipient: str
     """The public key of age that belongs to the phrase."""
     created_at: str
     checked_at: str | None = None
-    """When somebody last typed the phrase; None for one that nobody has typed yet."""
+    """When a user last typed the phrase, or None if no user has typed it yet."""
     replaced_at: str | None = None
-    """From then on no backup is sealed to it. Those of before still are."""
+    """When the phrase was replaced. Backups from then on are not sealed to it, but earlier backups still are."""
 
     @property
     def fingerprint(self) -> str:
@@ -43,31 +43,34 @@ DECLINE: Final = "INSERT OR IGNORE INTO recovery_phrase_declined (one, declined_
 
 
 def every(tx: Transaction) -> list[KnownPhrase]:
-    """All that there ever were, the newest first. Also of a file that is older than recovery phrases."""
+    """Return all recovery phrases of the past and present, the newest first. Return an empty list for a file that
+    is older than recovery phrases.
+    """
     return [KnownPhrase(*row) for row in tx.rows(PHRASES)] if tx.value(HAS_TABLE) else []
 
 
 def in_use(tx: Transaction) -> list[KnownPhrase]:
-    """Those that the next backup is sealed to, the newest first: the checked one, and one that was made after it
-    and is not checked yet.
+    """Return the phrases to which the next backup is sealed, the newest first: the checked phrase, and a later
+    phrase that is not checked yet.
     """
     return [each for each in every(tx) if each.replaced_at is None]
 
 
 def checked(phrases: list[KnownPhrase]) -> KnownPhrase | None:
-    """The one of those in use that somebody has typed; None when there is none."""
+    """Return the phrase that a user has typed, of the phrases in use, or None."""
     return next((each for each in phrases if each.checked_at is not None), None)
 
 
 def declined_at(tx: Transaction) -> str | None:
-    """When somebody decided to go on without a phrase."""
+    """Return when a user decided to work without a recovery phrase, or None."""
     return tx.find_text("SELECT declined_at FROM recovery_phrase_declined") if tx.value(HAS_TABLE) else None
 
 
 def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
-    """Adds the phrase with this recipient, which is to be checked then. `replaces`: the fingerprint of the checked
-    phrase that the caller knows of, which stays in use until the check. Raises Problem (409) when it is another
-    one.
+    """Add the phrase with this recipient. A user must check it next.
+
+    `replaces` is the fingerprint of the checked phrase that the caller knows. That phrase stays in use until the
+    check. Raise Problem (409) if another phrase is in use.
     """
     now_checked = checked(in_use(tx))
     known = None if now_checked is None else now_checked.fingerprint
@@ -80,8 +83,8 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
 
 
 def check(tx: Transaction, recipient: str) -> KnownPhrase:
-    """Notes that somebody has typed the phrase with this recipient. From now on it alone is in use. Raises Problem
-    (422) when it is not a phrase that is in use.
+    """Record that a user has typed the phrase with this recipient. From now on, only this phrase is in use. Raise
+    Problem (422) if the phrase is not in use.
     """
     typed = next((each for each in every(tx) if each.recipient == recipient), None)
     if typed is None or typed.replaced_at is not None:
@@ -106,7 +109,7 @@ def _not_in_use(typed: KnownPhrase | None, typed_fingerprint: str, now: list[Kno
 
 
 def decline(tx: Transaction) -> None:
-    """Notes that somebody goes on without a phrase. Raises Problem (409) when there is a checked one."""
+    """Record the decision to work without a phrase. Raise Problem (409) if there is a checked phrase."""
     if (known := checked(in_use(tx))) is not None:
         raise Problem(
             "INVALID_STATUS", f"The recovery phrase {known.fingerprint} is in use and protects the keys."

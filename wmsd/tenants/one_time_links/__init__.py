@@ -1,1 +1,1 @@
-"""Links that work once: they let in the first admin, and whoever has started the demo."""
+"""One-time links: they let in the first admin, and the user who has started the demo."""

@@ -1,5 +1,5 @@
-"""Links that work once and let somebody in, such as to become the first admin. Only the hash of a link's code is
-kept.
+"""One-time links that let a user in, for example to become the first admin. Only the hash of a link's code is
+stored.
 """
 
 import asyncio
@@ -25,33 +25,33 @@ from wmsd.tenants.keys.bearers import secret_hash
 
 @dataclass(frozen=True, slots=True)
 class OneTimeLink:
-    """`name` is that of the secret under which the hash is kept."""
+    """A one-time link. `name` is the name of the secret under which the hash is stored."""
 
     name: str
     lifetime: timedelta
 
     def offer(self, tx: Transaction) -> str:
-        """Makes a new code in place of any earlier one."""
+        """Create a new code in place of any earlier one."""
         code = tx.ids.secret()
         key_store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {secret_hash(code)}")
         return code
 
     def is_offered(self, tx: Transaction) -> bool:
-        """Whether there is a link that was not used yet."""
+        """Return True if there is a link that was not used yet."""
         return key_store.secret(tx, self.name) is not None
 
     def fits(self, tx: Transaction, code: str) -> bool:
-        """Whether the code opens the link now."""
+        """Return True if the code opens the link now."""
         until, _, digest = (key_store.secret(tx, self.name) or "").partition(" ")
         return tx.timestamp < until and hmac.compare_digest(digest, secret_hash(code))
 
     def check(self, tx: Transaction, code: str) -> None:
-        """Raises Problem (404) unless the code opens the link now."""
+        """Raise Problem (404) if the code does not open the link now."""
         if not self.fits(tx, code):
             raise refused_link()
 
     def end(self, tx: Transaction) -> None:
-        """Nobody can use the link any more."""
+        """End the link, so that it can no longer be used."""
         key_store.drop_secret(tx, self.name)
 
 
@@ -65,7 +65,7 @@ letting_in = partial(for_strangers, returns=BegunSession, limit="sign-in", max_b
 
 
 def offer_first_admin(tx: Transaction) -> str | None:
-    """Makes a new code in place of any earlier one; None when there is an admin already."""
+    """Create a new code in place of any earlier one. Return None if there is already an admin."""
     if store.has_admin(tx):
         FIRST_ADMIN.end(tx)
         return None
@@ -74,19 +74,19 @@ def offer_first_admin(tx: Transaction) -> str | None:
 
 @for_strangers(returns=Message, limit="open")
 def look_for_first_admin(tx: Transaction, query: LinkQuery) -> dict[str, object]:
-    """Tell whether the link to become the first admin can be used."""
+    """Check the link to become the first admin."""
     _check_first_admin(tx, query.code)
     return {"message": "This installation has no admin yet."}
 
 
 @for_strangers(returns=Wanted, limit="open")
 def is_first_admin_wanted(tx: Transaction) -> dict[str, object]:
-    """Tell whether this installation waits for its first admin."""
+    """Tell whether the first admin is missing."""
     return {"wanted": FIRST_ADMIN.is_offered(tx) and not store.has_admin(tx)}
 
 
 def _check_first_admin(tx: Transaction, code: str) -> None:
-    """Raises Problem (404) when the link is used, old or wrong, and when there is an admin."""
+    """Raise Problem (404) if the link is used, expired or wrong, or if there is already an admin."""
     if store.has_admin(tx):
         raise Problem("NOT_FOUND", "This installation has an admin already.")
     FIRST_ADMIN.check(tx, code)
@@ -103,7 +103,7 @@ async def make_first_admin(service: SignInService, body: FirstAdmin, call: FromB
     new = NewUser(email=body.email, name=body.name, role="platform-admin")
 
     def make(tx: Transaction) -> str:
-        _check_first_admin(tx, body.code)  # somebody else may have been quicker
+        _check_first_admin(tx, body.code)  # another person may have used the link first
         user_id = create_user(tx, new, password_hash)
         FIRST_ADMIN.end(tx)
         return sessions.sign_in(tx, user_id, body.email, call)

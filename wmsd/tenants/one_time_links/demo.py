@@ -1,4 +1,6 @@
-"""The people of the demo, and the links by which somebody signs in as one of them: nobody has a password."""
+"""The people of the demo, and the links by which a user signs in as one of them. None of these people has a
+password.
+"""
 
 from datetime import timedelta
 from typing import Final
@@ -14,14 +16,14 @@ from wmsd.tenants.accounts.schema import DemoEntry, DemoPeople, LinkQuery
 from wmsd.tenants.one_time_links.actions import OneTimeLink, for_strangers, letting_in, refused_link
 
 DEMO_CODE: Final = "DEMO"
-"""Of the demo company."""
+"""The code of the demo company."""
 DEMO_EMAIL: Final = "demo@example.com"
 LIFETIME: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """`work`: what the person does there; None for the admin."""
+    """A person of the demo. `work` is the set of abilities, or None for the admin."""
 
     email: str
     name: str
@@ -39,7 +41,7 @@ PEOPLE: Final = (ADMIN, OFFICE_WORKER, WAREHOUSE_WORKER)
 
 @for_strangers(returns=DemoPeople, limit="open")
 def look_for_demo(tx: Transaction, query: LinkQuery) -> dict[str, object]:
-    """Tell whom the link lets somebody be in the demo."""
+    """List the demo people that the link offers."""
     people = _people(_owner(tx, query.code))
     return {
         "data": [{"email": each.email, "name": each.name, "work": each.work and each.work.name} for each in people]
@@ -48,7 +50,10 @@ def look_for_demo(tx: Transaction, query: LinkQuery) -> dict[str, object]:
 
 @letting_in()
 async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) -> dict[str, object]:
-    """Open the demo, signed in as one of its people; by default as the one whose link it is."""
+    """Open the demo, signed in as one of its people.
+
+    The default is the person to whom the link belongs.
+    """
 
     def begin(tx: Transaction) -> str:
         owner = _owner(tx, body.code)
@@ -63,7 +68,7 @@ async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) 
 
 
 def _owner(tx: Transaction, code: str) -> DemoPerson:
-    """The person whose link has this code. Raises Problem (404)."""
+    """Return the person whose link has this code. Raise Problem (404)."""
     for each in PEOPLE:
         if each.link.fits(tx, code):
             return each
@@ -71,5 +76,5 @@ def _owner(tx: Transaction, code: str) -> DemoPerson:
 
 
 def _people(owner: DemoPerson) -> tuple[DemoPerson, ...]:
-    """Whom the link of this person lets somebody be: the admin, who may let in anybody there, also the others."""
+    """Return the people as whom the user of this person's link may sign in. The admin's link opens all of them."""
     return PEOPLE if owner is ADMIN else (owner,)

@@ -1,1 +1,1 @@
-"""The day after a disaster: what must be created anew, and which access may have come back."""
+"""Tasks after a restore: what must be created again, and which access may have come back."""

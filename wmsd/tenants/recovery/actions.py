@@ -1,4 +1,6 @@
-"""The operations of the list of the day after: reading it, and ticking off what nothing else ticks off."""
+"""The operations of the list of tasks after a restore: read the list, and settle entries that nothing else
+settles.
+"""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -23,7 +25,11 @@ OF_ACCESS: Final = "is about access, which can be confirmed or ended"
 
 @for_platform_admins(answer="object", returns=RecoveryList)
 def list_recovery(tx: Transaction) -> dict[str, Any]:
-    """List what a restore has lost, and which access it may have brought back, until each is settled."""
+    """List what a restore has lost and brought back.
+
+    The list has everything that must be created again, and all access that may have come back. Each entry stays
+    open until it is settled.
+    """
     entries = [_shown(entry) for entry in store.open_entries(tx)]
     return {
         "access_unknown_after": store.access_unknown_after(tx),
@@ -41,14 +47,17 @@ def _shown(entry: Entry) -> Entry:
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def dismiss_lost(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
-    """Say that what is lost is not needed any more."""
+    """Dismiss lost things that are no longer needed."""
     done = _settled(tx, _chosen(tx, body, store.LOST, OF_ACCESS), "dismissed", "recovery.dismiss")
     return {"message": f"Entries that were dismissed: {done}.", "entries": done}
 
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
-    """Remove second factors that are lost, so that the password alone signs in until they are set up again."""
+    """Remove second factors that are lost.
+
+    Until a user sets up a second factor again, the password alone is enough to sign in.
+    """
     chosen = _chosen(tx, body, ("second-factor",), "is not about a second factor")
     for entry in chosen:
         second_factor_actions.remove_second_factor(tx, entry["subject"])
@@ -57,16 +66,17 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def confirm_access(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
-    """Say that access is right as it is."""
+    """Confirm access that is right."""
     done = _settled(tx, _chosen(tx, body, store.ACCESS, OF_LOST), "confirmed", "recovery.confirm")
     return {"message": f"Entries that were confirmed: {done}.", "entries": done}
 
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, Any]:
-    """End access that may have come back: shut users out, and revoke bearers and platform tokens.
+    """End access that may have come back.
 
-    With `keep_users` a user may sign in again: only its tokens are revoked, and its sessions end.
+    Users are shut out, and the tokens of sites and of the platform are revoked. With `keep_users`, a user may sign
+    in again: only the user's tokens are revoked, and the user's sessions end.
     """
     chosen = _chosen(tx, body, store.ACCESS, OF_LOST)
     if body.every:
@@ -93,8 +103,8 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
-    """The chosen entries that are open. Raises Problem (422) for an id that is none, for one of another kind, and
-    where nothing is chosen.
+    """Return the open entries that were chosen. Raise Problem (422) for an unknown id, for an entry of another
+    kind, and if nothing is chosen.
     """
     ids = choice.entries
     if bool(ids) == choice.every:
@@ -113,7 +123,9 @@ def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], other
 
 
 def _settled(tx: Transaction, chosen: list[Entry], how: How, action: str, ended: int | None = None) -> int:
-    """Ticks them off, and audits each. `ended`: how many were, where ending them has ticked them off already."""
+    """Settle the entries, and record each in the audit. Return how many were settled, or `ended` if ending their
+    access has settled them already.
+    """
     done = store.finish(tx, [entry["id"] for entry in chosen], how, tx.actor.name)
     for entry in chosen:
         companies.write_audit(tx, f"{action} {entry['kind']} {entry['name']}", entry["subject"])

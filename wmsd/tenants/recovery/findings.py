@@ -1,4 +1,6 @@
-"""The sentences of the list of the day after, as findings: a place is filled from the field of the entry."""
+"""The sentences of the list of tasks after a restore, as findings. Each placeholder is filled from a field of the
+entry.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -57,7 +59,7 @@ WORDS: Final[Mapping[str, FindingKind]] = {
         SETTLE,
     ),
 }
-"""By the kind of the entry."""
+"""The kinds of findings, by the kind of the entry."""
 KINDS: Final = tuple(WORDS.values())
 TITLE: Final = "The day after a restore is not settled"
 OPEN: Final = "What a restore has lost or brought back is not settled: open entries of the list: {number}."

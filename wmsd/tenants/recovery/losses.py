@@ -1,5 +1,5 @@
-"""Makes the list of the day after: at the first opening of platform.db after a restore, or when its keys are made
-anew. It is one transaction with the new keys, so that nothing is forgotten.
+"""The creation of the list of tasks after a restore, at the first opening of platform.db, or when its keys are
+created again. The list is part of the transaction that creates the keys, so that nothing is forgotten.
 """
 
 from typing import Final
@@ -36,7 +36,9 @@ TOKENS: Final = f"""
     GROUP BY users.id, tokens.name
     {OPEN_ALREADY}
 """
-"""Those of programs; people sign in again. Tokens that an earlier loss ended are not lost again."""
+"""The tokens of programs. People only sign in again. Tokens that an earlier loss has ended are not listed
+again.
+"""
 SECOND_FACTORS: Final = f"""
     {ADD}
     SELECT :recovery_id, 'second-factor', users.id, users.id, NULL, NULL, users.email, role, NULL, NULL, :now
@@ -45,7 +47,7 @@ SECOND_FACTORS: Final = f"""
     {OPEN_ALREADY}
 """
 WERE_LOST: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE keys_lost)"
-"""Then credentials in an older file may be sealed with keys that are gone."""
+"""Whether keys were ever lost. Credentials in an older file may then be sealed with keys that no longer exist."""
 COMPANIES: Final = f"""
     {ADD}
     SELECT :recovery_id, 'company', id, NULL, id, NULL, code, name, NULL, NULL, :now
@@ -77,8 +79,10 @@ PLATFORM_TOKENS: Final = f"""
 
 
 def list_losses(tx: Transaction, *, lost_signing_keys: bool, lost_vault: bool) -> None:
-    """Lists what was lost with the keys, and which access may have come back. An entry that is open already stays
-    one entry. Does nothing at the first opening of a new installation.
+    """List what was lost with the keys, and which access may have come back.
+
+    If an entry for the same thing is open already, no second entry is added. The first opening of a new
+    installation lists nothing.
     """
     now = {"now": tx.timestamp}
     is_lost = lost_signing_keys or lost_vault

@@ -1,5 +1,6 @@
-"""Notes a restore in the restored platform.db, before it comes to its place: from then on its list of the day
-after cannot be forgotten. The list itself is made at the first opening (`losses.py`), which knows the keys.
+"""The note of a restore in the restored platform.db, written before the file is moved to its place. From then on,
+its list of tasks cannot be forgotten. The list itself is created at the first opening (`losses.py`), which knows
+the keys.
 """
 
 from collections.abc import Iterable
@@ -44,11 +45,12 @@ LAST_KNOWN: Final = """
 
 
 def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> str | None:
-    """Notes that `restored` is of the moment `as_of`; None: nobody has changed anything since. `replaced`: the
-    platform.db before it, whose revocations were taken over; None where it cannot be read.
+    """Note that `restored` has the state of the time `as_of`, or, if `as_of` is None, that nothing has changed
+    since.
 
-    Returns the moment after which nobody knows whom somebody shut out; None where all is known. Raises
-    sqlite3.Error and StorageError.
+    `replaced` is the previous platform.db, whose revocations were copied, or None if it cannot be read. Return the
+    time after which revoked access is unknown, or None if all revoked access is known. Raise sqlite3.Error and
+    StorageError.
     """
     if replaced is None:
         _begin(restored, as_of)
@@ -60,8 +62,8 @@ def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> st
 
 
 def note_replica(restored: Path) -> str:
-    """Notes that `restored` comes from a replica: what it had not got yet is not known. Returns the moment of the
-    last thing that it knows. Raises as `note_restore`.
+    """Note that `restored` comes from a replica, so that its latest changes may be missing. Return the time of the
+    last known change. Raise as `note_restore`.
     """
     with closing(connect(restored)) as connection:
         [as_of] = connection.execute(LAST_KNOWN).fetchone()
@@ -82,7 +84,9 @@ def _begin(
 
 
 def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
-    """Nothing where the file is of an older version, or was never restored."""
+    """Return the recoveries and entries of a file, or empty lists if the file is older than this table or was
+    never restored.
+    """
     try:
         with closing(connect_leaving_nothing(replaced)) as connection:
             return connection.execute(RECOVERIES).fetchall(), connection.execute(ENTRIES).fetchall()
@@ -91,8 +95,11 @@ def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
 
 
 def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entries: Iterable[Any]) -> None:
-    """What was open stays open, and what somebody has decided stays decided. What was made anew after the backup
-    is not in it: its entry is open again. Webhooks are looked at again anyway.
+    """Copy the recoveries and entries to the restored platform.db.
+
+    Open entries stay open, and decisions of users stay. Something that was created again after the backup is
+    missing in the restored file, so its entry is open again. Entries about webhooks are not copied, because
+    webhooks are checked again anyway.
     """
     ids: dict[int, int] = {}
     for *fields, id in recoveries:

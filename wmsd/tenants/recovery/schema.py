@@ -1,4 +1,4 @@
-"""The fields of the list of the day after."""
+"""The fields of the list of tasks after a restore."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ MOST_AT_ONCE = 1000
 
 
 class RecoveryEntry(Model):
-    """What must be made anew, or access that may have come back."""
+    """Something that must be created again, or access that may have come back."""
 
     id: Id
     kind: Kind
@@ -33,7 +33,9 @@ class RecoveryEntry(Model):
 
 
 class RecoveryList(Model):
-    """`lost` must be made anew; `access` must be confirmed or ended. Both are open; `done` are not."""
+    """The list of tasks after a restore. `lost` must be created again, and `access` must be confirmed or ended.
+    Entries in `done` are settled.
+    """
 
     access_unknown_after: Annotated[
         Timestamp | None,
@@ -45,14 +47,14 @@ class RecoveryList(Model):
 
 
 class RecoveryChoice(Input):
-    """Which entries to tick off: some by their ids, or every one that this can be said of."""
+    """The entries to settle: some by their ids, or every entry to which the decision can apply."""
 
     entries: Annotated[list[Id], Field(max_length=MOST_AT_ONCE, description="Their ids.")] = []
     every: Annotated[bool, Field(description="Every open one, in place of ids.")] = False
 
 
 class EndedAccess(RecoveryChoice):
-    """Whose access to end. `every` spares platform admins."""
+    """The entries to settle by ending their access. `every` leaves out platform admins."""
 
     keep_users: Annotated[
         bool,

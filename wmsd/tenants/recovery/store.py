@@ -1,4 +1,6 @@
-"""The SQL of the list of the day after. An entry is open until it is done; its row stays."""
+"""The SQL of the list of tasks after a restore. An entry is open until it is settled, and its row stays after
+that.
+"""
 
 from collections.abc import Iterable
 from typing import Any, Final, Literal, NamedTuple
@@ -8,12 +10,14 @@ from wmsd.db.engine.transaction import Transaction
 
 Kind = Literal["token", "webhook", "second-factor", "company", "user", "site", "platform-token"]
 LOST: Final = ("token", "webhook", "second-factor", "company")
-"""Kinds of entries about what must be made anew. `company`: its webhooks have not been looked at yet."""
+"""The kinds of entries about something that must be created again. `company`: its webhooks were not checked
+yet.
+"""
 ACCESS: Final = ("user", "site", "platform-token")
-"""Kinds of entries about access that may have come back."""
+"""The kinds of entries about access that may have come back."""
 How = Literal["renewed", "dismissed", "confirmed", "ended", "gone"]
 MOST_SHOWN: Final = 500
-"""Entries that are done, the newest first."""
+"""The most settled entries in a list, the newest first."""
 
 COUNT: Final = """
     SELECT (SELECT count(*) FROM recovery_entries WHERE done_at IS NULL)
@@ -55,7 +59,7 @@ Entry = dict[str, Any]
 
 
 class Recovery(NamedTuple):
-    """The open entries, and whether there was a restore whose entries are not made yet."""
+    """The open entries, and whether there was a restore whose entries were not created yet."""
 
     entries: list[Entry]
     is_unlisted: bool
@@ -66,12 +70,12 @@ def recovery(tx: Transaction) -> Recovery:
 
 
 def is_unlisted(tx: Transaction) -> bool:
-    """Whether there was a restore whose list has not been made yet."""
+    """Return True if there was a restore whose list was not created yet."""
     return bool(tx.value("SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"))
 
 
 def open_count(tx: Transaction) -> int:
-    """How many entries are open. A restore whose entries are not made yet counts as one."""
+    """Return how many entries are open. A restore whose entries were not created yet counts as one."""
     return tx.number(COUNT)
 
 
@@ -80,25 +84,25 @@ def open_entries(tx: Transaction) -> list[Entry]:
 
 
 def done_entries(tx: Transaction) -> list[Entry]:
-    """The newest first."""
+    """Return the settled entries, the newest first."""
     return tx.records(DONE)
 
 
 def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
-    """By id. An id that no entry has is left out."""
+    """Return the entries with these ids, by id. Unknown ids are left out."""
     return {entry["id"]: entry for entry in tx.records(SOME, (dumps(list(ids)),))}
 
 
 def access_unknown_after(tx: Transaction) -> str | None:
-    """The earliest moment after which nobody knows whom somebody shut out, as long as such entries are open."""
+    """Return the earliest time after which revoked access is unknown, as long as such entries are open."""
     return tx.find_text(UNKNOWN_AFTER, (dumps(ACCESS),))
 
 
 def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int:
-    """Ticks off those that are open. Returns how many were."""
+    """Settle the entries that are open. Return how many they were."""
     return tx.execute(FINISH, {"now": tx.timestamp, "how": how, "by": by, "ids": dumps(list(ids))}).rowcount
 
 
 def companies_with_open_entries(tx: Transaction) -> list[int]:
-    """Companies with open entries about webhooks."""
+    """Return the ids of companies with open entries about webhooks."""
     return [company_id for (company_id,) in tx.rows(OF_WEBHOOKS)]

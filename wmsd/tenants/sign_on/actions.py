@@ -82,7 +82,10 @@ async def begin_sign_on(
 async def finish_sign_on(
     service: SignOnService, provider: str, body: ComingBack, call: FromBrowser
 ) -> dict[str, object]:
-    """Sign in to the pages with what a provider has answered. Ends the session that the browser had."""
+    """Finish signing in through a provider.
+
+    The session that the browser had before ends.
+    """
     by = service.published(provider)
     begun = service.under_way.end(body.kept, provider, body.state)
     if begun is None:
@@ -108,7 +111,7 @@ async def finish_sign_on(
 
 
 async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
-    """What the provider says of who has come back. Raises Problem: 401, 403 and 503."""
+    """Return the claims of the provider about the user who has come back. Raise Problem: 401, 403 and 503."""
     if service.exchanging.locked():
         raise unavailable("Too many people sign on at once. Try again in 5 s.")
     try:
@@ -131,14 +134,18 @@ async def _claims(service: SignOnService, by: Published, begun: SignOn, body: Co
 
 
 def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) -> None:
-    """Whether the answer is from this provider, if it says (RFC 9207): one could pass on the code of another."""
+    """Raise Problem (401) if the response names another issuer (RFC 9207). One provider could pass on the code of
+    another.
+    """
     if issuer != provider.issuer and (issuer is not None or metadata.names_itself):
         LOG.warning("nobody came in through %s: the answer is from the issuer %.200r", provider.name, issuer)
         raise Problem("UNAUTHORIZED", f"This answer is not from {provider.called}. {AGAIN}")
 
 
 def _code(error: str | None) -> str:
-    """The error of the provider, if it is a code and no text that somebody has written for the reader."""
+    """Return the error of the provider in brackets. Return an empty text if the error is not a code, because it
+    could be a text that misleads the reader.
+    """
     is_code = error is not None and error.isascii() and error.replace("_", "").isalpha()
     return f" ({error})" if is_code else ""
 
@@ -157,7 +164,7 @@ def _complaint(provider: Provider) -> str:
 
 
 def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
-    """Who comes in with these claims, by what is known now."""
+    """Decide which user these claims let in, by the present data."""
     person = person_of(provider, claims)
     linked_id = store.linked_user(tx, provider.issuer, person.subject)
     same_email = None if person.email is None else accounts.user_by_email(tx, person.email)
@@ -171,7 +178,7 @@ def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any
 
 
 def _let_in(provider: Provider, decision: Decision) -> User | None:
-    """The user who comes in; None for a new one. Raises Problem (403)."""
+    """Return the user whom the decision lets in, or None for a new user. Raise Problem (403)."""
     person, refusal = decision.person, decision.refusal
     if refusal is not None:
         LOG.warning(
@@ -183,7 +190,7 @@ def _let_in(provider: Provider, decision: Decision) -> User | None:
 
 
 def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
-    """Who comes in, once made, changed and linked as decided. Raises Problem (403)."""
+    """Create, change and link the user as decided, and return the user. Raise Problem (403)."""
     user = _let_in(provider, decision) or _new_user(tx, provider, decision)
     if decision.user is not None and decision.rights is not None:
         _give(tx, provider, user, decision.rights)
@@ -211,7 +218,7 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
-    """Raises Problem (403) when there would be no platform admin any more."""
+    """Give the user the rights of the rules. Raise Problem (403) if no platform admin would be left."""
     if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(
             f"You are the only platform admin, and the rules for {provider.called} would make you a "
@@ -222,7 +229,9 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
 
 
 def unlink_user(tx: Transaction, email: str) -> int:
-    """Ends the links of a user with accounts at providers, and its sessions. Answers how many links there were."""
+    """End the user's links with accounts at providers, and the user's sessions. Return how many links there
+    were.
+    """
     user = or_not_found(accounts.user_by_email(tx, email), f"user as {email}")
     ended = store.unlink(tx, user.id)
     sessions.end_all(tx, user.id)

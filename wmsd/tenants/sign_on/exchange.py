@@ -1,4 +1,4 @@
-"""Exchanges the code that a browser brings back for what the provider says of the person."""
+"""The exchange of the code that a browser brings back for the provider's claims about the user."""
 
 import base64
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from wmsd.tenants.sign_on.rules import claim_value, names_read
 
 
 def authorization_url(provider: Provider, metadata: Metadata, begun: SignOn) -> str:
-    """Where the browser is sent to sign on."""
+    """Return the URL to which the browser is sent to sign on."""
     asked = {
         "response_type": "code",
         "client_id": provider.client_id,
@@ -34,7 +34,9 @@ def authorization_url(provider: Provider, metadata: Metadata, begun: SignOn) -> 
 
 
 async def claims_of(published: Published, begun: SignOn, code: str) -> Mapping[str, Any]:
-    """The claims of who has signed on. Raises NoAnswer, BadToken, and Problem as `asking` does."""
+    """Return the claims about the user who has signed on. Raise NoAnswer, BadToken, and Problem as
+    `provider_requests.get`.
+    """
     provider, client, now = published.provider, published.client, published.clock.now()
     metadata = await published.metadata()
     tokens = await _tokens(provider, metadata, client, begun, code)
@@ -68,7 +70,9 @@ async def _tokens(
 
 
 async def _more(endpoint: str, client: LazyClient, access_token: str, subject: str) -> dict[str, Any]:
-    """What the provider says beside the ID token (OpenID Connect Core 1.0, section 5.3). The token comes first."""
+    """Return the further claims of the provider (OpenID Connect Core 1.0, section 5.3). The claims of the ID token
+    have precedence.
+    """
     if not (access_token.isascii() and access_token.isprintable()):
         raise NoAnswer(f"{endpoint} was not asked: the access token for it cannot be sent.")
     found = await provider_requests.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})

@@ -1,7 +1,7 @@
-"""Verifies ID tokens (OpenID Connect Core 1.0, section 3.1.3.7) with the keys of their provider.
+"""The verification of ID tokens (OpenID Connect Core 1.0, section 3.1.3.7) with the keys of their provider.
 
-PyJWT is imported when the first one is seen, as in `accounts/tokens.py`. Times are checked here, by the clock of
-the installation.
+PyJWT is imported when the first token is seen, as in `accounts/tokens.py`. Times are checked here, with the
+installation's clock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
     "ES512": ("EC", "P-521"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-"""Those that are accepted, with the type and the curve of their keys. Whoever knows the public keys, or nothing at
-all, can sign with the others of JWS.
+"""The accepted algorithms, with the type and the curve of their keys. With the other algorithms of JWS, anyone
+could sign who knows the public keys, or no key at all.
 """
 NEEDED: Final = ("iss", "sub", "aud", "exp", "iat", "nonce")
 
 
 class BadToken(Exception):
-    """The message goes on from "the ID token"."""
+    """An ID token that is refused. The message is the end of a sentence that begins with "the ID token"."""
 
 
 class Head(NamedTuple):
@@ -36,7 +36,7 @@ class Head(NamedTuple):
 
 
 def head_of(token: object) -> Head:
-    """What the token says of its signature. Raises BadToken."""
+    """Return what the header of the token says about its signature. Raise BadToken."""
     import jwt
 
     if not isinstance(token, str) or len(token) > LONGEST:
@@ -54,7 +54,7 @@ def head_of(token: object) -> Head:
 def verify_id_token(
     token: str, head: Head, keys: Sequence[dict[str, Any]], provider: Provider, nonce: str, now: datetime
 ) -> Any:
-    """The claims of the token, which the provider has made for this `nonce`. Raises BadToken."""
+    """Return the claims of the token, which the provider has issued for this `nonce`. Raise BadToken."""
     import jwt
 
     key = _key(head, keys)
@@ -86,7 +86,7 @@ def verify_id_token(
 
 
 def _key(head: Head, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The provider's key for this signature: the one of its id, or the only one that suits."""
+    """Return the provider's key for this signature: the key with its id, or the only suitable key."""
     kind, curve = ALGORITHMS[head.algorithm]
     suitable = [
         key

@@ -1,7 +1,8 @@
-"""What a provider publishes: its metadata (OpenID Connect Discovery 1.0), and the keys that it signs with.
+"""The data that a provider publishes: its metadata (OpenID Connect Discovery 1.0), and the keys that it signs
+with.
 
-Both are kept for an hour. A key that is not there is looked for again, at most once a minute: providers change
-their keys.
+Both are cached for an hour. If a key is missing, the keys are requested again, at most once a minute, because
+providers change their keys.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ WELL_KNOWN: Final = "/.well-known/openid-configuration"
 KEPT_SECONDS: Final = 3600.0
 KEYS_AGAIN_SECONDS: Final = 60.0
 FAILED_SECONDS: Final = 10.0
-"""For so long a provider that did not answer is not asked again."""
+"""How long a provider that failed is not requested again, in seconds."""
 MOST_KEYS: Final = 100
 URL: Final = re.compile(r"https?://[\x21\x22\x24-\x7e]{1,1000}")
 ASKED_BY_CLIENTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -33,13 +34,17 @@ class Metadata:
     jwks_uri: str
     userinfo_endpoint: str | None
     names_itself: bool
-    """Whether its answers say which provider they are from (RFC 9207)."""
+    """Whether the provider's responses name the provider (RFC 9207)."""
     takes_basic: bool
-    """Whether a client may send its secret by HTTP's own means; else it stands in the form."""
+    """Whether a client may send its secret as HTTP Basic authentication. Otherwise the secret is a field of the
+    form.
+    """
 
 
 class Published:
-    """Of one provider. What fails is told to whoever waits for it and to those who ask soon after."""
+    """The published data of one provider. A failure is reported to all waiting callers and to later callers within
+    FAILED_SECONDS.
+    """
 
     def __init__(self, provider: Provider, client: LazyClient, clock: Clock) -> None:
         self.provider = provider
@@ -49,12 +54,12 @@ class Published:
         self._keys = _Kept(clock, self._ask_for_keys)
 
     async def metadata(self) -> Metadata:
-        """Raises NoAnswer, and Problem as `asking` does."""
+        """Return the metadata. Raise NoAnswer, and Problem as `provider_requests.get`."""
         found: Metadata = await self._metadata.get(KEPT_SECONDS)
         return found
 
     async def keys(self, kid: str | None) -> list[dict[str, Any]]:
-        """All keys, with the one of this id if the provider has it. Raises as `metadata` does."""
+        """Return all keys, including the key with this id if the provider has it. Raise as `metadata`."""
         keys: list[dict[str, Any]] = await self._keys.get(KEPT_SECONDS)
         if kid is not None and all(key.get("kid") != kid for key in keys):
             keys = await self._keys.get(KEYS_AGAIN_SECONDS)
@@ -84,7 +89,7 @@ class Published:
 
 
 class _Kept:
-    """What was asked for last. One asks at a time, and the others wait for it."""
+    """A cache of the last response. One caller requests it at a time, and the others wait for the result."""
 
     def __init__(self, clock: Clock, ask: Callable[[], Awaitable[Any]]) -> None:
         self._clock = clock
@@ -95,7 +100,7 @@ class _Kept:
         self._failure: tuple[float, str] | None = None
 
     async def get(self, seconds: float) -> Any:
-        """What is not older than so many seconds. Raises what `ask` raises."""
+        """Return a response that is not older than `seconds`. Raise what `ask` raises."""
         async with self._turn:
             now = self._clock.monotonic()
             if self._asked_at is not None and now - self._asked_at < seconds:
@@ -112,7 +117,9 @@ class _Kept:
 
 
 def _url(found: dict[str, Any], name: str) -> str:
-    """An address of the metadata. The client judges those that it asks; browsers are led to the other."""
+    """Return a URL of the metadata. The HTTP client checks the addresses that it connects to. Browsers open the
+    other URL.
+    """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):
         raise NoAnswer(f"The metadata names no {name} that can be used.")

@@ -1,8 +1,8 @@
-"""Sign-ons that are under way, from the button until the provider sends the browser back.
+"""Sign-ons that are in progress, from the button until the provider sends the browser back.
 
-What belongs to one is kept by its browser, in a cookie that only this process can seal and read: an attacker who
-begins very many takes no memory. Each comes back once, within ten minutes, to the browser that began it. A restart
-ends all of them.
+The browser stores the data of its sign-on, in a cookie that only this process can seal and read. An attacker who
+begins very many sign-ons therefore uses no memory. Each sign-on can be finished once, within ten minutes, in the
+browser that began it. A restart ends all of them.
 """
 
 import base64
@@ -22,14 +22,16 @@ from wmsd.base.vault import Vault
 
 SECONDS: Final = 600
 MOST_USED: Final = 10_000
-"""Of those that came back, so many are remembered. A provider takes no code twice either."""
+"""How many finished sign-ons are remembered. Providers do not accept a code twice either."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignOn:
-    """`state`, `nonce` and `verifier` (of PKCE, RFC 7636) nobody can guess. `back_to` is where the provider sends
-    the browser, `next_path` where the person wanted to go, `session_id` the session that the browser had, of
-    which user.
+    """A sign-on that is in progress.
+
+    `state`, `nonce` and `verifier` (of PKCE, RFC 7636) cannot be guessed. `back_to` is the URL to which the
+    provider sends the browser, and `next_path` the page that the user wanted. `session_id` and `user_id` are the
+    session that the browser had, and its user.
     """
 
     provider: str
@@ -41,13 +43,13 @@ class SignOn:
     session_id: int | None
     user_id: int | None
     until: int
-    """By the monotonic clock, in seconds."""
+    """The end of the sign-on in monotonic time, in seconds."""
     stays: bool = False
-    """Whether the browser is to keep the session when somebody closes it."""
+    """Whether the browser should keep the session after it is closed."""
 
     @property
     def challenge(self) -> str:
-        """Of PKCE, by the method S256."""
+        """The code challenge of PKCE, by the method S256."""
         digest = hashlib.sha256(self.verifier.encode()).digest()
         return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -58,7 +60,7 @@ class UnderWay:
         self._ids = ids
         self._vault = Vault(ids.secret())
         self._used: OrderedDict[str, int] = OrderedDict()
-        """States that came back, and until when they are remembered."""
+        """The states of finished sign-ons, and until when they are remembered."""
 
     def begin(
         self,
@@ -69,15 +71,15 @@ class UnderWay:
         user_id: int | None,
         stays: bool = False,
     ) -> tuple[SignOn, str]:
-        """A new one, and what its browser keeps."""
+        """Begin a sign-on. Return it, and the sealed text that the browser stores."""
         state, nonce = self._ids.secret(), self._ids.secret()
-        verifier = self._ids.secret() + self._ids.secret()  # 43 characters at least
+        verifier = self._ids.secret() + self._ids.secret()  # at least 43 characters
         until = math.ceil(self._clock.monotonic()) + SECONDS
         begun = SignOn(provider, state, nonce, verifier, back_to, next_path, session_id, user_id, until, stays)
         return begun, self._vault.seal(dumps(asdict(begun)))
 
     def end(self, kept: str, provider: str, state: str) -> SignOn | None:
-        """The one that comes back, the first time. None for any other."""
+        """Return the sign-on that comes back for the first time, or None for any other."""
         text = self._vault.unseal(kept) if kept.isascii() else None
         if text is None:
             return None

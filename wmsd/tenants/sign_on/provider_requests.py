@@ -1,4 +1,4 @@
-"""Asks a provider over HTTP, through the guarded client, and reads the JSON that it answers with."""
+"""HTTP requests to a provider, through the guarded client, and the reading of its JSON responses."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,20 +9,22 @@ from wmsd.base.strict_json import parse_json
 from wmsd.http_client.lazy_client import LazyClient
 
 WANTED_BYTES: Final = 128 * 1024
-"""Of an answer: the keys of large providers have some 20 kB."""
+"""The largest response in bytes. The keys of large providers have about 20 kB."""
 HEADERS: Final = {"Accept": "application/json", "User-Agent": "wmsd"}
 
 
 class NoAnswer(Exception):
-    """The provider gives no answer that can be used. The message is a sentence for the site admin."""
+    """The provider gives no usable response. The message is a sentence for the site admin."""
 
 
 class Refused(NoAnswer):
-    """It answers, and gives nothing: which is also what it says to a code that somebody has guessed."""
+    """The provider responds with an error. It also does so for a code that an attacker has guessed."""
 
 
 async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Raises NoAnswer, and Problem (503) when this machine lacks files, threads or memory."""
+    """Send a GET request and return the JSON object. Raise NoAnswer, and Problem (503) if this machine lacks
+    files, threads or memory.
+    """
     answer = await client.get(url, {**HEADERS, **(headers or {})})
     return _read(url, answer.status, answer.body, answer.error, answer.is_cut)
 
@@ -30,7 +32,7 @@ async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = 
 async def post(
     client: LazyClient, url: str, fields: Mapping[str, str], headers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Sends a form. Raises as `get` does."""
+    """Send a form and return the JSON object. Raise as `get`."""
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = await client.post(url, {**HEADERS, **form, **headers}, urlencode(fields).encode())
     return _read(url, answer.status, answer.body, answer.error, answer.is_cut)
@@ -57,7 +59,7 @@ def _object(url: str, body: bytes) -> dict[str, Any]:
 
 
 def _code(body: bytes) -> str:
-    """The error code of OAuth 2.0 (RFC 6749, section 5.2), if there is one."""
+    """Return the error code of OAuth 2.0 (RFC 6749, section 5.2) in words, or an empty text."""
     try:
         code = _object("", body).get("error")
     except NoAnswer:

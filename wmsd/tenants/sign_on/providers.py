@@ -1,4 +1,4 @@
-"""What the settings say of a provider: how it is asked, and who may come in."""
+"""The settings of a provider: how to connect to it, and who may sign in."""
 
 import re
 from typing import Annotated, Final, Self
@@ -43,11 +43,11 @@ def _abilities(values: list[str]) -> list[str]:
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # the settings build it
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # built with the settings
 
 
 class Rule(Table):
-    """What people get whose claim has a value. The first rule that fits decides."""
+    """The rights of people whose claim has a value. The first rule that fits decides."""
 
     claim: Annotated[
         str,
@@ -83,7 +83,7 @@ class Rule(Table):
 
     @property
     def granted(self) -> list[str]:
-        """The abilities, each set as its abilities."""
+        """The abilities of the rule, with each set replaced by its abilities."""
         return with_sets(self.abilities)
 
     @model_validator(mode="after")
@@ -154,12 +154,12 @@ class Provider(Table):
 
     @property
     def called(self) -> str:
-        """What people call it."""
+        """The display name of the provider."""
         return self.title or self.name
 
 
 def check_providers(providers: list[Provider]) -> list[Provider]:
-    """Raises ValueError when two have the same name."""
+    """Return the providers. Raise ValueError if two have the same name."""
     names = [provider.name for provider in providers]
     for name in names:
         if names.count(name) > 1:

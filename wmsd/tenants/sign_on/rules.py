@@ -1,4 +1,4 @@
-"""Who comes in through a provider, and with which rights. Pure: claims and users come in, a decision comes out."""
+"""The rules that decide who may sign in through a provider, and with which rights. This module has no I/O."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -10,13 +10,15 @@ from wmsd.tenants.sign_on.providers import Provider, Rule
 
 LONGEST_NAME: Final = 255
 SHOWN: Final = 100
-"""Characters of a claim that a sentence shows."""
+"""How many characters of a claim a sentence contains."""
 NO_EMAIL: Final = "Ask who runs the provider for a verified address, or a site admin to trust those that it says."
 UNLINK: Final = "Ask a site admin whether that is you, and to end the link."
 
 
 class Person(NamedTuple):
-    """Who the provider says it is. `email` is None where it says none that can be believed, and `doubt` why."""
+    """A person, as the provider describes the person. `email` is None if the provider names no trustworthy
+    address. `doubt` then says why.
+    """
 
     subject: str
     email: str | None
@@ -29,7 +31,7 @@ class Person(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why somebody is not let in, as the end of a sentence, and a sentence on what to do."""
+    """The reason why a person is not let in, as the end of a sentence, and a sentence on what to do."""
 
     because: str
     remedy: str
@@ -42,30 +44,34 @@ class Rights(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known here. `linked` is the user of the account at the provider. `same_email` is the one with its
-    e-mail address, who `has_other_account` if another account of the provider is linked with that user.
+    """The data of this installation about the person.
+
+    `linked` is the user who is linked with the account at the provider. `same_email` is the user with the same
+    e-mail address. `has_other_account` says that this user is linked with another account of the provider.
     """
 
     linked: User | None = None
     same_email: User | None = None
     has_other_account: bool = False
     companies: Mapping[str, int] | None = None
-    """Ids by code."""
+    """The ids of companies, by code."""
 
 
 class Decision(NamedTuple):
-    """Who comes in: the `user`, or a new one. None does when there is a `refusal`. `why` says it in a sentence."""
+    """The decision who is let in: the existing `user`, a new user, or, with a `refusal`, nobody. `why` gives the
+    reason as a sentence.
+    """
 
     person: Person
     judged: Sequence[tuple[Rule, str]]
-    """The rules, each with what it did."""
+    """All rules, each with its effect in words."""
     why: str
     refusal: Refusal | None = None
     user: User | None = None
     rights: Rights | None = None
-    """Those to be given now; None: the user keeps what there is."""
+    """The rights to give to the user now, or None if the user's rights stay."""
     is_linked: bool = False
-    """Whether the account is linked with the user already."""
+    """Whether the account is already linked with the user."""
 
     @property
     def is_new(self) -> bool:
@@ -73,12 +79,12 @@ class Decision(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """Whether anything is to be written before the user comes in."""
+        """Whether anything must be written before the user is let in."""
         return self.user is None or self.rights is not None or not self.is_linked
 
 
 def claim_value(claims: Mapping[str, Any], name: str) -> Any:
-    """The claim of this name, or what its dots lead to; None when there is none."""
+    """Return the claim with this name, or the value to which the dots in the name lead, or None."""
     if name in claims:
         return claims[name]
     found: Any = claims
@@ -88,7 +94,7 @@ def claim_value(claims: Mapping[str, Any], name: str) -> Any:
 
 
 def names_read(provider: Provider) -> set[str]:
-    """The claims that a decision looks at."""
+    """Return the names of the claims that a decision reads."""
     return {provider.email_claim, provider.name_claim, *(rule.claim for rule in provider.rules)}
 
 
@@ -113,7 +119,11 @@ def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, s
 
 
 def _mailbox(value: str) -> str | None:
-    """None also where letters beyond ASCII become those of another address, such as the sign for Kelvin a `k`."""
+    """Return the normalised address, or None if it is not valid.
+
+    Also return None if normalisation turns letters beyond ASCII into another address, for example the Kelvin sign
+    into a `k`.
+    """
     try:
         email = check_mailbox(value)
     except ValueError:
@@ -123,15 +133,18 @@ def _mailbox(value: str) -> str | None:
 
 
 def _is_verified(told: object) -> bool:
-    """The JSON true, or the text that some providers send in its place. 1 == True for Python, and is neither."""
+    """Return True for the JSON value true, and for the text that some providers send instead. The number 1 equals
+    True in Python, but is not accepted.
+    """
     return told is True or told == "true"
 
 
 def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[tuple[Rule, str]]]:
-    """The rule that decides, the codes of the companies, and what each rule did.
+    """Return the rule that decides, the codes of the companies, and the effect of each rule.
 
-    A user has one role and one list of abilities in all companies. So a later rule that fits adds its companies
-    only if it gives the same; otherwise somebody would get in one company what is meant for another.
+    A user has one role and one list of abilities in all companies. Therefore a later rule that fits adds its
+    companies only if it gives the same rights. Otherwise a user would get rights in one company that are meant for
+    another.
     """
     first: Rule | None = None
     codes: list[str] = []
@@ -157,7 +170,7 @@ def _fits(rule: Rule, claims: Mapping[str, Any]) -> bool:
 
 
 def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decision:
-    """Who comes in with these claims, and why, or why nobody does."""
+    """Decide who is let in with these claims, and give the reason."""
     person = person_of(provider, claims)
     rule, codes, told = judged(provider, claims)
     user, why, refusal = _user(provider, person, known)
@@ -174,7 +187,7 @@ def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decis
 
 
 def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None, str, Refusal | None]:
-    """The user that it is, how that is known, and why nobody may come in, if so."""
+    """Return the user of the person, how the user was identified, and a refusal if the person may not sign in."""
     if known.linked is not None:
         user, why = known.linked, f"This account is linked with the user {known.linked.email}."
     elif person.email is None:
@@ -191,7 +204,7 @@ def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None
 
 
 def _rights(rule: Rule, codes: Sequence[str], known: Known) -> Rights:
-    """Companies that are not here are left out."""
+    """Return the rights that the rule gives. Companies that do not exist here are left out."""
     ids = known.companies or {}
     return Rights(
         rule.role,
@@ -205,7 +218,9 @@ def rights_of(user: User) -> Rights:
 
 
 def refusal_sentence(provider: Provider, decision: Decision) -> str:
-    """For the person who is not let in: who it was, why, and what to do."""
+    """Return the message for a person who is not let in: the person's name at the provider, the reason, and what
+    to do.
+    """
     assert decision.refusal is not None
     because, remedy = decision.refusal
     who = decision.person.called[:SHOWN]

@@ -1,4 +1,4 @@
-"""Single sign-on: what goes in and what comes out."""
+"""The fields of single sign-on in requests and responses."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from wmsd.contract.fields import Code, Input, Model
 
 Kept = Annotated[str, Field(max_length=4096)]
 LONGEST_SAMPLE = 16 * 1024
-"""As a form it becomes up to three times as long."""
+"""The longest text of sample claims. As a form, the text becomes up to three times as long."""
 
 
 class ProviderShown(Model):
@@ -24,22 +24,24 @@ class Providers(Model):
 
 
 class Beginning(Input):
-    """`next_path`: where the person wants to go, an address of this service."""
+    """The begin of a sign-on. `next_path` is the page that the user wants, a path of this service."""
 
     next_path: Annotated[str, Field(max_length=500)] = ""
     stays: bool = False
-    """Whether the browser is to keep the session when somebody closes it."""
+    """Whether the browser should keep the session after it is closed."""
 
 
 class BegunSignOn(Model):
-    """Where the browser goes, and what it keeps meanwhile."""
+    """The URL for the browser, and the text that the browser stores until it comes back."""
 
     go_to: str
     kept: str
 
 
 class ComingBack(Input):
-    """What the browser kept, and what the provider sent it back with (RFC 6749, section 4.1.2; RFC 9207)."""
+    """The text that the browser stored, and the parameters with which the provider sent the browser back (RFC
+    6749, section 4.1.2; RFC 9207).
+    """
 
     kept: Kept
     state: Annotated[str, Field(max_length=500)] = ""
@@ -49,7 +51,7 @@ class ComingBack(Input):
 
 
 class SignedOn(Model):
-    """The secret of the session, for the browser's cookie, and where to go on."""
+    """The secret of the session, for the browser's cookie, and the next page."""
 
     secret: str
     next_path: str
@@ -70,11 +72,13 @@ class RuleTried(Model):
     companies: list[str]
     abilities: list[str]
     says: str
-    """What it did."""
+    """The effect of the rule."""
 
 
 class Tried(Model):
-    """Who would come in. Where `refusal` is null somebody would: the user, or a new one."""
+    """The result of a trial. If `refusal` is null, the person would be let in, as the existing user or a new
+    one.
+    """
 
     subject: str
     email: str | None
@@ -87,7 +91,7 @@ class Tried(Model):
     """Null: every company."""
     abilities: list[str]
     changes: bool
-    """Whether the role, companies or abilities of the user would be changed."""
+    """Whether the role, companies or abilities of the user would change."""
     missing_companies: list[str]
-    """Codes in the rules that are no company here."""
+    """Codes in the rules that no company here has."""
     rules: list[RuleTried]

@@ -1,4 +1,4 @@
-"""What signing on needs of its installation."""
+"""The objects that signing on needs."""
 
 import asyncio
 import logging
@@ -18,7 +18,9 @@ from wmsd.tenants.sign_on.providers import Provider
 
 LOG: Final = logging.getLogger("wmsd.sign_on")
 MOST_AT_ONCE: Final = 16
-"""Codes that are being exchanged. Each holds a request and a connection for as long as its provider takes."""
+"""How many codes may be exchanged at the same time. Each exchange occupies a request and a connection until its
+provider responds.
+"""
 
 
 class SignOnService:
@@ -27,13 +29,13 @@ class SignOnService:
     ) -> None:
         self.platform = platform
         self.complaints = RepeatedFailures(LOG, (NoAnswer,), clock.monotonic)
-        """A provider that fails does so for everybody who tries."""
+        """The log of failures. A provider that fails does so for every user."""
         self.under_way = UnderWay(clock, ids)
         self.providers = providers
         self._published = {each.name: Published(each, client, clock) for each in providers}
         self.exchanging = asyncio.Semaphore(MOST_AT_ONCE)
-        """Held while a code is exchanged. Nobody waits for it."""
+        """A semaphore, held while a code is exchanged. No request waits for it."""
 
     def published(self, name: str) -> Published:
-        """What the provider with this name publishes. Raises Problem (404)."""
+        """Return the published data of the provider with this name. Raise Problem (404)."""
         return or_not_found(self._published.get(name), f"provider as {name[:32]}")

@@ -1,4 +1,4 @@
-"""The SQL of the accounts at providers that users are linked with."""
+"""The SQL of the links between users and their accounts at providers."""
 
 from typing import Final
 
@@ -10,12 +10,12 @@ LINK: Final = "INSERT INTO sign_on_identities (issuer, subject, user_id, linked_
 
 
 def linked_user(tx: Transaction, issuer: str, subject: str) -> int | None:
-    """The id of the user that the account is linked with."""
+    """Return the id of the user who is linked with the account."""
     return tx.find_number(LINKED, (issuer, subject))
 
 
 def has_account(tx: Transaction, issuer: str, user_id: int) -> bool:
-    """Whether an account of this issuer is linked with the user."""
+    """Return True if an account of this issuer is linked with the user."""
     return tx.value(HAS_ACCOUNT, (issuer, user_id)) is not None
 
 
@@ -24,7 +24,7 @@ def link(tx: Transaction, issuer: str, subject: str, user_id: int) -> None:
 
 
 def unlink(tx: Transaction, user_id: int) -> int:
-    """Ends the links of a user; answers how many."""
+    """End the links of a user. Return how many there were."""
     return tx.execute("DELETE FROM sign_on_identities WHERE user_id = ?", (user_id,)).rowcount
 
 

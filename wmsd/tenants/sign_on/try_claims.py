@@ -1,4 +1,6 @@
-"""Tries claims: who would come in with them, and why. No provider is asked, and nothing is changed."""
+"""The trial of claims: who would be let in with them, and why. No provider is contacted, and nothing is
+changed.
+"""
 
 import base64
 import re
@@ -29,9 +31,9 @@ TOKEN: Final = re.compile(r"[\w-]+\.([\w-]+)\.[\w-]*", re.ASCII)
     max_body=64 * 1024,
 )
 async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]:
-    """Try who would come in with these claims.
+    """Try who would be let in with these claims.
 
-    The signature of an ID token is not looked at.
+    The signature of an ID token is not checked.
     """
     claims = _claims(body.claims)
 
@@ -44,7 +46,7 @@ async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]
 
 
 def _claims(text: str) -> Mapping[str, Any]:
-    """The claims in JSON, or in an ID token. Raises Problem (422)."""
+    """Return the claims in JSON, or in an ID token. Raise Problem (422)."""
     token = TOKEN.fullmatch(text.strip())
     try:
         raw = text.encode() if token is None else base64.urlsafe_b64decode(token[1] + "=" * (-len(token[1]) % 4))

@@ -1,1 +1,1 @@
-"""Sites: warehouses whose transport planner signs in with a bearer token of its own."""
+"""Sites: warehouses whose transport planner signs in with a separate bearer token."""

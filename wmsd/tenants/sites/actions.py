@@ -1,5 +1,5 @@
-"""The use cases of sites and their bearers, at the command line and at the pages of platform admins. A bearer is
-shown once; only its hash is stored.
+"""The use cases of sites and their bearer tokens, for the command line and for the pages of platform admins. A
+bearer token is shown only once, and only its hash is stored.
 """
 
 from typing import Any, Final
@@ -19,16 +19,16 @@ from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteFilters, SiteReco
 
 PREFIX: Final = "wmsds_"
 NEEDED_MODULES: Final = ("api", "outbound")
-"""Of its company: without them a site's bearer opens nothing."""
+"""The modules that the site's company needs. Without them, a bearer token of the site opens nothing."""
 
 
 def create_site(
     tx: Transaction, company_code: str, warehouse_id: int, warehouse_code: str, new: NewSite
 ) -> tuple[int, str]:
-    """Creates a site, and answers its id and token. The caller has checked that the warehouse is one of the
-    company's.
+    """Create a site, and return its id and bearer token. The caller has checked that the warehouse belongs to the
+    company.
 
-    Raises Problem (422) when the warehouse has a site already.
+    Raise Problem (422) if the warehouse already has a site.
     """
     company = company_of_code(tx, company_code)
     if store.of_warehouse(tx, company.id, warehouse_code) is not None:
@@ -49,14 +49,14 @@ def create_site(
 
 
 def site_of_warehouse(tx: Transaction, company_code: str, warehouse_code: str) -> TransportSite:
-    """Raises Problem (404)."""
+    """Return the site of a warehouse. Raise Problem (404)."""
     site = store.of_warehouse(tx, company_of_code(tx, company_code).id, warehouse_code)
     return or_not_found(site, f"site of {company_code} as {warehouse_code}")
 
 
 def rotate_site(tx: Transaction, site: TransportSite, at_once: bool) -> tuple[int, str]:
-    """Replaces the token, and answers the site's id and the new token. The previous one stays valid for another 24
-    hours, unless `at_once`.
+    """Replace the bearer token, and return the site's id and the new token. The previous token stays valid for
+    another 24 hours, unless `at_once` is true.
     """
     token = PREFIX + tx.ids.secret()
     store.rotate(tx, site.id, secret_hash(token), None if at_once else end_of_replaced(tx))
@@ -65,8 +65,8 @@ def rotate_site(tx: Transaction, site: TransportSite, at_once: bool) -> tuple[in
 
 
 def revoke_site(tx: Transaction, site: TransportSite) -> bool:
-    """Ends the site's tokens; answers whether there were any. The site stays, and `rotate_site` gives it a new
-    one.
+    """End the site's bearer tokens. Return True if there were any. The site stays, and `rotate_site` creates a new
+    token for it.
     """
     revoked = store.revoke(tx, site.id)
     _audit(tx, "site.revoke", site)
@@ -100,20 +100,26 @@ SITES: Final = record_list(
 
 @for_platform_admins(answer="record", returns=SiteRecord)
 def get_site_record(tx: Transaction, id: int) -> Record:
-    """Get a site, without its bearer."""
+    """Get a site, without its bearer token."""
     return SITES.one(tx, id)
 
 
 @for_platform_admins(answer="object", returns=MadeBearer, writes=True)
 def renew_site_bearer(tx: Transaction, id: int, body: Replacement) -> dict[str, Any]:
-    """Give a site a new bearer. It is shown only this once."""
+    """Create a new bearer token for a site.
+
+    The token is shown only once.
+    """
     _, token = rotate_site(tx, _site(tx, id), body.at_once)
     return new_bearer(tx, id, token)
 
 
 @for_platform_admins(answer="object", returns=Message, writes=True)
 def revoke_site_bearer(tx: Transaction, id: int) -> dict[str, Any]:
-    """End all bearers of a site. They are refused from the next request on."""
+    """Revoke all bearer tokens of a site.
+
+    The tokens are refused from the next request on.
+    """
     revoke_site(tx, _site(tx, id))
     return {"message": "The site's bearer is revoked."}
 
@@ -123,10 +129,10 @@ def _site(tx: Transaction, site_id: int) -> TransportSite:
 
 
 def new_bearer(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
-    """A new bearer, as MadeBearer shows it. Raises Problem (404)."""
+    """Return a new bearer token in the form of MadeBearer. Raise Problem (404)."""
     site = _site(tx, site_id)
     served = next((each for each in companies.companies(tx) if each.id == site.company_id), None)
-    company = or_not_found(served, "site")  # or else it is being deleted
+    company = or_not_found(served, "site")  # a company that is being deleted is not listed
     return {
         "id": site.id,
         "name": site.name,

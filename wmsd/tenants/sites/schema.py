@@ -1,4 +1,4 @@
-"""A site's fields."""
+"""The fields of a site."""
 
 from typing import Annotated, Literal
 
@@ -18,18 +18,18 @@ class SitePlace(Input):
 
 
 class SiteToMake(NewSite, SitePlace):
-    """The place comes first."""
+    """The fields to create a site. The company and the warehouse come first."""
 
 
 class SiteRecord(Recorded):
-    """A site as admins see it. Its bearer is shown only once, when it is made."""
+    """A site in the view of admins. Its bearer token is shown only once, when it is created."""
 
     name: str
     company_code: str
     warehouse_code: str
     status: Literal["active", "revoked"]
     previous_token_until: Timestamp | None
-    """Until when the bearer before works too."""
+    """The expiry of the previous bearer token, which also works until then."""
     last_used_at: Timestamp | None
     last_used_from: str | None
 
@@ -41,7 +41,7 @@ class SiteFilters(Query):
 
 
 class MadeBearer(Model):
-    """The new bearer of a site. It is shown only this once."""
+    """The new bearer token of a site. The token is shown only once."""
 
     id: Id
     name: str
@@ -49,4 +49,4 @@ class MadeBearer(Model):
     warehouse_code: str
     token: str
     modules_off: list[str]
-    """What keeps it from opening anything yet."""
+    """The modules that the company needs and that are off. Until they are on, the token opens nothing."""

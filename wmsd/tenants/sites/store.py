@@ -15,7 +15,7 @@ BEARERS: Final = f"""
 
 
 def bearers(tx: Transaction) -> list[Bearer[TransportSite]]:
-    """Every stored token, also replaced ones, which may have expired."""
+    """Return every stored bearer token, including replaced ones, which may have expired."""
     return [
         bearer_of(token_hash.hex(), expires_at, TransportSite(*site))
         for token_hash, expires_at, *site in tx.rows(BEARERS)
@@ -23,7 +23,9 @@ def bearers(tx: Transaction) -> list[Bearer[TransportSite]]:
 
 
 def caller_of_site(site: TransportSite) -> Caller:
-    """Who has a bearer of the site. It may use the site's company, by no ability."""
+    """Return the caller for a bearer token of the site. The caller may use the site's company, without any
+    ability.
+    """
     return Caller(Actor(f"site {site.name}"), frozenset(), frozenset({site.company_id}), site=site)
 
 
@@ -39,7 +41,7 @@ WAREHOUSES_OF: Final = "SELECT warehouse_id FROM sites WHERE company_id = ?"
 
 
 def warehouses_of(tx: Transaction, company_id: int) -> list[int]:
-    """The ids of the company's warehouses that are sites."""
+    """Return the ids of the company's warehouses that are sites."""
     return [warehouse_id for (warehouse_id,) in tx.rows(WAREHOUSES_OF, (company_id,))]
 
 
@@ -57,8 +59,8 @@ REVOKE: Final = """
 
 
 def rotate(tx: Transaction, site_id: int, token_hash: str, until: str | None) -> None:
-    """Replaces the token. The previous one is valid until `until`; None ends it now. The one before that ends in
-    any case.
+    """Replace the bearer token. The previous token is valid until `until`, or ends now if `until` is None. Any
+    older token ends.
     """
     tx.execute(
         ROTATE, {"id": site_id, "token_hash": bytes.fromhex(token_hash), "until": until, "now": tx.timestamp}
@@ -66,7 +68,7 @@ def rotate(tx: Transaction, site_id: int, token_hash: str, until: str | None) ->
 
 
 def revoke(tx: Transaction, site_id: int) -> bool:
-    """Ends the site's tokens; answers whether it had one."""
+    """End the site's bearer tokens. Return True if there were any."""
     return tx.execute(REVOKE, (tx.timestamp, site_id)).rowcount > 0
 
 
@@ -88,5 +90,7 @@ LIST: Final = """
 
 
 def sites(tx: Transaction) -> list[dict[str, Any]]:
-    """A list for people. Of the tokens it has only the status, and until when a replaced one is valid."""
+    """Return a list of sites for people. It has only the status of the tokens, and how long a replaced token is
+    valid.
+    """
     return tx.records(LIST, (tx.timestamp,))
