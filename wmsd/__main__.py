@@ -1,4 +1,4 @@
-"""`python -m wmsd`."""
+"""The entry point of `python -m wmsd`."""
 
 from wmsd.interfaces.cli.main import main
 

@@ -238,7 +238,7 @@ def test_a_file_stands_before_undo_and_list_in_no_command(tenant: Tenant) -> Non
 
 
 def test_undo_and_list_have_a_help_of_their_own(tenant: Tenant) -> None:
-    for name, sentence in {"undo": "Take the last import back", "list": "List the last imports"}.items():
+    for name, sentence in {"undo": "Undo the last import", "list": "List the latest imports"}.items():
         for arguments in (("import", name, "--help"), ("import", "--company", "X", name, "--help")):
             shown = tenant.home.run(*arguments)
             assert (shown.code, shown.err) == (0, "")

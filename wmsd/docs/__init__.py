@@ -1,1 +1,1 @@
-"""The user's guide, as Markdown; the program serves it at /docs."""
+"""The user's guide in Markdown, which the server publishes at /docs."""

@@ -1,4 +1,4 @@
-"""The command line: a file for each command.
+"""The command line, with one file for each command.
 
-Each command imports what it needs only when it runs, so that it starts fast.
+A command imports the modules that it needs only when it runs. This makes it start fast.
 """

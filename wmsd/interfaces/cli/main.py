@@ -1,4 +1,4 @@
-"""`wmsd`: the table of commands."""
+"""The program `wmsd`, and the table of its commands."""
 
 import gc
 import importlib
@@ -66,7 +66,10 @@ COMMANDS: Final = {
 
 
 GARBAGE_COLLECTION: Final = (10_000, 20, 20)
-"""Less often than Python's default: imports and requests make many short-lived objects and few cycles."""
+"""The thresholds of Python's garbage collector. Collections are rarer than by default.
+
+Imports and requests create many short-lived objects and few cycles.
+"""
 
 STARTS: Final = "The server is started with 'wmsd serve', as a service with 'systemctl start wmsd'."
 NEW_PASSWORD: Final = "Did you mean 'user reset-password'?"
@@ -81,25 +84,29 @@ OF_OTHERS: Final = {
     "restore": "Did you mean 'backup restore'?",
     "init": "Did you mean 'config init'? 'serve' makes the data.",
 }
-"""What is typed by those who know other programs, where a name that is like it would lead astray."""
+"""The hints for commands that people know from other programs.
+
+The most similar name of our own would be misleading.
+"""
 
 
 def open_those_closed() -> None:
-    """Lets those that the caller has closed lead nowhere (`serve >&-`). Otherwise Python has none, and the next
-    file that is opened takes the place: what is meant for a person would be written into it.
+    """Open /dev/null for each standard stream that the caller has closed (`serve >&-`).
+
+    Otherwise the next opened file gets the number of the stream, and messages for people would be written into it.
     """
     for number in range(len(NAMES)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # open() takes the lowest free number, which is this one
     for name, mode in NAMES.items():
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  (as long as it runs)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  (stays open)
 
 
 class Commands(click.Group):
-    """Has the names and the help of all commands, and imports only the one that runs."""
+    """A group that has the names and summaries of all commands, and imports only the command that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -107,7 +114,10 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Raises NoSuchCommand, which names the commands that are like a mistyped one. `help` is as --help."""
+        """Find the command in the arguments.
+
+        `help` works like --help. Raise NoSuchCommand, which suggests similar names.
+        """
         if args == ["help"]:
             click.echo(ctx.get_help())
             ctx.exit()
@@ -121,7 +131,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Raises NoSuchOption, which suggests none of those that the help does not name."""
+        """Run the command. Raise NoSuchOption, which suggests similar options but no hidden ones."""
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
@@ -133,7 +143,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # what is imported stays: looking through it again and again took a tenth of the start
+        gc.disable()  # imported objects stay alive, and scanning them repeatedly took a tenth of the start
         try:
             module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
         finally:
@@ -153,15 +163,15 @@ class Commands(click.Group):
 )
 @click.version_option(__version__, message="wmsd %(version)s", help="Show the version.")
 def wmsd() -> None:
-    """The warehouse service that a small site can own.
+    """Run wmsd, the warehouse service that a small site can own.
 
-    Everything is in one data folder: ./data, unless --data, WMSD_SERVER_DATA or the configuration file says
-    otherwise.
+    All data is in one data folder: ./data, unless --data, WMSD_SERVER_DATA or the configuration file names
+    another.
     """
 
 
 def main() -> None:
-    """Runs a command. Exit codes: 0 done, 1 failed, 2 not understood. Output is UTF-8 in every locale."""
+    """Run a command. Exit codes: 0 done, 1 failed, 2 not understood. The output is UTF-8 in every locale."""
     open_those_closed()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
@@ -175,5 +185,6 @@ def main() -> None:
             escape_controls(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}."),
             err=True,
         )
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing the rest at the end cannot fail again
+        # otherwise flushing the remaining output at exit would fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)

@@ -1,1 +1,1 @@
-"""Commands about the program itself."""
+"""Commands about the wmsd program: version, licences, shell completion, GraphQL schema."""

@@ -1,4 +1,4 @@
-"""`wmsd completion`."""
+"""The command `wmsd completion`."""
 
 import os
 from pathlib import Path
@@ -15,20 +15,20 @@ PLACES: Final = {
     "zsh": "zsh/site-functions/_wmsd",
     "fish": "fish/vendor_completions.d/wmsd.fish",
 }
-"""Of a user, in XDG_DATA_HOME."""
+"""The completion file of each shell, relative to the user's XDG_DATA_HOME."""
 VARIABLE: Final = "_WMSD_COMPLETE"
 ZSH: Final = "Let zsh look there: put `fpath=({folder} $fpath)` before `compinit` into ~/.zshrc."
 
 
 @click.group()
 def completion_command() -> None:
-    """Have the shell complete commands and options."""
+    """Set up the shell to complete commands and options."""
 
 
 @completion_command.command("install")
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
 def install(shell: str | None) -> None:
-    """Install the completion for SHELL, for this user. Without SHELL, for the one that is used."""
+    """Install the completion for SHELL, for the current user. Without SHELL, your login shell is used."""
     chosen = shell or Path(os.environ.get("SHELL", "")).name
     if chosen not in SHELLS:
         raise click.UsageError(f"Say for which shell: {', '.join(SHELLS)}.")
@@ -44,12 +44,12 @@ def install(shell: str | None) -> None:
 @completion_command.command("show")
 @click.argument("shell", type=click.Choice(SHELLS))
 def show(shell: str) -> None:
-    """Print the completion for SHELL, to put it where you want."""
+    """Print the completion script for SHELL, to install it elsewhere."""
     click.echo(script(shell))
 
 
 def script(shell: str) -> str:
-    from wmsd.interfaces.cli.main import wmsd  # which has this command too
+    from wmsd.interfaces.cli.main import wmsd  # imported here, because `wmsd` contains this command
 
     completing: type[ShellComplete] | None = get_completion_class(shell)
     assert completing is not None

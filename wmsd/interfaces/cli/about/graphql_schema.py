@@ -1,4 +1,4 @@
-"""`wmsd graphql`."""
+"""The command `wmsd graphql`."""
 
 import click
 

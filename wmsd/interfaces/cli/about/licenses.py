@@ -1,4 +1,4 @@
-"""`wmsd licenses`."""
+"""The command `wmsd licenses`."""
 
 import click
 
@@ -11,7 +11,7 @@ from wmsd.interfaces.cli.kit.command_line import json_option, say, say_text
 @click.option("--full", is_flag=True, help="Print the text of every licence.")
 @json_option
 def licenses_command(name: str | None, full: bool, as_json: bool) -> None:
-    """List the work of others in wmsd, with its licences; with NAME, print the licence of one.
+    """List the third-party components of wmsd with their licences; with NAME, print the licence of that component.
 
     wmsd itself has the MIT licence.
     """

@@ -1,4 +1,4 @@
-"""`wmsd version`."""
+"""The command `wmsd version`."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,8 @@ from wmsd import __version__
 def version_command(config: Path | None, data: Path | None, as_json: bool) -> None:
     """Show the version."""
     if as_json:
-        from wmsd.db.migrations import COMPANY, PLATFORM  # imported here: the version alone is quicker
+        # imported here, because the version alone starts faster without it
+        from wmsd.db.migrations import COMPANY, PLATFORM
 
         schemas = {kind.name: len(kind.scripts()) for kind in (PLATFORM, COMPANY)}
         click.echo(json.dumps({"name": "wmsd", "version": __version__, "schemas": schemas}))

@@ -1,1 +1,1 @@
-"""Commands that import and export files."""
+"""Commands that import and export CSV files."""

@@ -1,4 +1,4 @@
-"""`wmsd import`, `wmsd export`."""
+"""The commands `wmsd import` and `wmsd export`."""
 
 import os
 import secrets
@@ -45,11 +45,17 @@ from wmsd.warehouse.stock.counts import CountOutcome
 from wmsd.warehouse.stock.schema import Reason
 
 SPOOLED_BYTES = 16 * 1024 * 1024
-"""The bytes of an export in memory; a larger one is in a temporary file. So a slow reader holds up nothing."""
+"""How many bytes of an export are kept in memory; a larger export goes to a temporary file.
+
+The export is complete before it is printed, so a slow reader does not block the database.
+"""
 KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
-"""Wrapped here, because click would break the names at their hyphens."""
+"""The help line with the names of the kinds.
+
+The line is wrapped here, because click would break the names at their hyphens.
+"""
 OTHERS: Final = {"undo": import_undo.undo, "list": import_undo.show_list}
-"""What stands in the place of a kind and is none."""
+"""The subcommands whose names may stand in place of a kind."""
 DELIMITERS: Final = {name: delimiter for delimiter, name in DELIMITER_NAMES.items()}
 AS_GUESSED: Final = "  [default: as the file shows]"
 
@@ -82,21 +88,21 @@ def import_command(
 ) -> None:
     """Import a CSV file with records of one KIND; `-` reads standard input.
 
-    `wmsd import undo --company CODE` takes the last import back, and `wmsd import list` shows the last ones.
+    `wmsd import undo --company CODE` undoes the last import, and `wmsd import list` lists the latest imports.
 
     The first line names the columns, which are the field names of the resource. Columns such as client_code,
     partner_code, article_code and warehouse_code refer to other records by their codes. A row with a known code
     changes that record; a row with a new code creates one. When a column is missing, that field stays as it is.
-    Stock rows say how much there is now. Sales orders have a row for each line, and are moved to the status of
-    their rows. All rows are imported, or none; each error is shown with its row and column.
+    Stock rows state the quantity that is there now. Sales orders have a row for each line, and are moved to the
+    status in their rows. Either all rows are imported or none; each error is reported with its row and column.
 
-    Delimiter, encoding and decimal mark are as the file shows, and the import says what it found. A number such as
-    1.000 is never taken for 1 without --decimal point, nor 1,000 without --decimal comma.
+    wmsd detects the delimiter, the encoding and the decimal mark from the file, and reports them. A number such as
+    1.000 is read as 1 only with --decimal point, and 1,000 only with --decimal comma.
 
-    A stock-count may name lots and serials. Then the rows of an article in a warehouse must list all that is
-    there: lots and serials that they leave out are removed from stock. With --complete, articles without a row
-    count 0 in each warehouse that the file names. The import shows what it changes; look at that first, with
-    --dry-run.
+    A stock-count may name lots and serials. In this case the rows of an article in a warehouse must list all its
+    lots and serials there. Lots and serials that are left out are removed from stock. With --complete, articles
+    without a row count 0 in each warehouse that the file names. Use --dry-run first to see what the import
+    changes.
     """
     actor = PROGRAM if given["by"] is None else Actor(given["by"])
     options = _options(kind, complete=given["complete"] or None, reason=given["reason"])
@@ -112,7 +118,7 @@ def import_command(
         return await (company_database if changes_nothing else database_to_change)(installation, code)
 
     def to_look(database: Database) -> Staging:
-        """Only looks, and never keeps other writers waiting."""
+        """Return a staging area that only reads, and that never makes other writers wait."""
         return database.staging(actor, not KINDS[kind].importing().checks_all, folder)
 
     shown = (ToldProgress if given["tell_progress"] else ShownProgress)(kind, file)
@@ -147,7 +153,11 @@ def import_command(
 
 
 async def _tell_module_off(installation: Installation, code: str, kind: str) -> None:
-    """The pages refuse it. Here it may be meant: lists first, then the module."""
+    """Warn if the module of the kind is off for the company.
+
+    The pages refuse such an import. The command allows it, because a person may import first and switch on the
+    module later.
+    """
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     module = MODULE_OF.get(kind)
     if module is not None and module not in company.modules:
@@ -226,8 +236,10 @@ def _ask(
     options: Options,
     errors_file: Path | None,
 ) -> NoReturn:
-    """Ends the command with the question for the decimal mark, and the errors that do not depend on it."""
-    errors = Told()  # without room for a copy there is the question alone
+    """End the command with the question about the decimal mark, and with the errors that do not depend on the
+    answer.
+    """
+    errors = Told()  # without disk space for a copy, only the question is printed
     with suppress(StorageError), closing(opened()) as staging:
         errors = errors_anyway(staging, KINDS[kind], source, guessed.form, progress, options)
     progress.close()
@@ -236,7 +248,7 @@ def _ask(
 
 
 def _say_form(guessed: Guess) -> None:
-    """What was guessed, unless the file is written as this program does it."""
+    """Print the detected file format, unless it is the format that wmsd itself writes."""
     form = form_in_words(guessed.form)
     if form == {"encoding": "UTF-8", "delimiter": "comma", "decimal": "point"}:
         return
@@ -294,7 +306,7 @@ def _refuse_file(_: click.Context, __: click.Parameter, files: tuple[str, ...]) 
 def export_command(command_line: CommandLine, kind: str, code: str) -> None:
     """Write all records of one KIND as CSV on standard output.
 
-    `wmsd import` takes the file back unchanged.
+    `wmsd import` can read the file unchanged.
     """
 
     with SpooledTemporaryFile(SPOOLED_BYTES, "w+", encoding="utf-8", newline="") as spool:
@@ -312,34 +324,37 @@ REFUSED: Final = (
 
 
 def refuse_the_same(path: Path, file: IO[bytes]) -> None:
-    """Ends the command when the errors would overwrite the file that is imported, by whatever name or link."""
+    """End the command if `path` is the same file as the imported `file`, also through another name or a link."""
     try:
         read, written = os.fstat(file.fileno()), path.stat()
-    except (OSError, ValueError):  # no such file yet, or the input is none
+    except (OSError, ValueError):  # the errors file does not exist yet, or the input is not a file
         return
     if stat.S_ISREG(read.st_mode) and os.path.samestat(read, written):
         fail(REFUSED)
 
 
 def begin_errors_file(path: Path | None, file: IO[bytes]) -> None:
-    """Leaves no errors of an earlier run, as this one may end before it knows its own; and a file that cannot be
-    written is told before anything is done. `file` is the one that is imported. Raises OSError.
+    """Empty the errors file before the import starts. Raise OSError if the file cannot be written.
+
+    This removes the errors of an earlier run, and reports an unwritable file before any work. `file` is the
+    imported file.
     """
     if path is None:
         return
     refuse_the_same(path, file)
-    if path.is_file() or not path.exists():  # such as /dev/stdout is written once, at the end
+    if path.is_file() or not path.exists():  # a device such as /dev/stdout is written once, at the end
         write_whole([], path)
 
 
 def write_whole(errors: Iterable[Wrong], path: Path | None, more: int = 0) -> None:
-    """The whole file, or what was there before. `more`: how many errors were only counted. `path`: None where
-    nobody asked for a file. Raises OSError.
+    """Write the errors file completely, or leave the previous file unchanged. Raise OSError if writing fails.
+
+    `more` is the number of further errors that were only counted. With `path` None, nothing is written.
     """
     if path is None:
         return
-    path = path.resolve()  # a link stays one
-    if path.exists() and not path.is_file():  # such as /dev/stdout
+    path = path.resolve()  # a link stays a link, and its target is replaced
+    if path.exists() and not path.is_file():  # a device such as /dev/stdout
         with path.open("w", encoding="utf-8", newline="") as file:
             write_errors(errors, file, more)
         return
@@ -351,6 +366,7 @@ def write_whole(errors: Iterable[Wrong], path: Path | None, more: int = 0) -> No
             write_errors(errors, file, more)
         beside.replace(path)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None  # named as people know it
+        # the name that the user gave, not the temporary name
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         beside.unlink(missing_ok=True)

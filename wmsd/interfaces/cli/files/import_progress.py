@@ -1,4 +1,4 @@
-"""Shows the progress of an import at the terminal."""
+"""The display of an import's progress, for a terminal or for the server."""
 
 import math
 import os
@@ -21,11 +21,11 @@ from wmsd.imports.csv_rows import Unreadable
 from wmsd.interfaces.cli.kit.command_line import note
 
 LINES = 1000
-"""Between two looks how far a file is read."""
+"""How many lines are read between two updates of the progress bar."""
 TOLD = "rows "
-"""Begins a line that tells how many rows are done, of how many."""
+"""The prefix of a line that reports how many rows are done, and of how many."""
 TELL_SECONDS = 0.25
-"""Between two of them."""
+"""The shortest time between two such lines, in seconds."""
 PATIENCE_SECONDS = 5.0
 OTHERS_WAIT = (
     "The rows are being written. Until that is done other writes to this company's data wait; those that have "
@@ -34,9 +34,10 @@ OTHERS_WAIT = (
 
 
 class ShownProgress(Watch):
-    """Shows two bars, one after the other: bytes of the file that were read, then rows that were written.
+    """Two progress bars, one after the other: bytes of the file that were read, then rows that were written.
 
-    For a pipe, whose size is not known, it shows the number of lines. For a keyboard it shows no bar.
+    The size of a pipe is not known, so the number of lines is displayed instead. Input typed at a keyboard has no
+    bar.
     """
 
     def __init__(self, kind: str, file: IO[bytes]) -> None:
@@ -44,20 +45,24 @@ class ShownProgress(Watch):
         self._importing: Any = None
         self._open = ExitStack()
         self._found = _state(file)
-        """The file's size and time before it is read; None for a pipe."""
+        """The size and modification time of the file before it is read; None for a pipe."""
         self._impatience = Timer(PATIENCE_SECONDS, note, [OTHERS_WAIT])
         self._impatience.daemon = True
 
     def close(self) -> None:
-        """Ends the bars, so that what is told next has a line of its own."""
+        """End the bars, so that the next output starts on a new line."""
         self._impatience.cancel()
         self._open.close()
 
     @contextmanager
     def source(self) -> Iterator[IO[bytes]]:
-        """The file, or all that comes over a pipe: it is read more than once."""
+        """Yield the file, or a temporary copy of the data from a pipe.
+
+        The import reads the source more than once.
+        """
         if self._found is not None and self._found[0]:
-            with os.fdopen(os.dup(self._file.fileno()), "rb") as same:  # standard input cannot go back by itself
+            # seekable, also if the file is standard input
+            with os.fdopen(os.dup(self._file.fileno()), "rb") as same:
                 yield same
             return
         with TemporaryFile(prefix="wmsd-import-") as kept:
@@ -79,12 +84,15 @@ class ShownProgress(Watch):
             yield from lines
 
     def check_unchanged(self) -> None:
-        """Raises Unreadable when others wrote the file while it was read."""
+        """Raise Unreadable if another program changed the file while it was read."""
         if _state(self._file) != self._found:
             raise Unreadable("the file has changed while it was read. Import it again when it is complete.")
 
     def reading(self, texts: Generator[str, None, None], file: IO[bytes]) -> Generator[str, None, None]:
-        """Passes the lines of the file on, and shows how far it is. Close it. Raises Unreadable."""
+        """Yield the lines of the file, and update the progress bar.
+
+        The caller must close the generator. Raise Unreadable if the file changed.
+        """
         with closing(texts):
             yield from self._shown(texts, file)
         self.check_unchanged()
@@ -113,24 +121,29 @@ class ShownProgress(Watch):
         self._impatience.start()
 
     def committing(self) -> None:
-        """Ignores Ctrl-C from here on, because what is committed cannot be called interrupted. It ends soon."""
+        """Ignore Ctrl-C from now on, because a committed import must not be reported as interrupted.
+
+        The commit ends soon.
+        """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class ToldProgress(ShownProgress):
-    """Tells the server that has started the command, in lines, how many rows are done."""
+    """A progress report in lines of text, for the server that started the command."""
 
     _told_at = -math.inf
 
     def rows(self, done: int, of: int) -> None:
-        """Now and then, so that what it has said stays short, however many rows there are."""
+        """Print the number of rows that are done, at most once every TELL_SECONDS, so that the output stays
+        short.
+        """
         now = time.monotonic()
         if done >= of or now - self._told_at >= TELL_SECONDS:
             self._told_at = now
             click.echo(f"{TOLD}{done} {of}", err=True)
 
     def writing(self) -> None:
-        """Nobody looks at a terminal."""
+        """Print nothing, because no person is at the terminal."""
 
 
 def _state(file: IO[bytes]) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""`wmsd import undo`, `wmsd import list`."""
+"""The commands `wmsd import undo` and `wmsd import list`."""
 
 import json
 from contextlib import closing
@@ -32,15 +32,15 @@ MOST_LISTED = 20
 def undo(
     command_line: CommandLine, code: str, by: str | None, number: int | None, yes: bool, as_json: bool
 ) -> None:
-    """Take the last import back that has changed something: all of it, or nothing.
+    """Undo the last import that changed something: completely, or not at all.
 
-    It can be taken back while nothing was built on it. What was created is deleted, and what was changed is as
-    before; stock moves back by counter movements. Documents are not taken back: cancel them. It says
-    first which import that is, and asks.
+    An import can be undone as long as nothing builds on it. Records that it created are deleted, and records that
+    it changed get their previous values; stock is moved back by counter movements. Documents are not undone:
+    cancel them. The command first names the import, and asks for confirmation.
     """
     actor = PROGRAM if by is None else Actor(by)
     if command_line.folder.is_made:
-        command_line.folder.check_room()  # it may write as much as the import has
+        command_line.folder.check_room()  # the undo may write as much as the import did
     if by is None and not yes:
         number = _confirmed(command_line, code, number)
 
@@ -70,7 +70,10 @@ def undo(
 
 
 def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
-    """The number of the import that is to be taken back. One that cannot be is refused later, with its reason."""
+    """Ask for confirmation, and return the id of the import to undo.
+
+    If it cannot be undone, a later step refuses it with the reason.
+    """
 
     last = read_company(command_line, code, record.last_to_take_back)
     if last is None or number not in (None, last["id"]):
@@ -87,7 +90,7 @@ def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int 
 @json_option
 @with_installation
 def show_list(command_line: CommandLine, code: str, as_json: bool) -> None:
-    """List the last imports, the newest first."""
+    """List the latest imports, the newest first."""
     query = ImportQuery(sort="-id", per_page=MOST_LISTED)
 
     found = read_company(command_line, code, lambda tx: record.page(tx, query))

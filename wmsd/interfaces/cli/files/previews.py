@@ -1,4 +1,4 @@
-"""Shows the preview of an import."""
+"""The output of an import's preview, and sentences about a file to import."""
 
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,15 @@ MOST_ERRORS_SHOWN = 50
 
 
 def how_to_choose(error: Unreadable) -> str:
-    """The options that would read the file."""
+    """Return a sentence with the --encoding options that can read the file, or "" if there are none."""
     others = error.others if isinstance(error, WrongEncoding) else []
     return f" Say {' or '.join(f'--encoding {each}' for each in others)}." if others else ""
 
 
 def form_read(form: Form, sample: Sample | None, evidence: str | None) -> str:
-    """How the file was read. Where its encoding is a guess, whoever knows the names sees by a cell whether it is
-    right.
+    """Return a sentence that says how the file was read.
+
+    If the encoding was guessed, the sentence quotes a cell, so that the user can see if the guess is right.
     """
     words = form_in_words(form)
     because = "" if evidence is None else f" ({evidence})"
@@ -48,7 +49,7 @@ def _quoted(cell: str) -> str:
 
 
 def note_similar_codes(alike: list[Alike]) -> None:
-    """Codes that look alike: a warning, for they may be meant so."""
+    """Print a warning for each pair of codes that look alike. The codes may be intended, so this is no error."""
     for each in alike:
         where = ", which is there already" if each.other_line is None else f" in row {each.other_line}"
         note(
@@ -60,7 +61,10 @@ def note_similar_codes(alike: list[Alike]) -> None:
 
 
 def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) -> None:
-    """What is to be said at the end. `changes_nothing`: what it was, where it was no import."""
+    """Print the notes at the end of an import.
+
+    `changes_nothing` names a run that changes nothing, such as "dry run".
+    """
     if not has_rows:
         note(NO_ROWS)
     note_similar_codes(alike)
@@ -69,7 +73,7 @@ def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) ->
 
 
 def first_of(errors: Told, errors_file: Path | None) -> list[str]:
-    """The first errors, and where the others are."""
+    """Return the first errors as sentences, and where to find the other errors."""
     sentences = [each.text for each in errors.first[:MOST_ERRORS_SHOWN]]
     if (more := errors.in_all - len(sentences)) > 0:
         them = f"the first {len(errors.first)}" if errors.more else "all of them"
@@ -79,8 +83,9 @@ def first_of(errors: Told, errors_file: Path | None) -> list[str]:
 
 
 def question_sentences(guessed: Guess, errors: Told, errors_file: Path | None) -> list[str]:
-    """The question for the decimal mark, the errors that do not depend on it, and where they and the cells that
-    are asked about are.
+    """Return the question about the decimal mark, and the errors that do not depend on the answer.
+
+    If there is an errors file, the last sentence says what the file contains.
     """
     sentences = [_refusal(guessed)]
     if errors.in_all:
@@ -94,7 +99,10 @@ def question_sentences(guessed: Guess, errors: Told, errors_file: Path | None) -
 
 
 def _refusal(guessed: Guess) -> str:
-    """The question for the decimal mark. The mark that a cell of the file shows is named first."""
+    """Return the question about the decimal mark.
+
+    If a cell of the file shows a mark, this mark is offered first.
+    """
     is_shown = guessed.evidence is not None
     first, second = sorted(MARKS, key=lambda mark: is_shown and mark != guessed.form.decimal)
     return f"{guessed.question} Say --decimal {first} or --decimal {second}."
@@ -138,7 +146,7 @@ def _in_words(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines_in_words(lines: dict[str, Any]) -> str:
-    """The lines that a document loses and gets."""
+    """Return a text with the lines that the document loses (-) and gets (+)."""
     told = []
     for sign, named, more in (("-", lines["go"], lines["more_go"]), ("+", lines["come"], lines["more_come"])):
         told += [f"{sign} {each}" for each in named]

@@ -1,1 +1,1 @@
-"""What every command is made with: options, questions, tables, sentences."""
+"""The building blocks of all commands: options, questions, tables, sentences."""

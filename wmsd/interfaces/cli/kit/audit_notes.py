@@ -1,4 +1,7 @@
-"""Notes in the audit what a command has done to files of their own: after it, in a transaction of platform.db."""
+"""Audit entries for commands that change company files.
+
+Each entry is written after the change, in a transaction of platform.db.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -25,8 +28,10 @@ def audit(
     details: Mapping[str, object] | None = None,
     actor: Actor = PROGRAM,
 ) -> None:
-    """`run` opens the installation. `actor`: who asked for it at the pages; otherwise it is who is at the command
-    line. What was done stays done when the audit cannot be written.
+    """Write an audit entry. `run` opens the installation.
+
+    `actor` is the user at the pages who started the command; the default is the person at the command line. The
+    command's change stays in place if the audit cannot be written; a note reports this.
     """
     who = None if actor is PROGRAM else actor
 
@@ -48,14 +53,17 @@ def audit_import(
     counts: Mapping[str, int],
     actor: Actor,
 ) -> None:
-    """`act` is `import.run` or `import.undo`, with the kind of the records."""
+    """Write the audit entry of an import.
+
+    `act` is `import.run` or `import.undo`, followed by the kind of the records.
+    """
     name = "".join(each if each.isprintable() else "?" for each in printable(file_name))[:LONGEST_NAME]
     details: dict[str, Any] = {each: {"before": None, "after": count} for each, count in counts.items() if count}
     audit(partial(command_line.run_with, loan), act, f"{company_code} {name}", details, actor)
 
 
 def audit_fixes(command_line: CommandLine, fixed: Sequence[Mapping[str, Any]]) -> None:
-    """What `wmsd doctor --fix` has mended."""
+    """Write the audit entry of the problems that `wmsd doctor --fix` has fixed."""
     done = [str(each["fix"]) for each in fixed if each["done"]]
     if done and command_line.folder.is_made:
         more = [f"and {len(done) - MOST_NAMED} more"] if len(done) > MOST_NAMED else []

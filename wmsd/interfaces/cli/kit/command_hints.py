@@ -1,8 +1,8 @@
-"""Completes the commands that a sentence suggests: adds the --data and the --config that this command was given.
+"""Completion of the commands in a sentence, with the --data and --config of the running command.
 
-Every sentence passes here on its way to a person: those of commands, of the log, of alerts, and of pages that site
-admins read. Nobody else is told where the files of a server are: not other people, and no program over HTTP.
-So whoever writes a sentence names the command, its arguments and its own options, and neither of these two.
+Every sentence for a person passes through this module: output of commands, log lines, alerts, and pages for site
+admins. Other readers must not learn the paths of the server's files, so their sentences stay as they are.
+Therefore a sentence in the code names a command with its arguments and options, but without --data and --config.
 """
 
 import re
@@ -19,25 +19,32 @@ from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 SUGGESTED: Final = re.compile(
     r"(?<![\w/.-])wmsd (?P<command>[a-z]+(?:-[a-z]+)*)(?: (?P<other>[a-z]+(?:-[a-z]+)*))?"
 )
-"""The name of a program, and two words after it, of which the second may be an argument."""
+"""The word `wmsd` with up to two words after it; the second word may be a subcommand or an argument."""
 COMPLETED: Final = re.compile(r"""(?: --(?:data|config) (?:'[^']*'|"[^"]*"|[^\s'"])+)*""")
-"""Options that were added before, with values as a shell reads them."""
+"""The --data and --config options that the command already has, with values quoted as a shell reads them."""
 OPTIONS: Final = {"data": "--data", "config_file": "--config"}
-"""The options that say which installation is meant, by the names of their parameters."""
+"""The options that choose the installation, by the names of their parameters."""
 
 
 def complete_commands(text: str) -> str:
-    """The text with complete commands, for the command that runs now."""
+    """Return the text with its commands completed for the running command."""
     return command_completer()(text)
 
 
 def command_completer() -> Complete:
-    """What completes the commands of a text as this command needs it. Later it may be called on any thread."""
+    """Return a function that completes commands with the options of the running command.
+
+    The function may be called on any thread.
+    """
     return _by(_given(click.get_current_context(silent=True)))
 
 
 def completing_anywhere(data: Path, config_file: Path | None) -> Complete:
-    """As above, for pages and alerts: who reads them types in another folder and environment than the server's."""
+    """Return a function that completes commands with the paths of the server's files, for pages and alerts.
+
+    Their readers type the commands in another folder and environment than the server's, so the paths are always
+    added.
+    """
     files = {"--data": data} if config_file is None else {"--data": data, "--config": config_file}
     return _by({option: _quoted(file) for option, file in files.items()})
 
@@ -51,7 +58,10 @@ def _quoted(file: Path) -> str:
 
 
 def _given(context: click.Context | None) -> Mapping[str, str]:
-    """By option, what this command was given on its line: other commands find the environment as it did."""
+    """Return the values of --data and --config that were given on the command line, by option.
+
+    Values from the environment are left out, because the suggested command finds the same environment.
+    """
     if context is None:
         return {}
     return {
@@ -62,7 +72,10 @@ def _given(context: click.Context | None) -> Mapping[str, str]:
 
 
 def completed(text: str, given: Mapping[str, str]) -> str:
-    """The options follow the name of the command: where its arguments end, a sentence does not tell."""
+    """Return the text with the missing options added to its commands.
+
+    The options are inserted after the command's name, because a sentence does not show where its arguments end.
+    """
     end, parts = 0, []
     for found in SUGGESTED.finditer(text):
         place, known = command_in(found)
@@ -74,13 +87,18 @@ def completed(text: str, given: Mapping[str, str]) -> str:
         ]
         parts += [text[end:place], *missing]
         end = place
-    return text[:0].join([*parts, text[end:]])  # of the same kind: a page's text escapes what is added
+    return text[:0].join([*parts, text[end:]])  # keeps the type of `text`: Markup escapes the parts that are added
 
 
 def command_in(found: re.Match[str]) -> tuple[int, set[str]]:
-    """Where the name of the command ends, and its options, if it is one of those that act on an installation."""
+    """Return the position after the command's name, and the options of the command.
+
+    The options are empty if the command does not use an installation.
+    """
     from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
-    from wmsd.interfaces.cli.main import COMMANDS, wmsd  # imported here: it has the table of all commands
+
+    # imported here, because main has the table of all commands
+    from wmsd.interfaces.cli.main import COMMANDS, wmsd
 
     name, other = found["command"], found["other"] or ""
     context = click.Context(wmsd, resilient_parsing=True)

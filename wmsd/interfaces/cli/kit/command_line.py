@@ -1,4 +1,4 @@
-"""Shared by all commands: finds the installation, opens it, and reports failures."""
+"""Code that all commands share: it finds and opens the installation, prints results, and reports failures."""
 
 import asyncio
 import functools
@@ -49,48 +49,57 @@ class CommandLine:
     folder: DataFolder
     config_file: Path | None
     layers: Sequence[Layer] = ()
-    """What the settings come from."""
+    """The sources of the settings."""
     mistakes: Sequence[str] = ()
-    """In the settings, which are what could be read of them."""
+    """The errors in the settings. Settings with an error are left out of `settings`."""
     old_places: Sequence[str] = ()
-    """What is used in a place of an earlier version, and how to settle it."""
+    """Sentences about files that are used in the place of an earlier version, and what to do about them."""
     two_places: Sequence[str] = ()
-    """Where there are backups of this installation in two places, of which a server would use one."""
+    """Sentences about backups of this installation in two folders, of which a server would use only one."""
 
     @property
     def backups(self) -> Path:
-        """The folder of the backups."""
         return Path(self.settings.backup.folder)
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """Opens the data folder, which must exist, and does the work in it."""
+        """Run the work in the data folder, which must exist, and return its result."""
         with self.beside() as loan:
             return self.run_with(loan, work)
 
     def read(self, unit: Callable[[Transaction], Result], is_again: bool = False) -> Result:
-        """What the unit of work reads from `platform.db`. `is_again`: as `run_again`."""
+        """Return the result of a unit of work that reads `platform.db`.
+
+        With `is_again`, do not print the data folder again.
+        """
         run = self.run_again if is_again else self.run
         return run(lambda installation: installation.platform.read(unit))
 
     def write(self, unit: Callable[[Transaction], Result], is_again: bool = False) -> Result:
-        """Runs the unit of work in `platform.db`, and returns its result. `is_again`: as `run_again`."""
+        """Run the unit of work in `platform.db`, and return its result.
+
+        With `is_again`, do not print the data folder again.
+        """
         run = self.run_again if is_again else self.run
         return run(lambda installation: installation.platform.write(unit))
 
     def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """The same, without saying again which folder it is."""
+        """Run the work like `run`, without printing the path of the data folder again."""
         with beside_a_server(self.folder) as loan:
             return self.run_with(loan, work)
 
     @contextmanager
     def beside(self) -> Iterator[Loan | None]:
-        """While it lasts, no server runs, or the command may use the files that it borrows from the server."""
+        """Yield the loan of the running server, or None if no server runs.
+
+        With a loan, the command may use only files that it borrows from the server. Without a server, none can
+        start meanwhile. None is also yielded beside a server that shares its files with every process.
+        """
         self.find()
         with beside_a_server(self.folder) as loan:
             yield loan
 
     def run_with(self, loan: Loan | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """Does the work with `platform.db`, and what else it borrows of the server that lends."""
+        """Run the work with `platform.db` open, and with files that it borrows from a running server."""
         if loan is not None:
             loan.borrow(self.folder.platform_file)
         self.folder.open(backups=BackupsIn(self.backups))
@@ -109,12 +118,12 @@ class CommandLine:
         return asyncio.run(opened())
 
     def find(self) -> None:
-        """Prints the path of the data folder. Raises StorageError when it holds no data."""
+        """Print the path of the data folder. Raise StorageError if the folder holds no data."""
         self.say_folder()
         self.check_made()
 
     def check_made(self) -> None:
-        """Raises StorageError when the data folder holds no data."""
+        """Raise StorageError if the data folder holds no data."""
         self.folder.check_platform(BackupsIn(self.backups))
         if not self.folder.is_made:
             path = self.folder.path
@@ -132,16 +141,18 @@ class CommandLine:
             )
 
     def make_folder(self) -> None:
-        """Makes the data folder where there is none. Raises StorageError."""
+        """Create the data folder if it does not exist. Raise StorageError if this is not possible."""
         folder = self.folder
         if folder.is_made:
             return
-        from wmsd.maintenance.doctor.usable_folder import check_not_lost  # imported here, as above
+        # imported here, because few commands need it
+        from wmsd.maintenance.doctor.usable_folder import check_not_lost
 
         folder.check_platform(BackupsIn(self.backups))
         check_not_lost(folder, self.backups)
         folder.make_place()
-        folder.lock("no address")  # two who make it would each take the other's unfinished files for remains
+        # without the lock, two commands would delete each other's unfinished files as leftovers
+        folder.lock("no address")
         try:
             if not folder.is_made:
                 folder.make()
@@ -150,9 +161,7 @@ class CommandLine:
 
     @contextmanager
     def told_whose(self) -> Iterator[None]:
-        """Raises StorageError in place of a refusal by the system to use the data folder, where it is another
-        user's.
-        """
+        """Raise StorageError if access is denied because another user owns the data folder."""
         try:
             yield
         except PermissionError as error:
@@ -171,14 +180,14 @@ class CommandLine:
 
 
 def with_installation(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
-    """Adds --config and --data to a command, passes it its installation, and prints one line for each error."""
+    """Add --config and --data to a command, pass the installation to it, and print one line for each error."""
     return _installed(command, _by_settings)
 
 
 def with_installation_despite_errors(
     command: Callable[Concatenate[CommandLine, P], Result],
 ) -> Callable[P, Result]:
-    """For a command that helps where something is wrong: mistakes in the settings are told, and do not stop it."""
+    """Decorate a command like `with_installation`, but only print errors in the settings, and continue."""
     return _installed(command, _by_what_can_be_read)
 
 
@@ -186,7 +195,7 @@ Flags = Mapping[tuple[str, str], str]
 
 
 def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
-    """Raises SettingsError."""
+    """Raise SettingsError if the settings have an error."""
     layers = layers_of(file, flags)
     settings, told, two_of_data, two_of_backups = use_old_places(settings_of(layers), layers)
     if two_of_data:
@@ -213,7 +222,7 @@ def _installed(
         "--config",
         "config_file",
         metavar="FILE",
-        type=click.Path(readable=False, path_type=Path),  # why it cannot be read is said in our words
+        type=click.Path(readable=False, path_type=Path),  # our own sentence explains why the file cannot be read
         envvar="WMSD_CONFIG",
         help="Configuration file.  [default: ./config.toml, if there is one]",
     )
@@ -221,7 +230,7 @@ def _installed(
     @functools.wraps(command)
     def wrapped(*args: Any, config_file: Path | None, data: str | None, **options: Any) -> Result:
         try:
-            # One that is there and cannot be read, such as a link to a disk that is not mounted, is told of.
+            # A file that exists but cannot be read, such as a link to a disk that is not mounted, is reported.
             file = config_file or (DEFAULT_CONFIG if os.path.lexists(DEFAULT_CONFIG) else None)
             given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
             flags = {("server", key): value for key, value in given.items() if value is not None}
@@ -233,12 +242,12 @@ def _installed(
         except SettingsError as error:
             fail(str(error).splitlines())
         except StorageError as error:
-            fail([" ".join(str(error).split())])  # SQLite's reason may have several lines
+            fail([" ".join(str(error).split())])  # the text from SQLite may have several lines
         except STORAGE_FAILURES as error:
             fail([str(as_storage_error(error))])
         except UnicodeEncodeError:
             fail(["An argument is not UTF-8 text."])
-        except click.Abort:  # at a question, before anything was done
+        except click.Abort:  # raised at a question, before any change
             note("")
             fail(["Interrupted: nothing was changed."])
         except KeyboardInterrupt:
@@ -248,8 +257,8 @@ def _installed(
 
 
 def fail(sentences: Iterable[str]) -> NoReturn:
-    """Prints what is wrong and exits with 1."""
-    with suppress(OSError):  # the exit status tells it too
+    """Print the error sentences, and exit with status 1."""
+    with suppress(OSError):  # the exit status reports the failure as well
         for sentence in sentences:
             click.secho(
                 f"wmsd: {escape_controls(complete_commands(sentence))}",
@@ -260,21 +269,29 @@ def fail(sentences: Iterable[str]) -> NoReturn:
 
 
 def note(text: str, is_for_here: bool = True) -> None:
-    """Prints lines for the person at the terminal, on standard error: they are no part of the output, and nothing
-    fails where they cannot be written. `is_for_here`: commands in them are about the installation of this one.
+    """Print a note for the person at the terminal, on standard error.
+
+    Output errors are ignored, because a note is not part of the result. With `is_for_here`, commands in the text
+    are completed for this installation.
     """
     with suppress(OSError):
         say_text(complete_commands(text) if is_for_here else text, err=True)
 
 
 def say_text(text: str, err: bool = False) -> None:
-    """Prints lines for people. What others have named in them cannot steer the terminal."""
+    """Print text for people.
+
+    Control characters are escaped, because names from other users must not control the terminal.
+    """
     click.echo("\n".join(map(escape_controls, text.split("\n"))), err=err)
 
 
 @contextmanager
 def answer_needed_from(otherwise: str) -> Iterator[None]:
-    """For questions: says what to do where nobody answers. `otherwise`: the option that answers it."""
+    """End the command with a hint if a question inside the context gets no answer.
+
+    `otherwise` is the option that answers it.
+    """
     try:
         yield
     except click.Abort:
@@ -285,13 +302,13 @@ def answer_needed_from(otherwise: str) -> Iterator[None]:
 
 
 def end_line() -> None:
-    """After a question, where no terminal shows the end of the answer."""
+    """End the line after a question if standard input is not a terminal, which would have shown the line break."""
     if not sys.stdin.isatty():
         note("")
 
 
 def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:
-    """Prints a result: JSON for programs; for people, a table or a line for each field."""
+    """Print a result: JSON for programs; for people, a table or one line for each field."""
     if as_json:
         click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
     elif isinstance(shown, list):
@@ -303,7 +320,7 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
 
 
 def say_token(shown: Mapping[str, Any], as_json: bool) -> None:
-    """Prints a new token, among what `shown` has. People get it alone."""
+    """Print a new token: for people the token alone, as JSON all of `shown`."""
     if as_json:
         say(shown, as_json)
     else:
@@ -322,19 +339,19 @@ def _table(rows: list[dict[str, Any]], empty: str) -> None:
 
 
 def cell_text(value: Any) -> str:
-    """The value on one line, without control characters."""
+    """Return the value as text on one line, without control characters."""
     return escape_controls(_in_words(value))
 
 
 def _in_words(value: Any) -> str:
-    if isinstance(value, dict):  # an address, in its parts that are known
+    if isinstance(value, dict):  # an address: its known parts
         value = [part for part in value.values() if part is not None]
     if value is None or value == []:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return format(Decimal(repr(value)), "f")  # 0.000001, not 1e-06
+        return format(Decimal(repr(value)), "f")  # gives 0.000001 instead of 1e-06
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

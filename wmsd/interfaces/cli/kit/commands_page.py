@@ -1,4 +1,4 @@
-"""The guide's pages with every command, from the commands themselves."""
+"""The pages of the guide that describe every command, generated from the commands."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -16,9 +16,9 @@ OF_RECORDS: Final = frozenset(
         *("purchase-order", "reception", "return", "packaging", "webhook", "graphql", "billing"),
     )
 )
-"""They have a page of their own: with all commands one would be too heavy for a phone."""
+"""The commands on the page for records. One page with all commands would load too slowly on a phone."""
 SHARED: Final = frozenset({"--config", "--data", "--help"})
-"""Options of nearly every command, which are told of once."""
+"""Options of nearly every command, which the page describes only once."""
 ABOVE: Final = """# Commands
 
 The commands for whoever runs `wmsd`; those for the records of a company are on
@@ -37,7 +37,7 @@ every command is [on the page of the others](/docs/commands).
 """
 MARKS: Final = re.compile(r"([\\*_<>\[\]|~&])")
 KEPT_LINES: Final = "\b\n"
-"""What click has before lines that are not to be filled."""
+"""The mark that click needs before lines that must not be wrapped."""
 
 
 def commands_page() -> str:
@@ -49,7 +49,7 @@ def record_commands_page() -> str:
 
 
 def _page(above: str, has: Callable[[str], bool]) -> str:
-    from wmsd.interfaces.cli.main import wmsd  # which has the whole table, `wmsd serve` too
+    from wmsd.interfaces.cli.main import wmsd  # imported here, because it has the table of all commands
 
     lines = [above]
     context = click.Context(wmsd, info_name="wmsd", **wmsd.context_settings)
@@ -96,7 +96,7 @@ def _options(command: click.Command, context: click.Context) -> Sequence[str]:
 
 
 def _as_text(text: str) -> str:
-    """Text in which nothing is a mark of Markdown but the quotes of code."""
+    """Return the text with the special characters of Markdown escaped, except the backticks of code."""
     parts = text.split("`")
     parts[::2] = (MARKS.sub(r"\\\1", part) for part in parts[::2])
     return "`".join(parts)
@@ -106,4 +106,4 @@ COMMANDS: Final = {
     "commands": Source("Commands", commands_page),
     "record-commands": Source("Commands for records", record_commands_page),
 }
-"""The pages by their names."""
+"""The pages of commands, by name."""

@@ -1,4 +1,4 @@
-"""Shared by the commands that act on one company's data."""
+"""Code that the commands for one company's data share."""
 
 import logging
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from wmsd.tenants.companies import actions as companies
 Result = TypeVar("Result")
 MOST_SHOWN: Final = 200
 Option = Callable[[Any], Any]
-"""Adds an option or an argument to a command."""
+"""A decorator that adds an option or an argument to a command."""
 
 company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 paging_options: Final[tuple[Option, ...]] = (
@@ -36,7 +36,10 @@ paging_options: Final[tuple[Option, ...]] = (
 
 
 def options_of(*options: Option) -> Option:
-    """Adds the options to a command in this order; decorators are applied from the last to the first."""
+    """Return a decorator that adds the options to a command in this order.
+
+    Python applies decorators from the last to the first.
+    """
 
     def give(command: Any) -> Any:
         for option in reversed(options):
@@ -47,14 +50,17 @@ def options_of(*options: Option) -> Option:
 
 
 def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, empty: str) -> None:
-    """Prints a page of a list and, for people, its place in the list."""
+    """Print a page of a list and, for people, the position of the page in the list."""
     say(rows, as_json, f"There is no page {page}: there are {total} in all." if page > 1 and total else empty)
     if rows and len(rows) < total and not as_json:
         note(f"{len(rows)} of {total}; page {page}. See --page.")
 
 
 async def company_database(installation: Installation, code: str) -> Database:
-    """The company's database. Raises StorageError with the reason that a server would log."""
+    """Return the company's database.
+
+    Raise StorageError if it cannot be opened, with the reason that a server would log.
+    """
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     try:
@@ -64,14 +70,20 @@ async def company_database(installation: Installation, code: str) -> Database:
 
 
 async def company_in_use(installation: Installation, code: str) -> tuple[Company, Database]:
-    """The company as it is when its file is in use here, which a freeze waits for, and its database."""
+    """Return the company and its open database.
+
+    The company is read after its file is open. A freeze waits for open files, so the returned state stays valid.
+    """
     database = await company_database(installation, code)
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     return company, database
 
 
 async def database_to_change(installation: Installation, code: str) -> Database:
-    """As `company_database`, for a command that changes it. Raises Problem too when the company is frozen."""
+    """Return the company's database for a command that changes it.
+
+    Raise StorageError as `company_database` does, or Problem if the company is frozen.
+    """
     company, database = await company_in_use(installation, code)
     check_not_frozen(company)
     return database
@@ -80,7 +92,7 @@ async def database_to_change(installation: Installation, code: str) -> Database:
 async def write_audited(
     installation: Installation, database: Database, unit: Callable[[Transaction], tuple[Result, Entry | None]]
 ) -> Result:
-    """Runs the unit of work in the company's file, and then writes the entry that it gives into the audit."""
+    """Run the unit of work in the company's file, then write the entry that it returns to the audit."""
     result, entry = await database.write(unit)
     if entry is not None:
         await write_audit_entry(installation.platform, entry)
@@ -88,11 +100,11 @@ async def write_audited(
 
 
 class Undone(Exception):
-    """Ends a dry run, so that nothing that it did is kept."""
+    """The exception that ends a dry run, so that its changes are rolled back."""
 
 
 def read_company(command_line: CommandLine, code: str, unit: Callable[[Transaction], Result]) -> Result:
-    """What the unit of work reads from the company's file, for as long as it takes."""
+    """Return the result of a unit of work that reads the company's file, however long it takes."""
 
     async def work(installation: Installation) -> Result:
         return await (await company_database(installation, code)).read_long(unit)
@@ -107,8 +119,9 @@ def write_company(
     dry_run: bool = False,
     needs_room: bool = True,
 ) -> Result:
-    """Runs the unit of work in the company's file, and returns its result. After a dry run nothing is changed.
-    `needs_room`: raises StorageError where the disk has no room for a request either.
+    """Run the unit of work in the company's file, and return its result. A dry run changes nothing.
+
+    With `needs_room`, raise StorageError if the disk is too full for requests too.
     """
     results: list[Result] = []
 

@@ -1,4 +1,4 @@
-"""Warns at the start about settings that expose the server, although they are allowed."""
+"""Warnings when the server starts with settings that are allowed but expose it."""
 
 import ipaddress
 import os
@@ -33,7 +33,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_open_to_others(path: Path) -> bool:
-    """Whether the group or others may read it."""
+    """Return True if the group or all users may read the file."""
     try:
         return bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
     except OSError:

@@ -1,4 +1,7 @@
-"""Options of commands that follow from the declared fields of a model: a new field appears by itself."""
+"""Command options that are generated from the declared fields of a model.
+
+A new field gets its option automatically.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -22,13 +25,13 @@ Schema = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class FieldOption:
     path: str
-    """That of the field, such as `address.city`."""
+    """The path of the field, such as `address.city`."""
     declared: FieldInfo | None
-    """None for a parameter of a list."""
+    """The declared field; None for a parameter of a list."""
     schema: Schema
     is_required: bool = False
     reference: Reference | None = None
-    """What a field refers to that holds an id: people name the record by its code."""
+    """The records whose ids the field holds. People name such a record by its code."""
 
     @property
     def option(self) -> str:
@@ -53,7 +56,7 @@ class FieldOption:
         return f"  [default: {value}]" if isinstance(value, str | int | float) and value is not False else ""
 
     def decorator(self) -> Callable[[Any], Any]:
-        """Adds the option to a command."""
+        """Return a decorator that adds the option to a command."""
         given: dict[str, Any] = {"help": self.says, "required": self.is_required}
         match self.schema:
             case {"type": "boolean"}:
@@ -72,7 +75,11 @@ class FieldOption:
         return click.option(self.option, self.parameter, **{**given, "help": given["help"] + self.default})
 
     def read(self, given: Any) -> object:
-        """The value that was given. An empty text is none. Raises ValueError with a sentence."""
+        """Return the given value, converted to the field's type.
+
+        An empty text becomes None if the field is optional. Raise ValueError with a sentence if the value cannot
+        be read.
+        """
         if isinstance(given, bool) or self.declared is None:
             return given
         if isinstance(given, tuple):
@@ -83,7 +90,7 @@ class FieldOption:
 
 
 def options_of_body(operation: Operation) -> tuple[FieldOption, ...]:
-    """Those of the fields of its body."""
+    """Return the options for the fields of the operation's body."""
     model = operation.body
     assert model is not None
     required = set(model.model_json_schema().get("required", ()))
@@ -103,7 +110,7 @@ def _options(
 
 
 def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    """The model of which the field holds one, such as an address."""
+    """Return the model of the field's value, such as an address, or None if the value is not a model."""
     plain = csv_cells.plain_type(field)
     return plain if isinstance(plain, type) and issubclass(plain, BaseModel) else None
 
@@ -111,7 +118,7 @@ def _model_in(field: FieldInfo) -> type[BaseModel] | None:
 def options_of_query(
     model: type[BaseModel], names: Iterable[str], references: References = DIRECTORY
 ) -> tuple[FieldOption, ...]:
-    """Those of these parameters of a list."""
+    """Return the options for the named parameters of a list."""
     schemas = properties_of(model)
     return tuple(
         FieldOption(name, None, {**schemas[name], "default": None}, reference=references.get(name))
@@ -122,7 +129,7 @@ def options_of_query(
 def values_of_options(
     options: tuple[FieldOption, ...], parameters: Mapping[str, Any]
 ) -> tuple[dict[str, object], FieldErrors]:
-    """The values by the paths of the fields that were given, and a sentence for each that cannot be read."""
+    """Return the given values by field path, and the errors of values that cannot be read, by field path too."""
     values: dict[str, object] = {}
     errors: FieldErrors = {}
     for each in options:

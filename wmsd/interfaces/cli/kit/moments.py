@@ -1,4 +1,4 @@
-"""Moments as people give them at the command line: so long ago, a day, or a moment with its offset."""
+"""Moments on the command line: a time ago such as 30m, a day, or a moment with its offset from UTC."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ FORMS: Final = "30m, 1h or 2d ago, a day (UTC), or a moment such as 2026-11-20T1
 
 
 def read(text: str, now: datetime) -> datetime:
-    """Raises ValueError and OverflowError."""
+    """Return the moment that the text gives. Raise ValueError or OverflowError if the text is not a moment."""
     if ago := AGO.fullmatch(text):
         return now - timedelta(**{UNITS[ago[2]]: int(ago[1])})
     if timestamps.DAY.fullmatch(text):
@@ -40,7 +40,10 @@ class Moment(click.ParamType[datetime]):
 
 
 def moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
-    """An option whose value is in the form of records, so that comparing texts compares moments."""
+    """Return an option for a moment.
+
+    The option's value is a text in the format of records, so that texts compare as moments do.
+    """
     return click.option(name, type=Moment(), metavar="TIME", callback=_as_text, help=f"{help_text}: {FORMS}.")
 
 

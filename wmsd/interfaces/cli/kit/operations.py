@@ -1,6 +1,6 @@
-"""Runs operations at the command line: the same ones as people do at the pages, by a caller who may do everything.
+"""Code that runs the operations of the pages from the command line, and words their errors.
 
-Here too: what is said of what they refuse, in the words of the command.
+The caller of the operations has all rights.
 """
 
 import os
@@ -27,17 +27,21 @@ LONGEST_NAME: Final = 64
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 RESET_PASSWORD: Final = "wmsd user reset-password"
 OF_VALUE: Final = ("is taken", "is not a", "is not known")
-"""Begins what is said of a value, such as a code that something else has, or that nothing has: it is named."""
+"""How an error about a value begins, such as a code that is taken or unknown.
+
+The value is printed before such an error.
+"""
 FIELD: Final = "field_"
-"""Begins the name of a parameter that gives the field of this name, where another parameter has that name too, or
-where errors are not to name its value.
+"""The prefix of a parameter for a field.
+
+The prefix is used if another parameter has the field's name, or if errors must not print the value.
 """
 OF_CODES: Final = re.compile("_codes?$")
-"""What a field is called after, and its option is not."""
+"""The end of a field's name that the name of its option does not have."""
 
 
 def at_the_command_line() -> Actor:
-    """Who the audit says it was: the user of the system, and who became it by sudo."""
+    """Return the actor for the audit: the Unix user, and the user who called sudo, if any."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -48,7 +52,7 @@ def at_the_command_line() -> Actor:
 
 
 async def act(installation: Installation, operation: Operation, **given: Any) -> Any:
-    """What the operation on the installation answers. Raises Problem."""
+    """Run the operation on the installation and return its answer. Raise Problem if the operation is refused."""
     database = installation.platform
     do = database.write if operation.writes else database.read
     if "caller" in operation.takes:
@@ -57,8 +61,9 @@ async def act(installation: Installation, operation: Operation, **given: Any) ->
 
 
 def needed_id(tx: Transaction, found: int | None, noun: str, table: str, typed: str, lists: str) -> int:
-    """The id that was found by the code that is typed. Raises Problem (404) where none was. `lists`: the command
-    that lists the records, with its options.
+    """Return `found`, or raise Problem (404) if it is None.
+
+    `typed` is the code that was looked up, and `lists` is the command that lists the records, with its options.
     """
     if found is not None:
         return found
@@ -69,20 +74,21 @@ def needed_id(tx: Transaction, found: int | None, noun: str, table: str, typed: 
 
 
 def typed_sentences(problem: Problem) -> list[str]:
-    """What is wrong, in the words of the command that runs."""
+    """Return the errors of the problem as sentences, in the words of the running command."""
     sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
     return [_with_commands(each) for each in sentences or [problem.message]]
 
 
 def _with_commands(sentence: str) -> str:
-    """With what to type in place of the ways at the pages."""
+    """Return the sentence with commands in place of references to the pages."""
     told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
     return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
 
 
 def _as_typed(path: str, text: str) -> str:
-    """The option or argument of this command that has given the field, with its value where it may be repeated and
-    the sentence does not begin with it. The path itself where none has.
+    """Return the option or argument of the running command that gave the field, or `path` if there is none.
+
+    The value is added if the option may be repeated and `text` does not begin with the value.
     """
     field, _, number = path.partition(".")
     context = click.get_current_context(silent=True)
@@ -103,13 +109,13 @@ def _as_typed(path: str, text: str) -> str:
 
 
 def _begins_with_one(text: str, values: Sequence[object]) -> bool:
-    """Whether the sentence names one of the values itself, or a code of several in one value."""
+    """Return True if the text begins with one of the values, or with one of several codes in a value."""
     first, _, _ = text.partition(" ")
     return any(text.startswith(f"{each} ") or first in SEPARATORS.split(str(each)) for each in values)
 
 
 def _name(given: click.Parameter) -> str:
-    """As people type it."""
+    """Return the option or argument as people type it."""
     if isinstance(given, click.Option):
         return given.opts[0]
     return given.human_readable_name.strip("[].")

@@ -1,4 +1,4 @@
-"""Shows how far long work is: on a terminal, or to the server that has started it."""
+"""The progress of long work, for a terminal or for the server that started the work."""
 
 import json
 import sys
@@ -12,12 +12,12 @@ import click
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
 
 LEAST_SECONDS: Final = 0.25
-"""Between two lines about the same."""
+"""The shortest time between two lines about the same work, in seconds."""
 
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Tell]:
-    """Shows nothing where no terminal is."""
+    """Yield a function that updates a progress bar. Without a terminal, the function does nothing."""
     if not sys.stderr.isatty():
         yield silent
         return
@@ -31,7 +31,10 @@ def progress_bar(label: str) -> Iterator[Tell]:
 
 
 def to_server(doing: str) -> Tell:
-    """Writes a line of JSON on standard output, now and then, and for each new name."""
+    """Return a function that reports progress as lines of JSON on standard output.
+
+    The function prints a line for each new name, and for the same name at most one line every LEAST_SECONDS.
+    """
     last: tuple[str, float] = "", 0.0
 
     def tell(progress: Progress) -> None:
@@ -45,7 +48,7 @@ def to_server(doing: str) -> Tell:
 
 
 def say_line(line: dict[str, Any]) -> None:
-    """A line of JSON on standard output. Where nobody listens any more, the work goes on."""
+    """Print a line of JSON on standard output. If nobody reads the output any more, the work continues."""
     with suppress(OSError):
         sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
         sys.stdout.flush()

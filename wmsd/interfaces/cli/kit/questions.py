@@ -1,4 +1,4 @@
-"""Questions before what cannot easily be taken back."""
+"""Questions before a change that cannot easily be undone."""
 
 from typing import Final
 
@@ -11,7 +11,10 @@ yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
 def confirm(question: str) -> None:
-    """Ends the command with 1 unless somebody says yes. Scripts, which have no terminal, give --yes."""
+    """Ask the question, and exit with status 1 unless the answer is yes.
+
+    Scripts have no terminal and use --yes.
+    """
     with answer_needed_from("--yes"):
         is_agreed = click.confirm(question, err=True)
     if not is_agreed:

@@ -1,4 +1,4 @@
-"""What records refer to by id, and people name by its code."""
+"""References to records that are stored as ids, and that people give as codes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
@@ -16,7 +16,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reference:
-    """Records that others refer to by id and people by code. `listed_by` is the command that lists them."""
+    """A kind of record that others refer to by id and people by code.
+
+    `listed_by` is the command that lists the records.
+    """
 
     noun: str
     table: str
@@ -25,13 +28,16 @@ class Reference:
     codes: Callable[[Transaction, Collection[int]], Mapping[int, str]]
 
     def id_of(self, tx: Transaction, code: str, company: str) -> int:
-        """The id of the record with this code. Raises Problem (404) that names the command to list the records."""
+        """Return the id of the record with this code.
+
+        Raise Problem (404), which names the command that lists the records.
+        """
         lists = f"{self.listed_by} --company {company}"
         return needed_id(tx, self.find(tx, code), self.noun, self.table, code, lists)
 
 
 References = Mapping[str, Reference]
-"""By the field that has the id, such as `partner_id`."""
+"""The references by the field that holds the id, such as `partner_id`."""
 
 
 def reference_to(kind: Referred) -> Reference:
@@ -66,7 +72,7 @@ ARTICLE: Final = Reference(
 
 
 def with_codes(tx: Transaction, references: References, records: Sequence[Row]) -> list[Row]:
-    """The records for people: each reference by its code, and articles without their ids."""
+    """Return the records for people: with codes in place of ids, and without the ids of articles."""
     codes: dict[str, Mapping[int, str]] = {}
     for field, reference in references.items():
         ids = {record[field] for record in records if record.get(field) is not None}

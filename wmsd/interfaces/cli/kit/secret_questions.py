@@ -1,4 +1,4 @@
-"""Asks at a terminal for the recovery phrase or the passphrase of an archive."""
+"""The question at a terminal for the recovery phrase or the passphrase of an archive."""
 
 import sys
 from collections.abc import Callable
@@ -11,8 +11,10 @@ from wmsd.maintenance.keys.passphrases import NotOpened
 
 
 def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Callable[[str], None]) -> None:
-    """Asks until `open_with`, which raises NotOpened, takes the answer, or until somebody answers nothing. `what`
-    is secret, and `otherwise` says what an empty answer does. Asks nothing without a terminal.
+    """Ask for the secret until `open_with` accepts the answer, or until the answer is empty.
+
+    `open_with` raises NotOpened if the answer is wrong. `what` names the secret content of the archive, and
+    `otherwise` says what an empty answer does. Without a terminal nothing is asked.
     """
     if not sys.stdin.isatty():
         return
@@ -28,6 +30,9 @@ def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Cal
 
 
 def _typed(name: str, is_hidden: bool) -> str:
-    """A phrase of twelve words is typed in sight: nobody types it right otherwise."""
+    """Return the typed answer.
+
+    A recovery phrase of twelve words is visible, because nobody types it correctly otherwise.
+    """
     with answer_needed_from("--passphrase-file FILE"):
         return str(click.prompt(name, default="", show_default=False, hide_input=is_hidden, err=True)).strip()

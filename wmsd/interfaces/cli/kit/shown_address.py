@@ -1,4 +1,4 @@
-"""The address of the server, as people open it."""
+"""The address at which people open the server."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ from wmsd.interfaces.cli.kit.exposure_warnings import is_loopback
 
 
 def address_for_people(address: str, listen: str) -> str:
-    """The address for people: that in the LAN, when the server listens in every network."""
+    """Return the address for people: the machine's address in the LAN if the server listens on all networks."""
     host, _ = place_of(listen)
     if host not in (EVERY_IPV4, EVERY_IPV6):
         return address
@@ -19,7 +19,11 @@ def address_for_people(address: str, listen: str) -> str:
 
 
 def address_of_links(command_line: CommandLine) -> str:
-    """As set, or of the running server, or of the one that the settings describe. Says so when none runs."""
+    """Return the address for links.
+
+    The address is the configured one, else that of the running server, else the one that the settings give. If no
+    server runs, a note says so.
+    """
     server, settings = command_line.folder.server(), command_line.settings.server
     if server is None:
         note("No server runs now; the link works when it does.")
@@ -32,5 +36,5 @@ def address_of_links(command_line: CommandLine) -> str:
 
 
 def is_of_this_machine(address: str) -> bool:
-    """Whether nobody else can open it."""
+    """Return True if the address can be opened on this machine only."""
     return is_loopback(urlsplit(address).hostname or "")

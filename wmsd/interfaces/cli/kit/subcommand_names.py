@@ -1,4 +1,4 @@
-"""A command in which the name of another one may stand in the place of its first argument."""
+"""A command whose first argument may also be the name of a subcommand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,10 @@ import click
 
 
 class WithOthers(click.Command):
-    """No group, so that the first argument may stand anywhere among the options."""
+    """A command with subcommands.
+
+    The class is no click group, so that the first argument may be anywhere among the options.
+    """
 
     def __init__(self, *args: Any, others: Mapping[str, click.Command], **more: Any) -> None:
         super().__init__(*args, **more)
@@ -23,8 +26,9 @@ class WithOthers(click.Command):
         return self.others[name].make_context(f"{info_name} {name}", args, parent, **extra)
 
     def _other(self, args: list[str], parent: click.Context | None) -> str | None:
-        """The name of the command that is meant, if it is another one."""
-        # The other has options of its own. The parent says how help is asked for, which click remembers.
+        """Return the name of the subcommand that is meant, or None if the command itself is meant."""
+        # The arguments may contain options of the subcommand. The parent context knows the help options of the
+        # program.
         context = click.Context(self, parent, resilient_parsing=True, ignore_unknown_options=True)
         try:
             given, _, _ = self.make_parser(context).parse_args([*args])

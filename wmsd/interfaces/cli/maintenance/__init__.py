@@ -1,1 +1,1 @@
-"""Commands that keep an installation: backups, recovery, the doctor, upgrades."""
+"""Commands that maintain an installation: backups, recovery, the doctor, upgrades."""

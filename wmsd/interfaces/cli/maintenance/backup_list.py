@@ -1,4 +1,4 @@
-"""The rows of `wmsd backup list`: what the manifests say."""
+"""The rows of `wmsd backup list`, read from the manifests of the archives."""
 
 import shlex
 from pathlib import Path
@@ -16,7 +16,7 @@ DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "
 
 
 def row_of(path: Path, own: str | None) -> dict[str, Any]:
-    """`own`: the id of this installation."""
+    """Return the row of an archive. `own` is the id of this installation, or None if there is no data folder."""
     try:
         manifest = read_manifest(path)
     except StorageError as error:
@@ -31,7 +31,10 @@ def row_of(path: Path, own: str | None) -> dict[str, Any]:
 
 
 def backup_columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str, Any]]:
-    """The rows as a table shows them. Where no data say whose a backup is, its companies do."""
+    """Return the rows without empty columns, as the table displays them.
+
+    Codes of companies are displayed if `own` is None.
+    """
     hidden = {
         "error",
         *(name for name in ("lacks", "company") if not any(row[name] for row in rows)),
@@ -44,7 +47,7 @@ def backup_columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str
 
 
 def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:
-    """Says what archives of deleted companies are there, and how one is used."""
+    """Print notes about archives of deleted companies in the folder, and how to use them."""
     if any(row["company"] for row in rows):
         note("The archives of one company are no backups: `wmsd company import FILE` brings a company back.")
     inside = folder.of_companies()
@@ -55,7 +58,7 @@ def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:
 
 
 def describe_backup(path: Path, manifest: Manifest) -> dict[str, Any]:
-    """The columns `DESCRIBED`."""
+    """Return the columns `DESCRIBED` of a backup."""
     companies = sum(file.company_id is not None for file in manifest.files)
     values = (
         manifest.began_at,

@@ -1,4 +1,4 @@
-"""Options that the commands for backups and for moving companies share."""
+"""Options that the commands for backups share with the commands that move companies."""
 
 from pathlib import Path
 
@@ -22,13 +22,18 @@ passphrase_option = click.option(
 
 
 def passphrase_of(command_line: CommandLine, named: Path | None) -> str | None:
-    """The passphrase of the file that is named, or that the settings name. Raises StorageError."""
+    """Return the passphrase from the file `named`, or else from the settings.
+
+    Raise StorageError if the file cannot be read.
+    """
     return passphrase_of_settings(command_line.settings.backup) if named is None else passphrase_in(named)
 
 
 def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None) -> str | None:
-    """What may open this archive: the passphrase or recovery phrase in the file that is named, else that of the
-    settings where it fits. Raises StorageError.
+    """Return the passphrase or recovery phrase for this archive: from the file `named`, or else from the settings.
+
+    The passphrase of the settings is used only if it may open the archive. Raise StorageError if the file is
+    unsuitable.
     """
     given = passphrase_of(command_line, named)
     if given is None or may_open(manifest, given):

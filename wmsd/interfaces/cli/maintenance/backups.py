@@ -1,4 +1,4 @@
-"""`wmsd backup`."""
+"""The command `wmsd backup`."""
 
 import os
 import shlex
@@ -61,10 +61,10 @@ folder_option = click.option(
 
 @click.group("backup")
 def backup_command() -> None:
-    """Make, list, prove and restore backups.
+    """Create, list, verify and restore backups.
 
-    A backup is one archive with a consistent copy of every file, made while the server works. `tar` unpacks it and
-    `sqlite3` opens what is in it, without wmsd too.
+    A backup is one archive with a consistent copy of every file, made while the server works. Without wmsd too,
+    `tar` unpacks the archive and `sqlite3` opens the files in it.
     """
 
 
@@ -84,13 +84,12 @@ def create(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Make a backup of everything.
+    """Create a backup of everything.
 
-    It is written into the folder of the backups and named by the moment, or to FILE, and stays until somebody
-    deletes it. The keys of the
-    installation go in only sealed to the recovery phrase, or encrypted with a
-    passphrase. It exits with 1 when a company's file could not be
-    read; the backup then has the others.
+    The backup is written to FILE, or into the folder of the backups under the name of its time. The backup stays
+    until you delete it. The keys of the installation are included only if they are sealed to the recovery phrase
+    or encrypted with a passphrase. The command exits with 1 if a company's file could not be read; the backup has
+    the other files.
     """
     if name is not None and folder_name is not None:
         raise click.UsageError("Give either FILE or --folder.")
@@ -126,9 +125,9 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
 def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
     """List the backups in the folder, the oldest first.
 
-    Installations may share a folder: the list says which backups are of this one; where there are no data, the
-    installation and the companies of each. Archives of deleted companies
-    are listed too, where --folder names theirs.
+    Several installations may share a folder: the list says which backups are of this one. If there is no data
+    folder, it shows the installation and the companies of each backup. Archives of deleted companies are listed
+    too if --folder names their folder.
     """
     command_line.say_folder()
     folder = _folder(command_line, folder_name)
@@ -154,11 +153,11 @@ def verify(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Prove that a backup can be restored: FILE, or the newest one of this installation.
+    """Verify that a backup can be restored: FILE, or the newest one of this installation.
 
-    It takes every file out of the archive, compares sums, rows and the last changes with the manifest, and
-    examines the file as `wmsd doctor` does. FILE may also be the archive of one company. It needs room for the
-    largest file, and exits with 1 when something is wrong.
+    The command unpacks every file of the archive, compares checksums, rows and the last changes with the manifest,
+    and examines the file as `wmsd doctor` does. FILE may also be the archive of one company. The command needs
+    disk space for the largest file, and exits with 1 if there is a problem.
     """
     command_line.say_folder()
     own = installation_of(command_line.folder)
@@ -174,8 +173,10 @@ def verify(
 
 
 def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """A proof of the last scheduled backup counts as that of the schedule. One of a copy elsewhere says nothing of
-    the archive that it was copied from.
+    """Record the result of the proof if the archive is in the folder of the settings.
+
+    If the archive is the last scheduled backup, the proof counts as that of the schedule. A copy in another folder
+    says nothing about the original archive.
     """
     if path.resolve().parent != command_line.backups.resolve() or proof.is_whole is None:
         return
@@ -208,7 +209,7 @@ def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bo
 
 
 def _keys_proven(proof: Proof) -> str:
-    """How the keys are protected in the archive, and whether they were opened."""
+    """Return a sentence that says how the keys in the archive are protected, and whether they were opened."""
     what = "The keys of the installation" if proof.manifest.company is None else "The credentials of webhooks"
     told = f"{what} are {said_of(proof.manifest)}."
     if proof.manifest.keys != "encrypted":
@@ -233,10 +234,10 @@ def _verdict(proof: Proof, company: str | None) -> str:
 @json_option
 @with_installation
 def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress: bool, as_json: bool) -> None:
-    """Show when backups are made and what came of the last one, or do what is due.
+    """Show when backups are created and the result of the last one, or do what is due.
 
-    The server makes and proves backups as the settings say, section [backup]; nothing else is needed. It
-    exits with 1 when there is no backup that can be relied on.
+    The server creates and verifies backups as section [backup] of the settings says; no other setup is needed. The
+    command exits with 1 if there is no reliable backup.
     """
     command_line.find()
     settings = command_line.settings.backup
@@ -270,7 +271,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
 
 
 def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) -> None:
-    """Requests go first: it runs at a low priority."""
+    """Create and verify the backups that are due, at a low priority, so that requests come first."""
     os.nice(LOW_PRIORITY)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
     telling = to_server if has_progress else lambda _: silent
@@ -278,7 +279,10 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
-    """A sentence with a blank before it, where the settings name another folder than that of the last backup."""
+    """Return a sentence about the last backup if it is in another folder than the settings name now.
+
+    The sentence begins with a space. Return "" if there is no such backup.
+    """
     last = made_elsewhere(command_line.settings.backup, read_record(command_line.folder.path))
     if last is None or folder.path != command_line.backups:
         return ""
@@ -287,7 +291,7 @@ def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
 
 
 def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> Path:
-    """That of this installation; the newest of all where there is no data folder."""
+    """Return the newest backup of this installation, or the newest of all backups if `installation` is None."""
     archives = folder.archives()[::-1]
     for path in archives:
         if installation in (None, _installation_of(path, installation)):
@@ -304,11 +308,11 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
     try:
         return read_manifest(path).installation
     except StorageError:
-        return otherwise  # one that cannot be read is to be told of
+        return otherwise  # so that a damaged archive is chosen, and its error reported
 
 
 def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
-    """Only that of the settings is made for a file."""
+    """Return the folder for the file `name`. Only the folder of the settings is created if it is missing."""
     is_of_settings = name.parent.resolve() == command_line.backups.resolve()
     return BackupFolder(name.parent, within=None if is_of_settings else name)
 

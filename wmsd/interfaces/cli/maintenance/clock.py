@@ -1,4 +1,4 @@
-"""`wmsd clock`."""
+"""The command `wmsd clock`."""
 
 import click
 
@@ -12,9 +12,9 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note,
 def clock_command() -> None:
     """Show whether the machine's clock can be trusted, and confirm that it is right.
 
-    By the clock, the server deletes events after 90 days, deliveries after 30, idempotency keys after 7, and
-    tokens when they have expired. A wrong clock would delete them too early. So when the clock is set, the server
-    deletes nothing until the clock has been steady for a day, or somebody confirms that it is right.
+    The server deletes events after 90 days, deliveries after 30 days, idempotency keys after 7 days, and tokens
+    when they have expired. A wrong clock would delete them too early. When the clock is set, the server therefore
+    deletes nothing until the clock has been steady for a day, or you confirm that it is right.
     """
 
 
@@ -22,7 +22,7 @@ def clock_command() -> None:
 @json_option
 @with_installation
 def show_clock(command_line: CommandLine, as_json: bool) -> None:
-    """Show what the server last found out about the clock."""
+    """Show what the server last knew about the clock."""
     known = command_line.read(clock_watch.known)
     if known is None:
         note("No server has run here yet.")

@@ -1,4 +1,4 @@
-"""`wmsd config`."""
+"""The command `wmsd config`."""
 
 import json
 from datetime import UTC, datetime
@@ -45,8 +45,9 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 def check(command_line: CommandLine) -> None:
     """Check the settings, and the address, files, folders and programs that they name. Nothing is written or sent.
 
-    When a server could not start now, or not do all that they say, it says why and what to do, and exits with 1.
-    Give it as the user that runs the server; it may run meanwhile.
+    If the server could not start now, or could not do all that the settings say, the command says why and what to
+    do. The command then exits with 1. Run the command as the user that runs the server. The server may run at the
+    same time.
     """
     _say_file(command_line)
     for sentence in unused_variables(command_line.settings.webhooks.proxy):
@@ -67,12 +68,12 @@ def check(command_line: CommandLine) -> None:
 @config_command.command("init")
 @click.argument("file", metavar="[FILE]", default=DEFAULT_CONFIG, type=click.Path(path_type=Path, dir_okay=False))
 def init(file: Path) -> None:
-    """Write a configuration file with every setting, its meaning and its default, to change there.
+    """Write a configuration file with every setting, its meaning and its default.
 
-    FILE is config.toml, unless you say otherwise. One that is there already is left as it is.
+    FILE is config.toml by default. An existing file is never changed.
     """
     try:
-        with new_private(file) as new:  # secrets of providers may come into it
+        with new_private(file) as new:  # the file may later contain secrets of sign-on providers
             new.write(example().encode())
     except FileExistsError:
         fail([f"{file} is there already. Nothing was changed."])

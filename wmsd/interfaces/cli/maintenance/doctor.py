@@ -1,4 +1,4 @@
-"""`wmsd doctor`."""
+"""The command `wmsd doctor`."""
 
 import os
 import sys
@@ -46,7 +46,7 @@ MOST_PLACES: Final = 3
 LOW_PRIORITY: Final = 10
 SOMETHING_WRONG: Final = 1
 ONLY_WARNINGS: Final = 3
-"""Exit statuses. 2 is click's, for what it does not understand."""
+"""The exit statuses of the command. 2 is click's status for a command line that it does not understand."""
 
 
 @click.command("doctor")
@@ -64,15 +64,17 @@ def doctor_command(
     has_progress: bool,
     as_json: bool,
 ) -> None:
-    """Check the installation, and that every company's figures are right.
+    """Check the installation, and that all numbers of every company are right.
 
-    It checks that every stock balance is the sum of its ledger and of the open reservations, that every packaging
-    balance is the sum of its movements, that every order has reserved and shipped what its lines say, and that the
-    files are whole, platform.db too. It looks at what they depend on: whether the files are those that belong
-    there, permissions, disks, the clock, the address, the certificate. Each finding says what to do.
+    The doctor checks that every stock balance is the sum of its ledger, and that its reserved part is the sum of
+    the open reservations. Every packaging balance must be the sum of its movements, and every order must have
+    reserved and shipped what its lines say. All files must be undamaged, platform.db too, and belong to this
+    installation. The doctor also checks permissions, disks, the clock, the address and the certificate. Each
+    finding says what to do.
 
-    It exits with 1 when something is wrong, with 3 when there are only warnings, and with 0 when it finds nothing.
-    Without --fix it writes nothing, so it works beside a running server and on a copy that is read-only.
+    The command exits with 1 if there is an error, with 3 if there are only warnings, and with 0 if it finds
+    nothing. Without --fix the command writes nothing, so the command works beside a running server and on a
+    read-only copy.
     """
     if is_dry_run and not is_fix:
         raise click.UsageError("--dry-run goes with --fix.")
@@ -133,7 +135,10 @@ def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
 def _installation(
     command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], sums: dict[str, Any]
 ) -> dict[str, object]:
-    """The last entry. It has the fields of the others too, so that programs can read all entries in one way."""
+    """Return the last entry of the JSON output, about the installation.
+
+    This entry has all fields of the other entries too.
+    """
     return {
         "company": None,
         "file": str(command_line.folder.path),
@@ -162,7 +167,7 @@ def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
 
 
 def _for_server(command_line: CommandLine, examination: Examination) -> None:
-    """Tells the server of each file, before it is examined and after. Requests go first: at a low priority."""
+    """Examine all files at a low priority, and print lines of JSON for the server before and after each file."""
     os.nice(LOW_PRIORITY)
     companies = examination.known_companies()
     of = len(companies) + 1
@@ -175,7 +180,7 @@ def _for_server(command_line: CommandLine, examination: Examination) -> None:
 
 
 def _progress(chosen: list[tuple[int, str | None]]) -> Any:
-    """On a terminal, shows how many files there are and which one is examined."""
+    """Return a context that yields the companies. On a terminal, the context displays the progress."""
     if not sys.stderr.isatty():
         return nullcontext(chosen)
     return click.progressbar(
@@ -236,7 +241,10 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
 
 
 def _restoring(command_line: CommandLine, report: Report) -> str:
-    """The command. Without its code a company can only be restored with all others."""
+    """Return the command that restores the file.
+
+    A company without a known code can only be restored with all others.
+    """
     data, backups = command_line.folder.path, command_line.backups
     if report.file == command_line.folder.platform_file:
         return restoring_platform(data, BackupsIn(backups))

@@ -1,4 +1,4 @@
-"""What `wmsd doctor` finds out about the installation: shown, and mended where that is safe."""
+"""The findings of `wmsd doctor` about the installation: their output, and the fixes that are safe."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -30,7 +30,10 @@ NOTHING_ELSE: Final = "nothing else found"
 def diagnose_installation(
     command_line: CommandLine, examination: Examination, measured: bool = True
 ) -> list[Finding]:
-    """What is found by what `examination.companies` could read. `measured` as of `diagnose`."""
+    """Return the findings about the installation, from what `examination.companies` could read.
+
+    `measured` is passed to `diagnose`: True also runs the slow checks.
+    """
     folder, now = command_line.folder, datetime.now(UTC)
     situation = Situation(
         folder=folder,
@@ -52,8 +55,9 @@ def diagnose_installation(
 
 
 def find_data(command_line: CommandLine) -> None:
-    """Prints the path of the data folder, which may lack its `platform.db`. Raises StorageError when there is
-    nothing to examine.
+    """Print the path of the data folder, which may lack its `platform.db`.
+
+    Raise StorageError if it has nothing to examine.
     """
     folder = command_line.folder
     is_of_backups = not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz"))
@@ -70,7 +74,10 @@ def find_data(command_line: CommandLine) -> None:
 
 
 def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
-    """Mends what it may, and says each before and after. `tell` says what a dry run would."""
+    """Fix the findings that can be fixed safely, and print each fix before and after it.
+
+    Return for each the keys `fix`, `done` and `error`. A dry run fixes and prints nothing.
+    """
     done: list[dict[str, Any]] = []
     for finding in found:
         sentence = mend_of(finding)
@@ -86,7 +93,10 @@ def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, A
 
 
 def fix_indexes(examination: Examination, is_dry_run: bool) -> list[dict[str, Any]]:
-    """Empties the search indexes that are damaged, and says each before and after."""
+    """Empty the damaged search indexes, and print each fix before and after it.
+
+    Return them as `fix_findings` does.
+    """
     done: list[dict[str, Any]] = []
     for damaged in damaged_indexes(examination):
         note(f"{'Would be fixed' if is_dry_run else 'Fix'}: {damaged.sentence}")
@@ -100,7 +110,10 @@ def fix_indexes(examination: Examination, is_dry_run: bool) -> list[dict[str, An
 def print_findings(
     found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry_run: bool = False
 ) -> None:
-    """A dry run says of what it would mend only that."""
+    """Print the findings with their remedies.
+
+    In a dry run, a finding that `--fix` can fix has only the fix as its remedy.
+    """
     for finding in found:
         sentence = mend_of(finding)
         say(f"{TITLES[finding.kind.severity]}: {complete_commands(finding.sentence)}")

@@ -1,4 +1,4 @@
-"""`wmsd recovery`."""
+"""The command `wmsd recovery`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -36,13 +36,13 @@ def every(what: str) -> Callable[[Any], Any]:
 
 @click.group()
 def recovery_command() -> None:
-    """List and settle what a restore has lost, and which access it may have brought back.
+    """List and settle what a restore has lost, and which access may have come back.
 
-    After a restore without the keys, tokens, credentials of webhooks and second factors must be made anew. Where
-    the platform.db of before could not be read, users, sites and platform tokens that somebody shut out after the
-    backup may come in again. Until each entry is settled, `wmsd status` exits with 1 and /api/health is degraded.
-    An entry is ticked off by itself when a token of that name is made, when the credentials are set again, or when
-    the user is disabled.
+    After a restore without the keys, tokens, credentials of webhooks and second factors must be created again. If
+    the previous platform.db could not be read, users, sites and platform tokens that were shut out after the
+    backup may have access again. Until each entry is settled, `wmsd status` exits with 1 and /api/health is
+    degraded. An entry is settled automatically when a token of that name is created, when the credentials are set
+    again, or when the user is disabled.
     """
 
 
@@ -51,7 +51,7 @@ def recovery_command() -> None:
 @json_option
 @with_installation
 def list_entries(command_line: CommandLine, with_done: bool, as_json: bool) -> None:
-    """List what must be made anew, and whose access must be confirmed or ended."""
+    """List what must be created again, and whose access must be confirmed or ended."""
 
     async def work(installation: Installation) -> dict[str, Any]:
         await LostCredentials(installation).look()
@@ -96,7 +96,7 @@ def _done_row(entry: dict[str, Any]) -> dict[str, Any]:
 @every("All that is lost.")
 @with_installation
 def dismiss(command_line: CommandLine, entries: tuple[int, ...], is_every: bool) -> None:
-    """Say that what is lost is not needed any more: a token, credentials or a second factor."""
+    """Dismiss lost tokens, credentials or second factors as not needed."""
     _settle(command_line, actions.dismiss_lost, validate_model(RecoveryChoice, _choice(entries, is_every)))
 
 
@@ -105,7 +105,7 @@ def dismiss(command_line: CommandLine, entries: tuple[int, ...], is_every: bool)
 @every("All access in the list.")
 @with_installation
 def confirm_entries(command_line: CommandLine, entries: tuple[int, ...], is_every: bool) -> None:
-    """Say that these users, sites or platform tokens may come in."""
+    """Confirm the access of these users, sites or platform tokens."""
     _settle(command_line, actions.confirm_access, validate_model(RecoveryChoice, _choice(entries, is_every)))
 
 
@@ -120,7 +120,7 @@ def confirm_entries(command_line: CommandLine, entries: tuple[int, ...], is_ever
 def end(command_line: CommandLine, entries: tuple[int, ...], is_every: bool, keep_users: bool, yes: bool) -> None:
     """End the access of these users, sites or platform tokens.
 
-    A user is disabled, as by `wmsd user disable`, and a bearer or a platform token is revoked.
+    A user is disabled, as by `wmsd user disable`. A site's token or a platform token is revoked.
     """
     choice = {**_choice(entries, is_every), "keep_users": keep_users}
     if is_every and not yes:

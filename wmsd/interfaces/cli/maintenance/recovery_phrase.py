@@ -1,4 +1,4 @@
-"""`wmsd recovery-phrase`."""
+"""The command `wmsd recovery-phrase`."""
 
 import sys
 from pathlib import Path
@@ -44,8 +44,8 @@ file_option = click.option(
 def recovery_phrase_command() -> None:
     """Create and check the recovery phrase: 12 words that bring the keys back from a backup.
 
-    Only the public half of the phrase is on this box. So backups are sealed to it unattended, and whoever takes
-    the box cannot open them. The words themselves are on paper only.
+    Only the public half of the phrase is on this machine. Backups are sealed to it without a person, and whoever
+    takes the machine cannot open them. The words themselves are on paper only.
     """
 
 
@@ -55,8 +55,9 @@ def recovery_phrase_command() -> None:
 def create(command_line: CommandLine, as_json: bool) -> None:
     """Create the recovery phrase, show it once, and check that it was written down.
 
-    At a terminal it asks for the words again. Elsewhere, check them afterwards with `wmsd recovery-phrase check`:
-    until then `wmsd status` says that nobody has checked them. Until then, too, `create` makes other words again.
+    At a terminal the command asks for the words again. Elsewhere, check them afterwards with `wmsd recovery-phrase
+    check`: until then `wmsd status` says that nobody has checked them, and `create` replaces them with other
+    words.
     """
     now = _checked(command_line)
     if now is not None:
@@ -96,9 +97,9 @@ def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
 @file_option
 @with_installation
 def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
-    """Type the recovery phrase again, to prove that it was written down right.
+    """Type the recovery phrase again, to prove that it was written down correctly.
 
-    Do it after `create`, and now and then: `wmsd status` and every backup say when it was checked last.
+    Do this after `create`, and from time to time: `wmsd status` and every backup say when it was last checked.
     """
     if passphrase_file is not None:
         _tell_checked(command_line, Phrase(passphrase_in(passphrase_file)), is_first=True)
@@ -114,10 +115,10 @@ def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
 @yes_option
 @with_installation
 def decline(command_line: CommandLine, yes: bool) -> None:
-    """Go on without a recovery phrase.
+    """Continue without a recovery phrase.
 
-    It is noted, and `wmsd status`, `wmsd doctor` and the pages go on to say what is lost with this box, but
-    nothing counts as wrong for it any more. `wmsd recovery-phrase create` is possible at any time.
+    This decision is recorded. `wmsd status`, `wmsd doctor` and the pages still say what is lost with this machine,
+    but they do not count it as an error any more. `wmsd recovery-phrase create` stays possible at any time.
     """
     known = command_line.read(key_protection.read_known_keys)
     made = read_record(command_line.folder.path).made
@@ -136,7 +137,7 @@ def decline(command_line: CommandLine, yes: bool) -> None:
 @json_option
 @with_installation
 def list_phrases(command_line: CommandLine, as_json: bool) -> None:
-    """List all recovery phrases by their fingerprints. The words are not kept."""
+    """List all recovery phrases by their fingerprints. The words are not stored."""
     rows = [
         {
             "fingerprint": each.fingerprint,
@@ -176,7 +177,7 @@ def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
 
 
 def _ask_again(command_line: CommandLine) -> None:
-    """Until they are right, or Ctrl-C: the phrase is there then, and not checked."""
+    """Ask for the words until they are right. After Ctrl-C the phrase exists, but is not checked."""
     click.prompt("Press Enter when the words are written down", default="", show_default=False, err=True)
     click.clear()
     while True:

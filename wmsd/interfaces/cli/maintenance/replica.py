@@ -1,4 +1,4 @@
-"""`wmsd replica`."""
+"""The command `wmsd replica`."""
 
 import sys
 from pathlib import Path
@@ -18,9 +18,9 @@ from wmsd.maintenance.replica.restore_replica import Replica, TakenOver
 
 @click.group("replica")
 def replica_command() -> None:
-    """Keep a second copy of everything, a second or two behind, and serve from it when this box is gone.
+    """Keep a second copy of everything, a second or two behind, and serve from it when this machine is lost.
 
-    Litestream (https://litestream.io), a program of its own, does the copying, to another box or disk. The guide
+    Litestream (https://litestream.io), a separate program, copies the files to another machine or disk. The guide
     has a page on it: /docs/replica.
     """
 
@@ -29,9 +29,9 @@ def replica_command() -> None:
 @click.argument("address", metavar="REPLICA")
 @with_installation
 def config(command_line: CommandLine, address: str) -> None:
-    """Write the settings of a Litestream that copies this data folder to REPLICA.
+    """Print a Litestream configuration that copies this data folder to REPLICA.
 
-    REPLICA is a folder, such as one of another box, or an address that begins with sftp:// or s3://.
+    REPLICA is a folder, such as one of another machine, or an address that begins with sftp:// or s3://.
     """
     command_line.find()
     folder = command_line.folder
@@ -45,7 +45,7 @@ def config(command_line: CommandLine, address: str) -> None:
 @json_option
 @with_installation
 def status(command_line: CommandLine, as_json: bool) -> None:
-    """Show whether the replica has everything, and exit with 1 when it has not."""
+    """Show whether the replica is complete, and exit with 1 if it is not."""
     command_line.find()
     found = replica_verdict(command_line.folder)
     say({"ok": found.ok, "replica": found.sentence, "behind": list(found.behind)}, as_json)
@@ -62,11 +62,11 @@ def status(command_line: CommandLine, as_json: bool) -> None:
 @json_option
 @with_installation
 def restore(command_line: CommandLine, address: str, program: Path | None, as_json: bool) -> None:
-    """Take everything from REPLICA into an empty data folder, to serve from there.
+    """Copy everything from REPLICA into an empty data folder, to serve from there.
 
-    It says how far each company had come. What was written after that, in the last second or two, is missing, and
-    nobody knows how much that is. So ids, codes and the numbers of events and deliveries go on at least 10 000
-    further: none is given twice. The other box must not serve any more.
+    The command prints the last change of each company that arrived. Changes of the last second or two are missing,
+    and nobody knows how many. Therefore ids, codes and the numbers of events and deliveries continue at least 10
+    000 higher, so that no number is used twice. The other machine must not serve any more.
     """
     found = find_program(program)
     folder = command_line.folder

@@ -1,4 +1,4 @@
-"""`wmsd backup restore`: everything, a company, or platform.db alone."""
+"""The command `wmsd backup restore`, for everything, for one company, or for platform.db alone."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -71,18 +71,18 @@ def restore_command(
 ) -> None:
     """Restore the backup FILE: everything, one company, or platform.db alone.
 
-    Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
-    company is restored while the server works: only that company waits for a moment. Every file is unpacked,
-    compared and examined first; then all come to their places, or none. What was there before is kept in the data
-    folder, in replaced-<moment>. It says first what goes, and asks, unless nothing is replaced.
+    Everything is restored into an empty data folder, or in place of the existing data; stop the server for this.
+    One company is restored while the server works: only that company waits for a short time. Every file is first
+    unpacked, compared and examined; then either all files are put in place or none. The previous files are kept in
+    the data folder, in replaced-<time>. The command first says what is replaced, and asks for confirmation.
 
-    No number is given twice: ids, codes, events and deliveries go on where the replaced files had come to. Where
-    that is not known, as in an empty data folder, they leap by 10 000 or more; --nothing-after says that the
-    server was stopped before the backup was made, as in a move to another machine. Tokens that were revoked since
-    the backup stay revoked. It says what was written after the backup, and so is missing.
+    No number is used twice: ids, codes, events and deliveries continue after the last numbers of the replaced
+    files. If these are not known, as in an empty data folder, the numbers leap by 10 000 or more. --nothing-after
+    says that the server was stopped before the backup was made, as in a move to another machine. Tokens that were
+    revoked since the backup stay revoked. The command says what was written after the backup and is now missing.
 
-    With --only-platform the companies' files stay as they are: for a data folder that has lost platform.db alone.
-    Companies that were created after the backup are served again from their own files. Stop the server first.
+    With --only-platform the companies' files stay as they are: use it if only platform.db is lost. Companies that
+    were created after the backup are served again from their own files. Stop the server first.
     """
     if only_platform and code is not None:
         raise click.UsageError("Give either --company or --only-platform.")
@@ -153,7 +153,10 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
 
 
 def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
-    """How many events came after the backup, by company. None, and said, where nothing tells it."""
+    """Return the number of events after the backup, or None if it is unknown.
+
+    Companies with an unknown number are printed.
+    """
     companies = [file for file in files if file.code]
     unknown = [
         each.code or "" for each in companies if replaced is None or read_numbers(replaced / each.path) is None
@@ -164,7 +167,7 @@ def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replac
 
 
 def _only_platform(command_line: CommandLine, work: PlatformRestore, asks: bool, as_json: bool) -> dict[str, Any]:
-    """Returns what the command prints."""
+    """Restore platform.db alone, and return the result to print."""
     folder, backups = command_line.folder, command_line.backups
     with new_place(folder):
         work.check_platform()

@@ -1,4 +1,4 @@
-"""What a restore says: before, what goes; when it is done, what is missing, and what must be done next."""
+"""The sentences of a restore: what it replaces, what is missing afterwards, and what to do next."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,7 +41,10 @@ INTEGRATORS: Final = (
 
 
 def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str:
-    """`file`: of the company that alone is restored."""
+    """Return the question before a restore.
+
+    `file` is the file of the only company to restore, or None for everything.
+    """
     files = work.manifest.files if file is None else [file]
     later = work.written_after(files).items()
     events = some_of([f"{count_of(number, 'event')} of {code}" for code, number in later])
@@ -65,12 +68,15 @@ def _left_out(each: LeftOut, data: Path, backups: Path, installation: str) -> st
 
 
 def some_of(names: Iterable[str]) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, and how many more there are."""
     return ", ".join(first_few(names, MOST_NAMED))
 
 
 def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: Path) -> list[str]:
-    """`backups`: the folder where another one may have what this one lacks."""
+    """Return the sentences after a restore.
+
+    `backups` is a folder in which another backup may have the missing companies.
+    """
     sentences = [*sentences_of_missing(done.missing), INTEGRATORS]
     if done.not_in_backup:
         sentences.append(
@@ -86,7 +92,7 @@ def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: P
 
 
 def sentence_of_access(moment: str) -> str:
-    """`moment`: after which nobody knows whom somebody shut out."""
+    """Return the sentence about access that may have come back. Who was shut out after `moment` is not known."""
     return (
         f"Revocations and users disabled after {moment} are not known: whom somebody shut out since then may come "
         "in again. `wmsd recovery list` lists who that can be, until you confirm or end each."
@@ -132,7 +138,7 @@ def _events(lost: Missing) -> str:
 
 
 def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
-    """What each company has lost."""
+    """Return a sentence for each company about the changes that it has lost."""
     sentences = []
     for code, lost in missing.items():
         changed = (
@@ -146,7 +152,10 @@ def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
 
 
 def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) -> list[str]:
-    """Of companies whose replaced file could not be read. `missing`: what platform.db knew of some of them."""
+    """Return sentences about companies whose replaced file could not be read.
+
+    `missing` has the losses that are known from platform.db, by company code.
+    """
     unread = set(codes)
     known, unknown = sorted(unread & missing.keys()), sorted(unread - missing.keys())
     sentences = []

@@ -1,4 +1,4 @@
-"""`wmsd support-bundle`."""
+"""The command `wmsd support-bundle`."""
 
 import os
 import sys
@@ -67,11 +67,11 @@ NO_LOG: Final = "There is no log: log.file is not set, and wmsd is no service of
 def support_bundle_command(
     command_line: CommandLine, file: Path | None, with_names: bool, quick: bool, lines: int, as_json: bool
 ) -> None:
-    """Write what helps others to find out what is wrong, without secrets and customers' data.
+    """Write a file that helps others to find the cause of a problem, without secrets and customers' data.
 
-    The bundle is a .tar.gz with a README.txt that says what is in it: version, settings, doctor's findings,
-    status, the log, schemas, sizes of files, and facts about the machine. It works beside a running server,
-    without one, with a data folder that is damaged, and with mistakes in the settings. FILE is
+    The bundle is a .tar.gz with a README.txt that describes its contents: version, settings, doctor's findings,
+    status, the log, schemas, sizes of files, and facts about the machine. The command works beside a running
+    server, without one, with a damaged data folder, and with errors in the settings. FILE is
     wmsd-support-TIME.tar.gz unless you name another one.
     """
     command_line.say_folder()
@@ -106,7 +106,7 @@ def support_bundle_command(
 
 
 def _check_place(file: Path) -> None:
-    """Raises StorageError before the work that would be for nothing."""
+    """Raise StorageError if the file cannot be written, before any work is done."""
     if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
         raise StorageError(
             f"{file} cannot be written, for its folder is not there, or this user may not write in it. Name a "
@@ -115,7 +115,7 @@ def _check_place(file: Path) -> None:
 
 
 def _codes(folder: DataFolder) -> dict[int, str] | None:
-    """None where they cannot be read."""
+    """Return the codes of the companies by id, or None if they cannot be read."""
     with suppress(StorageError, OSError, sqlite3.Error), read_only_view(folder) as borrow:
         return Examination(folder, borrow).companies()
     return None
@@ -162,7 +162,7 @@ def _parts(
 
 def _version(command_line: CommandLine) -> dict[str, Any]:
     server, config = None, command_line.config_file
-    with suppress(StorageError):  # a folder that is not there, or is another user's
+    with suppress(StorageError):  # the folder is missing, or belongs to another user
         server = command_line.folder.server()
     return {
         "wmsd": __version__,
@@ -173,7 +173,7 @@ def _version(command_line: CommandLine) -> dict[str, Any]:
 
 
 def _settings_in_force(command_line: CommandLine) -> dict[str, Any]:
-    """Without what is wrong in them, be it a secret or not."""
+    """Return the settings without the values that have errors, because such a value may be a secret."""
     shown = settings_in_force.settings_as_json(command_line.settings, command_line.layers)
     return {"mistakes": list(command_line.mistakes), **shown}
 
@@ -216,7 +216,7 @@ def _records(data: Path) -> dict[str, Any]:
 
 
 def _report(company_id: int | None, report: Report) -> dict[str, Any]:
-    """What is wrong with a file, and how often; the records that it is wrong with are customers'."""
+    """Return the problems of a file with their numbers, without the records, which are customers' data."""
     shown: dict[str, Any] = {"company": company_id, "file": report.file.name, "ok": report.is_right}
     if report.findings is None:
         return {**shown, "error": report.error}

@@ -1,4 +1,4 @@
-"""`wmsd upgrade`."""
+"""The command `wmsd upgrade`."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ from wmsd.maintenance.upgrades.switch_program import ChangeOver
 
 LEAST_SECONDS: Final = 60.0
 TIMES_REHEARSED: Final = 10
-"""How much longer the change may take than the rehearsal did: the box may be busy, or the disk cold."""
+"""How many times longer than its rehearsal the change may take. The machine may be busy, or the disk cold."""
 
 
 @click.command("upgrade")
@@ -54,17 +54,19 @@ def upgrade_command(
 ) -> None:
     """Upgrade to the program FILE, a newer wmsd.
 
-    It checks who made FILE: by its signature FILE.minisig, or by the sum that you give. It makes a backup, and
-    the new program rehearses on that: it brings every file up to date in a scratch folder, examines it, and says
-    how long that takes and what it changes. Then the new program comes in the place of the present one, and the
-    server starts again with it. The new server brings the files up to date before it serves anyone, and keeps a
-    copy of each. When that fails, the present program and the files as they are come back by themselves.
+    The command checks who made FILE: by its signature FILE.minisig, or by the checksum that you give. The command
+    creates a backup, and the new program rehearses on this backup: it migrates and examines every file in a
+    scratch folder. The rehearsal reports its duration and its changes. Then the new program replaces the present
+    one, and the server starts again with it. The new server migrates the files before it serves anyone, and keeps
+    a copy of each. If this fails, the present program and the present files are restored automatically.
     """
     if is_rehearsal:
-        with progress_bar("Rehearsing") as tell:  # the new program's part: it says in JSON what it has found
+        # this part runs in the new program, and prints its result as JSON
+        with progress_bar("Rehearsing") as tell:
             found_there = rehearse(file, command_line.folder.path, tell)
             click.echo(found_there.model_dump_json())
-        for line in found_there.gaining_tokens:  # here, since the program that runs may not know of them yet
+        # printed here, because the old program may not know these sentences
+        for line in found_there.gaining_tokens:
             note(line)
         return
     command_line.find()
@@ -131,7 +133,7 @@ def _new_program(
     command_line: CommandLine, program: ProgramFile, *arguments: str, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     config = [] if command_line.config_file is None else ["--config", str(command_line.config_file)]
-    return subprocess.run(  # noqa: S603  (it was checked)
+    return subprocess.run(  # noqa: S603  (the program was checked)
         [program.new, *arguments, "--data", command_line.folder.path, *config],
         stdout=subprocess.PIPE,
         text=True,
@@ -141,7 +143,10 @@ def _new_program(
 
 
 def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: Serving | None) -> None:
-    """With the address of the server that runs: it may have come from a flag."""
+    """Raise StorageError if the new program refuses the settings.
+
+    The address of the running server may come from a flag.
+    """
     env = {} if server is None or not server.address else {"WMSD_SERVER_LISTEN": server.listen}
     if _new_program(command_line, program, "config", "check", env=env).returncode != 0:
         raise StorageError("The new program refuses the settings, as it says above. Nothing was changed.")
@@ -187,7 +192,10 @@ def _begin(
     loan: Loan | None,
     seconds: float,
 ) -> ChangeOver | None:
-    """None when no server runs: the next start goes on."""
+    """Begin the change to the new program, and return it.
+
+    Return None if no server runs: then the new program is in place, and the next start migrates the files.
+    """
     upgrade = Upgrade(
         from_version=__version__,
         to_version=found.version,
@@ -206,7 +214,10 @@ def _begin(
 
 
 def _why_not_healthy(command_line: CommandLine, was_healthy: bool, serving: Serving) -> str | None:
-    """Why a new server is not healthy; None when it is, or when the one before was not either."""
+    """Return why the new server is not healthy, or None if it is.
+
+    Return None too if the previous server was not healthy.
+    """
     has_tls = serving.has_tls(command_line.settings.server)
     found = ask_health(serving, has_tls)
     if not was_healthy or found in GOOD:

@@ -1,4 +1,4 @@
-"""`wmsd article`."""
+"""The command `wmsd article`."""
 
 from wmsd.interfaces.cli.records.record_commands import RecordCommands, record_command
 from wmsd.warehouse.articles import actions, store

@@ -1,4 +1,4 @@
-"""The commands of every kind of document, `list`, `show` and `status`, made from the declaration of the kind.
+"""The commands `list`, `show` and `status` of every kind of document, generated from the declaration of the kind.
 
 `--packaging EUR=4` names the returnable packaging that moves with a document.
 """
@@ -33,7 +33,7 @@ FORM: Final = "must be a packaging type and how many, such as EUR=4"
 
 @dataclass(frozen=True)
 class Documents(RecordKind):
-    """The documents of a kind: records with lines, a status and its history."""
+    """A kind of document: records with lines, a status and a status history."""
 
     kind: DocumentKind
 
@@ -47,7 +47,10 @@ class Documents(RecordKind):
 
     @cached_property
     def filters(self) -> tuple[FieldOption, ...]:
-        """That of the status, those by a reference, and then the others: a new one appears by itself."""
+        """The option for the status, then those for references, then all others.
+
+        A new filter gets its option automatically.
+        """
         status = {"type": "array", "items": {"enum": self.kind.table.statuses}, "description": OF_STATUS}
         query: Any = self.list.query
         of_article = [name for name in query.filter_names() if name == BY_ARTICLE]
@@ -60,11 +63,14 @@ class Documents(RecordKind):
 
 
 Move = Callable[..., Record]
-"""Moves a document: it takes a transaction, the document's id, its new status, and options of its own by name."""
+"""A function that moves a document.
+
+The arguments are a transaction, the document's id, the new status, and further options by name.
+"""
 
 
 def document_command(kind: DocumentKind, move: Move | None = None, *options: Option) -> click.Group:
-    """`options` are those that `move` takes."""
+    """Return the group of commands for a kind of document. `options` are the options that `move` accepts."""
     table, reading = kind.table, kind.reading
     documents = Documents(
         table.noun, table.name, table.id_of_code, reading.by_page, reading.one, kind.listed, kind
@@ -114,14 +120,18 @@ def _move(
         before = documents.get.action(tx, documents.find(tx, named, code))
         return before, move(tx, before.id, status, **given)
 
-    before, after = write_company(command_line, code, write, needs_room=False)  # a move may use what is kept
+    # a move may use the disk space that is reserved for moves
+    before, after = write_company(command_line, code, write, needs_room=False)
     if before == after:
         note(f"{named} was {status} already: nothing was changed.")
     say({"code": named, "status": status, "next": documents.kind.transitions.allowed_from(status)}, as_json)
 
 
 def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Option]:
-    """The move of a document whose `change` takes packaging, and its option, whose help ends with `where`."""
+    """Return a move that passes packaging to `change`, and the option for the packaging.
+
+    `where` is the end of the option's help.
+    """
 
     def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:
         try:
@@ -143,7 +153,7 @@ def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Opt
 
 
 def _read(given: tuple[str, ...]) -> list[PackagingLine] | None:
-    """The lines of packaging. Raises Problem (422) with the errors of all of them."""
+    """Return the lines of packaging. Raise Problem (422) with the errors of all lines."""
     errors: FieldErrors = {}
     lines = [_line(text, f"packaging.{number}", errors) for number, text in enumerate(given)]
     return validate_model(WithPackaging, {"packaging": lines}, errors).packaging
@@ -162,7 +172,9 @@ def _line(text: str, path: str, errors: FieldErrors) -> dict[str, object]:
 
 
 def _place(path: str, given: tuple[str, ...]) -> str:
-    """A field of a request as an option: `packaging.0.quantity` is the quantity of `--packaging EUR=x`."""
+    """Return the path of a field as an option: `packaging.0.quantity` becomes the quantity of `--packaging
+    EUR=x`.
+    """
     name, _, rest = path.partition(".")
     if name != "packaging" or not rest:
         return path

@@ -1,4 +1,4 @@
-"""`wmsd packaging`."""
+"""The command `wmsd packaging`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ BALANCE: Final = {
     "quantity": "quantity",
     "updated_at": "updated_at",
 }
-"""The columns of a list, and the fields of the records that are in them."""
+"""The columns of the list of balances, each with the field of the record that it displays."""
 MOVEMENT: Final = {
     "code": "code",
     "type": "packaging_type_code",
@@ -76,7 +76,7 @@ def packaging_command() -> None:
 @json_option
 @with_installation
 def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) -> None:
-    """List a company's packaging types. `wmsd import packaging-types` makes and renames them."""
+    """List a company's packaging types. `wmsd import packaging-types` creates and renames them."""
 
     def read(tx: Transaction) -> list[Row]:
         records = map(json.loads, directory.every(tx, store.TYPES))
@@ -125,9 +125,9 @@ def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> No
 @json_option
 @with_installation
 def record_packaging(command_line: CommandLine, /, code: str, quantity: str, as_json: bool, **fields: Any) -> None:
-    """Record that packaging went OUT to a partner, or came IN from one.
+    """Record packaging that went OUT to a partner or came IN.
 
-    It cannot be changed afterwards. To correct it, record a movement in the other direction.
+    A recorded movement cannot be changed. To correct it, record a movement in the other direction.
     """
 
     def write(tx: Transaction) -> str:
@@ -140,7 +140,7 @@ def record_packaging(command_line: CommandLine, /, code: str, quantity: str, as_
 
 
 def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
-    """The values with the quantity as a number, and the errors in its text."""
+    """Return the values with the quantity as a number, and the errors of the quantity's text."""
     try:
         return {**values, "quantity": READ_QUANTITY(quantity)}, {}
     except ValueError as error:
@@ -160,7 +160,7 @@ def _list(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Prints a list. `columns` are its columns and their fields, `given` the other fields of the query."""
+    """Print a list. `columns` maps each column to its field; `given` has the other fields of the query."""
 
     def read(tx: Transaction) -> tuple[list[Row], int]:
         query = {name: value for name, value in given.items() if value is not None}

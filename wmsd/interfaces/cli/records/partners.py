@@ -1,4 +1,4 @@
-"""`wmsd partner`."""
+"""The command `wmsd partner`."""
 
 from wmsd.interfaces.cli.records.record_commands import RecordCommands, record_command
 from wmsd.warehouse.directory import actions, directory_administration, store

@@ -1,4 +1,4 @@
-"""`wmsd reception`."""
+"""The command `wmsd reception`."""
 
 from wmsd.interfaces.cli.records.document_commands import document_command, with_packaging
 from wmsd.warehouse.receptions.kind import RECEPTIONS

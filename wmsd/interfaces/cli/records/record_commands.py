@@ -1,6 +1,6 @@
-"""What the commands of a kind of record follow from, and the commands `list`, `show`, `create` and `change`.
+"""The commands `list`, `show`, `create` and `change` for a kind of record, generated from its operations.
 
-They are made from the declarations of the operations. The commands of documents have `list` and `show` as well.
+The commands for documents share `list` and `show`.
 """
 
 import json
@@ -59,15 +59,16 @@ BY_ID: Final = "id:"
 NARROWEST: Final = 80
 BETWEEN: Final = 2
 LEAST: Final = 8
-"""The characters that stay of the widest column, whatever the others take."""
+"""How many characters of a wide column stay at least, however wide the other columns are."""
 Rows = list[Row]
 Values = Mapping[str, object]
 
 
 @dataclass(frozen=True)
 class RecordKind:
-    """Records that people name by a code, and the operations that read them. `listed` are the columns that people
-    see in a list.
+    """A kind of record that people name by a code, with the operations that read it.
+
+    `listed` has the columns of a list for people.
     """
 
     noun: str
@@ -79,12 +80,12 @@ class RecordKind:
 
     @property
     def argument(self) -> str:
-        """What the code of a record is called in the usage of a command."""
+        """The name of the code argument in a command's usage."""
         return self.noun.split()[-1].upper()
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The fields of a record that are tables of their own."""
+        """The fields of a record that are printed as separate tables."""
         return ()
 
     @property
@@ -97,12 +98,11 @@ class RecordKind:
         return options_of_query(query, [*query.filter_names(), SORT])
 
     def find(self, tx: Transaction, named: str, company: str) -> int:
-        """The id of the record with this code. Raises Problem (404)."""
+        """Return the id of the record with this code. Raise Problem (404) if there is none."""
         lists = f"{self.noun.replace(' ', '-')} list --company {company}"
         return needed_id(tx, self.id_of_code(tx, named), self.noun, self.table, named, lists)
 
     def rows(self, tx: Transaction, records: Rows, as_json: bool) -> Rows:
-        """The rows of a list."""
         coded = with_codes(tx, self.references, records)
         return [{name: _cell(record[name]) for name in self.listed} for record in coded]
 
@@ -113,7 +113,7 @@ def _cell(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class RecordCommands(RecordKind):
-    """Records that commands make and change too, by these operations."""
+    """A kind of record that commands can also create and change."""
 
     create: Operation
     change: Operation
@@ -127,9 +127,10 @@ class RecordCommands(RecordKind):
         return options_of_body(self.change)
 
     def find(self, tx: Transaction, named: str, company: str) -> int:
-        """The id of the record with this code, or with the id 7 when it is named `id:7`. Raises Problem (404).
+        """Return the id of the record with this code. `id:7` names the record with the id 7.
 
-        A number alone is never an id: a mistyped code would be another record.
+        Raise Problem (404) if there is no such record. A number alone is never read as an id, because a mistyped
+        code would then name another record.
         """
         try:
             return super().find(tx, named, company)
@@ -142,7 +143,7 @@ class RecordCommands(RecordKind):
             raise Problem("NOT_FOUND", sentence) from None
 
     def _with_id(self, tx: Transaction, text: str) -> str | None:
-        """The code of the record with this id."""
+        """Return the code of the record with this id, or None if there is no such record."""
         if not (text.isascii() and text.isdecimal()):
             return None
         try:
@@ -152,12 +153,12 @@ class RecordCommands(RecordKind):
         return code
 
     def rows(self, tx: Transaction, records: Rows, as_json: bool) -> Rows:
-        """As JSON the whole records; for people, rows that fit the terminal."""
+        """Return the whole records as JSON or, for people, rows that fit the terminal."""
         return records if as_json else fitted(super().rows(tx, records, as_json))
 
 
 def fitted(rows: Rows) -> Rows:
-    """The rows with the longest texts cut, except in the first column, which names the record."""
+    """Return the rows with the longest texts cut, except in the first column, which identifies the record."""
     if not rows:
         return rows
     widest = shutil.get_terminal_size().columns if sys.stdout.isatty() else NARROWEST
@@ -183,7 +184,7 @@ def add_command(group: click.Group, name: str, does: str, action: Callable[..., 
 
 
 def group_of_kind(kind: RecordKind, does: str, shows: str) -> click.Group:
-    """A group with the commands `list` and `show`."""
+    """Return a group with the commands `list` and `show`."""
     group = click.Group(help=does)
     add_command(
         group,
@@ -333,7 +334,10 @@ def _body(
     named: Values,
     current: Values | None = None,
 ) -> Input:
-    """The body of the operation. Raises Problem with every error at once, those of references too, as the API."""
+    """Return the body of the operation.
+
+    Raise Problem with all errors together, including those of references, as the API does.
+    """
     values, errors = _with_ids(tx, given, unread)
     sent = laid_over(current or {}, nest_address(values))
     body = {name: sent[name] for name in nest_address(values)}
@@ -348,7 +352,7 @@ def _body(
 
 
 def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Values, FieldErrors]:
-    """The values with the ids of the records that are named by their codes."""
+    """Return the values with ids in place of codes, and all errors, including errors of unknown codes."""
     values, errors = dict(given), dict(unread)
     for name in values.keys() & DIRECTORY.keys():
         reference, named = DIRECTORY[name], values[name]

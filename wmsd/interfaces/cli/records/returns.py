@@ -1,4 +1,4 @@
-"""`wmsd return`."""
+"""The command `wmsd return`."""
 
 import json
 from typing import Final

@@ -1,4 +1,4 @@
-"""`wmsd sales-order`."""
+"""The command `wmsd sales-order`."""
 
 from wmsd.interfaces.cli.records.document_commands import document_command, with_packaging
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS

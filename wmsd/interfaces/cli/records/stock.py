@@ -1,4 +1,4 @@
-"""`wmsd stock`: lists stock, changes it by hand, and shows its ledger."""
+"""The command `wmsd stock`, which lists stock, changes it by hand, and shows its ledger."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ Action = Callable[..., list[Change]]
 
 
 class Number(click.ParamType[Decimal]):
-    """A decimal number. The field itself has the bounds."""
+    """A decimal number. The bounds are checked by the field of the model."""
 
     name = "number"
 
@@ -72,7 +72,7 @@ def list_stock(
     """List how much of each article is in each warehouse.
 
     Reserved is the part of the quantity that open orders hold. Quarantined is the part that may not be sold. The
-    rest is available.
+    remaining quantity is available.
     """
 
     def read(tx: Transaction) -> tuple[list[dict[str, Any]], int, int]:
@@ -110,7 +110,10 @@ def _parts(tx: Transaction, records: list[dict[str, Any]], as_json: bool) -> Ite
 
 
 def place_ids(tx: Transaction, article: str | None, warehouse: str | None) -> dict[str, int]:
-    """The ids of the given article and warehouse, by the names of the filters. Raises Problem (404)."""
+    """Return the ids of the article and the warehouse, by the names of the filters.
+
+    Raise Problem (404) if one is unknown.
+    """
     given = {
         "article": None if article is None else articles.id_of_code(tx, article),
         "warehouse": None if warehouse is None else directory.id_of_code(tx, directory.WAREHOUSES, warehouse),
@@ -150,8 +153,8 @@ def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal |
     """Correct how much there is of an article in a warehouse.
 
     With --serial, the units with these serials are added (--by +2) or removed (--by -2). To remove goods that have
-    a lot or a serial, name it. Goods that are added without a lot or a serial have none. Orders keep what they
-    hold: an adjustment that leaves less is refused.
+    a lot or a serial, name it. Goods that are added without a lot or a serial have none. Orders keep their
+    reservations: an adjustment that would leave less than the reserved quantity is refused.
 
     \b
     wmsd stock adjust --company ACME --article A --warehouse MAIN --by -2 --reason "Broken glass"
@@ -170,7 +173,7 @@ def quarantine_stock(
 ) -> None:
     """Put goods into quarantine: they stay in stock, but may not be sold.
 
-    Goods that orders hold are refused: take them out of the orders first.
+    Goods that orders have reserved are refused: take them out of the orders first.
 
     \b
     wmsd stock quarantine --company ACME --article A --warehouse MAIN --lot L1 --all --reason "Recalled"
@@ -264,8 +267,8 @@ def show_ledger(
 ) -> None:
     """Show the movements of stock, the newest last.
 
-    Each movement says what moved and when, by which document or why, and who did it. Without --after these are the
-    latest movements.
+    Each movement shows what moved and when, the document or the reason, and the user. Without --after, the latest
+    movements are listed.
     """
 
     def read(tx: Transaction) -> list[dict[str, Any]]:
@@ -293,7 +296,10 @@ def show_ledger(
 
 
 def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
-    """The filters for the movements of all documents with this code, of any kind."""
+    """Return the filters for the movements of all documents with this code, of any kind.
+
+    Without a code, do not filter.
+    """
     if code is None:
         return [{}]
     found = [(kind.table.id_of_code(tx, code), kind.movements) for kind in POSTING]

@@ -1,4 +1,4 @@
-"""Shows the changes of a count, an adjustment or a quarantine."""
+"""The output of the changes that a count, an adjustment or a quarantine makes."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,13 +15,13 @@ Rows = list[dict[str, Any]]
 
 
 def as_json(changed: Sequence[Changed], after: str) -> dict[str, Any]:
-    """All changes and their sums. `after` is the name of the column with the new quantity."""
+    """Return all changes and their sums. `after` is the name of the column with the new quantity."""
     rows = [_row(each, after, json_number) for each in changed]
     return {"changes": rows, "sums": _sums(changed, after, json_number)}
 
 
 def show(changed: Sequence[Changed], after: str) -> None:
-    """Prints a table: the first changes, and the sums of all."""
+    """Print a table with the first changes, and with the sums of all changes."""
     rows = [_row(each, after, to_text) for each in changed[:MOST_SHOWN]]
     if len(changed) > 1:
         rows.append({**dict.fromkeys(rows[0], ""), "article": "sum", **_sums(changed, after, to_text)})
@@ -50,5 +50,5 @@ def _sums(changed: Sequence[Changed], after: str, shown: Callable[[int], Any]) -
 
 
 def json_number(millionths: int) -> Any:
-    """A quantity as a JSON number."""
+    """Return a quantity, given in millionths, as a JSON number."""
     return json.loads(to_text(millionths))

@@ -1,4 +1,4 @@
-"""`wmsd warehouse`."""
+"""The command `wmsd warehouse`."""
 
 from wmsd.interfaces.cli.records.record_commands import RecordCommands, record_command
 from wmsd.warehouse.directory import actions, directory_administration, store

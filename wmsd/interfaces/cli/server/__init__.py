@@ -1,1 +1,1 @@
-"""Commands that run a server, and look at one that runs."""
+"""Commands that run a server, and commands that check a running one."""

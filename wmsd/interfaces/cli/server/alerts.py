@@ -1,4 +1,4 @@
-"""`wmsd alerts`."""
+"""The command `wmsd alerts`."""
 
 import asyncio
 from typing import Any
@@ -27,12 +27,13 @@ NONE_SET = (
 @json_option
 @click.pass_context
 def alerts_command(context: click.Context, as_json: bool) -> None:
-    """List what needs a person, and try whether admins are told of it.
+    """List the problems that need a person, and test whether admins are told of them.
 
-    A running server looks every 15 seconds at the disk, the backups, the replica, the companies' files, deliveries
-    that were given up, tokens that expire within 14 days and the certificate. It tells each trouble once when it
-    begins and once when it is over: by e-mail (alerts.mail_to), to a receiver (alerts.url), to a program
-    (alerts.command), or by several of these. Without a command it lists them.
+    Every 15 seconds a running server checks the disk, the backups, the replica, the companies' files and the
+    certificate. The server also checks for webhook deliveries that were given up, and for tokens that expire
+    within 14 days. The server reports when a problem begins and when it is over: by e-mail (alerts.mail_to), to a
+    receiver (alerts.url), to a program (alerts.command), or by several of these. Without a subcommand, the open
+    alerts are listed.
     """
     if context.invoked_subcommand is None:
         with list_alerts.make_context("list", ["--json"] if as_json else [], parent=context) as listing:
@@ -43,9 +44,9 @@ def alerts_command(context: click.Context, as_json: bool) -> None:
 @json_option
 @with_installation
 def list_alerts(command_line: CommandLine, as_json: bool) -> None:
-    """List the alerts that are open, as the server knew them last.
+    """List the open alerts, as the server last knew them.
 
-    It also says which way does not take alerts, and how many wait for it.
+    The command also says which channel does not accept alerts, and how many alerts wait for it.
     """
     command_line.find()
     kept = read_alerts(command_line.folder.path)
@@ -80,10 +81,11 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
 @json_option
 @with_installation
 def test_alerts(command_line: CommandLine, as_json: bool) -> None:
-    """Send a test alert now, by every way that is set, and say what came back.
+    """Send a test alert now, by every configured channel, and print the answers.
 
-    The command itself sends it, once: a server may run or not. It exits with 1 when a way did not take it. An
-    e-mail carries a code: e-mail counts as set up when somebody has typed that code, with wmsd alerts confirm.
+    The command itself sends the alert, once, with or without a running server. The command exits with 1 if a
+    channel did not accept the alert. An e-mail contains a code: e-mail counts as set up when you confirm this code
+    with wmsd alerts confirm.
     """
     command_line.say_folder()
     clock, code = SystemClock(), new_code()
@@ -121,9 +123,10 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
 @click.argument("code", metavar="CODE")
 @with_installation
 def confirm_mail(command_line: CommandLine, code: str) -> None:
-    """Confirm that the e-mail of `wmsd alerts test` came, by the code that is in it.
+    """Confirm that the e-mail of `wmsd alerts test` arrived, with the code in it.
 
-    When the address, the relay or its sign-in change in the settings, e-mail has to be tried anew.
+    When the address, the relay or its credentials change in the settings, e-mail must be tested and confirmed
+    again.
     """
     command_line.find()
     settings, folder = command_line.settings.alerts, command_line.folder.path

@@ -1,4 +1,4 @@
-"""Asks a running server over HTTP how it is."""
+"""A request to a running server for its health, over HTTP."""
 
 import json
 import ssl
@@ -16,7 +16,10 @@ GOOD: Final = ("ok", "degraded")
 
 
 def ask_health(server: Serving, has_tls: bool) -> str:
-    """`ok`, `degraded`, `unavailable` or `does not answer`. One that is not good is asked again for a while."""
+    """Return `ok`, `degraded`, `unavailable` or `does not answer`.
+
+    A bad answer is asked for again, for up to 10 seconds.
+    """
     until = time.monotonic() + SECONDS
     while (found := _ask(server, has_tls)) not in GOOD and time.monotonic() < until:
         time.sleep(AGAIN_SECONDS)
@@ -31,7 +34,7 @@ def _ask(server: Serving, has_tls: bool) -> str:
     handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
     if has_tls:
         context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is this machine
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the server is on this machine
         handlers.append(urllib.request.HTTPSHandler(context=context))
     try:
         with urllib.request.build_opener(*handlers).open(url_of(server, has_tls), timeout=SECONDS) as answer:

@@ -1,4 +1,4 @@
-"""Where `wmsd serve` listens, by its settings, and what is said when it cannot."""
+"""The addresses at which `wmsd serve` listens, and the errors if it cannot."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ METRICS: Final = "metrics.listen"
 async def listening_as_set(
     app: web.Application, settings: Settings, tls: ssl.SSLContext | None, files: int
 ) -> AsyncIterator[tuple[str, int]]:
-    """Listens at the address of the settings, and yields it. Raises StorageError."""
+    """Listen at the address of the settings, and yield the host and port. Raise StorageError if this fails."""
     server = settings.server
     bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
     proxies = networks(server.trusted_proxies)
@@ -37,14 +37,17 @@ async def listening_as_set(
 
 
 def try_listening_as_set(settings: Settings) -> None:
-    """Raises StorageError where it would fail."""
+    """Raise StorageError if the server could not listen at the address of the settings."""
     with _told_where(settings.server.listen):
         try_listening(settings.server.listen)
 
 
 @asynccontextmanager
 async def listening_to_scrapes(app: web.Application, settings: Settings) -> AsyncIterator[str | None]:
-    """Where metrics have an address of their own: listens there, and yields it. Raises StorageError."""
+    """Listen at the address for metrics, and yield it, or None if no such address is set.
+
+    Raise StorageError if this fails.
+    """
     async with AsyncExitStack() as stack:
         with _told_where(settings.metrics.listen, " for metrics", METRICS):
             at = await stack.enter_async_context(listening_for_scrapes(settings.metrics, app[LIVE_FIGURES]))
@@ -53,20 +56,20 @@ async def listening_to_scrapes(app: web.Application, settings: Settings) -> Asyn
 
 @contextmanager
 def _told_where(listen: str, what_for: str = "", setting: str = SERVICE) -> Iterator[None]:
-    """Raises StorageError where it fails. Who has the port is told in the words of the doctor."""
+    """Raise StorageError if listening fails. The doctor's sentences name the process that uses the port."""
     try:
         yield
     except (OSError, UnicodeError) as error:
         what_to_do = f"Choose another address in {setting}."
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            from wmsd.maintenance.doctor.network import held_by  # imported here: it is seldom needed
+            from wmsd.maintenance.doctor.network import held_by  # imported here, because it is seldom needed
 
             what_to_do = " ".join(f"{each.sentence} {each.remedy}" for each in held_by(listen, setting))
         raise StorageError(f"Cannot listen on {listen}{what_for}: {_reason(error)}. {what_to_do}") from None
 
 
 def _reason(error: OSError | UnicodeError) -> str:
-    """The system's reason only: asyncio wraps it in a longer sentence."""
+    """Return only the system's reason, because asyncio wraps it in a longer sentence."""
     if isinstance(error, UnicodeError):
         return "there can be no such host"
     number = error.errno or 0

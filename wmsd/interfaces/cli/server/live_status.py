@@ -1,4 +1,4 @@
-"""The figures of a running server in words, for `wmsd status`."""
+"""The metrics of a running server as text, for `wmsd status`."""
 
 import shlex
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from wmsd.server.figures.schema import ServerFigures
 SLOW_LOOP_SECONDS: Final = 1.0
 MOST_NAMED: Final = 5
 WORTH_NAMING: Final = 0.01
-"""The part of a processor."""
+"""The least use of a processor that is listed: 0.01 is one percent."""
 NONE_RUNS: Final = "no server answers"
 
 
 def figure_rows(figures: ServerFigures) -> dict[str, Any]:
-    """By the names of the lines."""
+    """Return the lines of the output, by their names."""
     minute, logs, waiting = figures.last_minute, figures.logs, figures.deliveries
     seconds, number = waiting.oldest_seconds, waiting.without_credentials
     oldest = "" if seconds is None else f", the oldest for {timedelta(seconds=int(seconds))}"
@@ -41,7 +41,9 @@ def figure_rows(figures: ServerFigures) -> dict[str, Any]:
 
 
 def _most_work(figures: ServerFigures) -> str:
-    """Who used more than a hundredth of a processor in the last minute, or was refused something."""
+    """Return the companies and users that used more than 1 % of a processor in the last minute, or had requests
+    refused.
+    """
     named = [
         f"{each.name} {each.lately * 100:.0f} percent{f' ({each.refused} refused)' if each.refused else ''}"
         for payers in (figures.costs.companies, figures.costs.people)
@@ -52,13 +54,16 @@ def _most_work(figures: ServerFigures) -> str:
 
 
 def companies(figures: ServerFigures) -> dict[str, Any]:
-    """Those that are not as they should be, by name."""
+    """Return the companies whose files cannot be used or written, by the name of the line."""
     found = {"cannot be used": figures.companies.unavailable, "cannot be written": figures.companies.read_only}
     return {name: _named(codes) for name, codes in found.items() if codes}
 
 
 def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
-    """The companies that are being moved, with the age of their freeze. `known`: where no server runs."""
+    """Return the line with the companies that are being moved, and how long they have been frozen.
+
+    `known` has the companies from platform.db, which are used if no server runs.
+    """
     found, now = _frozen(figures, known), datetime.now(UTC)
     return (
         {"frozen": _named([freeze_sentence(code, since, now) for code, since in found.items()])} if found else {}
@@ -66,7 +71,7 @@ def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str,
 
 
 def suspended(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
-    """The companies that nobody may use. `known` as of `frozen`."""
+    """Return the line with the suspended companies, which nobody may use. `known` is as in `frozen`."""
     found = known if figures is None else {each.code: each.since for each in figures.companies.suspended}
     return {"suspended": _named([f"{code} since {since}" for code, since in found.items()])} if found else {}
 
@@ -76,7 +81,7 @@ def _frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> Mapping[
 
 
 def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[str]:
-    """A sentence for each company that has been frozen for long. `known` as of `frozen`."""
+    """Return a sentence for each company that has been frozen for a long time. `known` is as in `frozen`."""
     now = datetime.now(UTC)
     return [
         f"{code} has been frozen since {since} and takes no changes. Finish its move and delete it here, or end "
@@ -87,7 +92,7 @@ def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[s
 
 
 def conditions_of_server(figures: ServerFigures) -> list[str]:
-    """What needs a person."""
+    """Return a sentence for each problem of the server that needs a person."""
     companies, off, lag = figures.companies, figures.deliveries.switched_off, figures.loop.lag_seconds
     found = (
         (
@@ -112,7 +117,7 @@ def conditions_of_server(figures: ServerFigures) -> list[str]:
 
 
 def line(figures: ServerFigures | None, troubles: list[str]) -> str:
-    """Everything in one line, for a file or another program."""
+    """Return the status in one line, for a file or another program."""
     parts = [NONE_RUNS] if figures is None else _parts(figures)
     return "  ".join([f"{datetime.now().astimezone():%H:%M:%S}", *parts, *troubles])
 

@@ -1,4 +1,4 @@
-"""`wmsd logs`."""
+"""The command `wmsd logs`."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from wmsd.tenants.companies import actions as companies
 LINES: Final = 200
 MOST_LINES: Final = 1_000_000
 LOOKED_THROUGH: Final = 64 * 1024 * 1024
-"""Bytes at the end of the log in which the last lines are looked for."""
+"""How many bytes at the end of the log are searched for the last lines."""
 NO_LOG: Final = (
     "There is no log to show: the server of this installation writes it to its standard error. Set log.file in "
     "the configuration and restart the server, or run wmsd as a service of systemd: wmsd service install."
@@ -75,8 +75,8 @@ def logs_command(
 ) -> None:
     """Show the log of the server.
 
-    It reads the file of log.file with those that it was renamed to, or the journal of systemd where wmsd is a
-    service without such a file. The lines of requests are in it unless log.requests is false.
+    The command reads the file log.file and its rotated files. If log.file is not set and wmsd is a service of
+    systemd, it reads the journal. The log contains a line for each request unless log.requests is false.
     """
     company_id = None if company is None else _company_id(command_line, company)
     wanted = Wanted(since, level, company_id, request)
@@ -91,12 +91,12 @@ def logs_command(
             raise StorageError(NO_LOG)
     except KeyboardInterrupt:
         return
-    except BrokenPipeError:  # whoever reads has enough
+    except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _company_id(command_line: CommandLine, company: str) -> str:
-    """The log names companies by their ids."""
+    """Return the company's id as text, because the log names companies by their ids."""
     if company.isascii() and company.isdecimal():
         return company
     return str(command_line.read(lambda tx: companies.company_of_code(tx, company)).id)
@@ -123,7 +123,7 @@ def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_j
 
 
 def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:
-    """The journal itself knows which lines are the last ones only where none are left out."""
+    """Print the lines of the journal. Only without filters can the journal itself select the last lines."""
     is_filtered = bool(wanted.level or wanted.company or wanted.request)
     asked = journal.command(wanted.since, None if is_filtered else most, follow)
     found = _chosen(records(_each(journal.lines(asked), follow)), wanted)
@@ -132,7 +132,11 @@ def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool)
 
 
 def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
-    """While it follows, each line is shown when it comes: the further lines of a record come by themselves."""
+    """Yield the lines of the journal. While following, also yield None after each line.
+
+    None makes the reader print the line immediately. The further lines of a record then arrive as separate
+    records.
+    """
     for line in lines:
         yield line
         if follow:
@@ -148,7 +152,7 @@ def _last(found: Iterable[LogRecord], most: int | None) -> Iterable[LogRecord]:
 
 
 def _print(found: Iterable[LogRecord], as_json: bool) -> int:
-    """Returns how many there were."""
+    """Print the records, and return their number."""
     shown = 0
     for record in found:
         click.echo(json.dumps(record.as_json(), ensure_ascii=False) if as_json else record.text)

@@ -1,4 +1,6 @@
-"""Before a data folder is made where other things stand: asks the person at the terminal, or wants `--create`."""
+"""The check before a data folder is created among other files: a person is asked, and a script needs
+`--create`.
+"""
 
 import os
 import sys
@@ -22,11 +24,11 @@ from wmsd.maintenance.doctor.usable_folder import check_new
 from wmsd.settings.paths import INSIDE, default_backups
 
 OWN_BEGINNING: Final = "wmsd"
-"""How the program's own files begin that are downloaded and kept: wmsd, wmsd-1.1.0.minisig, wmsd.previous."""
+"""The beginning of the names of our own downloaded files, such as wmsd, wmsd-1.1.0.minisig and wmsd.previous."""
 
 SOURCES: Final = Path(wmsd.__file__).resolve().parents[1]
 PRINTED_TO: Final = (1, 2)
-"""Standard output and standard error."""
+"""The file descriptors of standard output and standard error."""
 
 create_option = click.option(
     "--create",
@@ -37,11 +39,13 @@ create_option = click.option(
 
 
 def may_be_made(command_line: CommandLine, create: bool) -> None:
-    """Asks whether the data folder may be made, where it is not there yet and other things are. Raises
-    StorageError when it may not, when there is nobody to ask, and where the folder above it is missing.
+    """Ask whether the data folder may be created, if it does not exist yet and other files are there.
+
+    Raise StorageError if the answer is no, if there is nobody to ask, or if the folder above it is missing.
     """
     folder = command_line.folder
-    if create or folder.is_made or any(folder.companies.glob("*.db")):  # without platform.db, none is made
+    # if only platform.db is missing, no new data folder is created
+    if create or folder.is_made or any(folder.companies.glob("*.db")):
         return
     check_new(folder, command_line.backups)
     data = folder.path.resolve()
@@ -65,8 +69,9 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
 
 
 def with_backups_inside(command_line: CommandLine) -> CommandLine:
-    """Makes the folder of the backups in the data folder, unless the settings name another: who removes a demo
-    removes one folder.
+    """Create the folder of the backups inside the data folder, unless the settings name another one.
+
+    A demo can then be removed by deleting one folder.
     """
     if any("folder" in layer.values.get("backup", {}) for layer in command_line.layers):
         return command_line
@@ -77,7 +82,7 @@ def with_backups_inside(command_line: CommandLine) -> CommandLine:
 
 
 def refuse_strangers(command_line: CommandLine) -> None:
-    """Before everything is put into a data folder: raises StorageError when it holds what is not wmsd's."""
+    """Raise StorageError if a data folder that is to be filled holds files that are not wmsd's."""
     folder = command_line.folder
     if not folder.is_made and (found := _in_data(command_line)):
         raise StorageError(
@@ -87,7 +92,7 @@ def refuse_strangers(command_line: CommandLine) -> None:
 
 
 def _found(command_line: CommandLine) -> tuple[Path, list[str]]:
-    """The folder that somebody else may use, and what it holds."""
+    """Return the folder that other programs may use, and the names of their files in it."""
     if found := _in_data(command_line):
         return command_line.folder.path.resolve(), found
     here = Path.cwd()
@@ -99,13 +104,15 @@ def _in_data(command_line: CommandLine) -> list[str]:
     places = {path.name for path in _of_settings(command_line) if path.parent == data.resolve()}
     try:
         return [name for name in strangers(data) if name not in places]
-    except OSError:  # what is wrong with the folder is said when it is made
+    except OSError:  # an error of the folder is reported when the folder is created
         return []
 
 
 def _is_chosen(command_line: CommandLine, here: Path) -> bool:
-    """Whether somebody has said that wmsd's data come to this folder: by naming the data folder, or by a
-    configuration file here. The program's sources keep theirs beside them.
+    """Return True if a person has chosen this folder for wmsd's data.
+
+    This is so if the data folder is named, or if a configuration file is here. The sources of wmsd always count as
+    chosen.
     """
     is_named = any("data" in layer.values.get("server", {}) for layer in command_line.layers)
     file = command_line.config_file
@@ -113,7 +120,11 @@ def _is_chosen(command_line: CommandLine, here: Path) -> bool:
 
 
 def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
-    """Hidden files do not count: each new home has some. Nor do backups: whose they are is looked at elsewhere."""
+    """Yield the names of files in the folder that do not belong to wmsd.
+
+    Hidden files are left out, because each new home directory has some. Backups are left out, because another
+    check finds out which installation they belong to.
+    """
     own = {command_line.folder.path.resolve(), *_of_settings(command_line)}
     for entry in here.iterdir():
         is_program = entry.name.startswith(OWN_BEGINNING) and entry.is_file()
@@ -123,7 +134,7 @@ def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
 
 
 def _is_printed_to(entry: Path) -> bool:
-    """Whether what the program prints goes into this file: `wmsd serve > log 2>&1`."""
+    """Return True if the output of the program goes into this file, as in `wmsd serve > log 2>&1`."""
     with suppress(OSError):
         status = entry.stat()
         return any(os.path.samestat(status, os.fstat(number)) for number in PRINTED_TO)
@@ -131,7 +142,7 @@ def _is_printed_to(entry: Path) -> bool:
 
 
 def _of_settings(command_line: CommandLine) -> Iterator[Path]:
-    """What the settings have wmsd write elsewhere."""
+    """Return the paths of the backups and of the log file, which the settings may put elsewhere."""
     settings = command_line.settings
     return (Path(name).resolve() for name in (settings.backup.folder, settings.log.file) if name)
 
@@ -143,5 +154,5 @@ def _told(found: Sequence[str]) -> str:
 
 
 def _shown(name: str) -> str:
-    """Somebody else has named it: nothing in it may steer the terminal."""
+    """Return the name safe for printing. Another user chose it, so it must not control the terminal."""
     return name if name.isprintable() else repr(name)

@@ -1,4 +1,4 @@
-"""`wmsd serve`."""
+"""The command `wmsd serve`."""
 
 import asyncio
 import contextlib
@@ -75,13 +75,17 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("wmsd.serve")
 TURN_SECONDS = 0.0005
-"""How long a thread may keep the interpreter while the event loop waits for it. The loop gives it up with every
-call of the system, dozens of times in a request: with Python's 5 ms, one busy thread made everybody wait.
+"""How long a thread may keep the interpreter while the event loop waits for it, in seconds.
+
+The loop gives up the interpreter with every system call, dozens of times in a request. With Python's default of 5
+ms, one busy thread delayed all requests.
 """
 FIRST_REQUESTS_SECONDS = 0.5
 COLLECTED_AFTER = (2_000, 10, 15)
-"""Thresholds of Python's garbage collector. Young objects are collected often, because everything waits for a
-collection; all objects are collected seldom, because it looks through each that is alive.
+"""Thresholds of Python's garbage collector.
+
+Young objects are collected often, because all requests wait during a collection. All objects are collected seldom,
+because this scans every live object.
 """
 
 
@@ -100,12 +104,12 @@ def serve_command(
 ) -> None:
     """Serve the API and the pages until Ctrl-C.
 
-    It makes the data folder when there is none. Where other files are, it asks before. One server at a time can
-    use a data folder; the other commands work beside it.
+    The command creates the data folder if it does not exist. If other files are there, it asks first. Only one
+    server at a time can use a data folder; the other commands work beside it.
     """
     keep_little()
     command_line.say_path()
-    command_line.folder.check_seen()  # before the log, which may lie beside it
+    command_line.folder.check_seen()  # before the log starts, because its file may be in the same place
     log = command_line.settings.log
     complete = command_completer()
     logs.configure(log, complete)
@@ -119,14 +123,14 @@ def serve_command(
 
 
 def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started: Callable[[], None]) -> bool:
-    """As `_serve`, in the data folder, which is checked, made, locked and brought up to date before."""
+    """Check, create, lock and migrate the data folder, then run `_serve` in it, and return its result."""
     folder, settings = command_line.folder, command_line.settings
     if command_line.two_places:
         raise StorageError(" ".join(command_line.two_places))
     check_files(settings.server)
     may_be_made(command_line, create)
     folder.check_platform(BackupsIn(command_line.backups))
-    if not folder.is_made:  # nothing is made for a server that cannot listen
+    if not folder.is_made:  # no data folder is created for a server that cannot listen
         try_listening_as_set(settings)
     folder.make_place()
     folder.check_writable()
@@ -162,7 +166,7 @@ async def _serve(
     manager: ServiceManager,
     is_started: Callable[[], None],
 ) -> bool:
-    """Serves until it is told to end. Returns whether the program is to be started again."""
+    """Serve until the process is told to stop. Return True if the program must be started again."""
     settings = command_line.settings
     tls = None if served_tls is None else served_tls.context
     files = raise_file_limit()
@@ -190,7 +194,7 @@ async def _serve(
         await audit_settings(installation.platform, as_set(command_line.layers), installation.vault)
         started = _started(command_line, installation)
         app, jobs = service(installation, COMMANDS, started)
-        await jobs.clock_watch.start()  # before the first change: its place follows the clock
+        await jobs.clock_watch.start()  # before the first change, because change sequences follow the clock
         loaded = await _load_demo(installation) if with_demo else None
         async with AsyncExitStack() as stack:
             at = await stack.enter_async_context(listening_as_set(app, settings, tls, files))
@@ -227,7 +231,7 @@ async def _serve(
             watchdog = Watchdog(asyncio.get_running_loop(), _start_again, manager.alive)
             watchdog.start()
             stack.callback(watchdog.stop)
-            gc.freeze()  # the start's objects stay, so no later collection has to look at them
+            gc.freeze()  # objects of the start live for ever, so that later collections need not scan them
             gc.set_threshold(*COLLECTED_AFTER)
             if scraped_at is not None:
                 LOG.info("metrics at %s", scraped_at)
@@ -286,14 +290,14 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
 
 
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:
-    """Starts this program again, for work beside the server."""
+    """Return the command line that starts this program again, for work beside the server."""
     return own_program.command(*command, data=command_line.folder.path, config_file=command_line.config_file)
 
 
 async def _go_on(app: web.Application) -> None:
-    """What the first requests need not wait for: they are of whoever waits for the start."""
+    """Load what the first requests do not need, because the user who started the server is waiting for them."""
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)
-    from wmsd.interfaces.pages.kit.rendering import load_templates  # imported with the pages
+    from wmsd.interfaces.pages.kit.rendering import load_templates  # imported here, because it imports the pages
 
     try:
         await app[FOR_BROWSERS].prepare()
@@ -307,7 +311,7 @@ async def _go_on(app: web.Application) -> None:
 
 
 async def _prepare(installation: Installation, company_ids: Collection[int]) -> None:
-    """Brings the companies' files up to this program's schema, beside the first requests."""
+    """Migrate the companies' files to this program's schema, while the first requests are served."""
     began = time.monotonic()
     await installation.files.prepare(company_ids)
     failed = len(installation.files.failed)
@@ -320,7 +324,7 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
 
 
 def _unhandled(shortages: RepeatedFailures) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """The loop's handler for errors of connections and tasks that nobody waits for."""
+    """Return the loop's handler for errors of connections, and of tasks that nobody awaits."""
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -333,20 +337,20 @@ def _unhandled(shortages: RepeatedFailures) -> Callable[[asyncio.AbstractEventLo
 
 
 def _start_again() -> None:
-    """Executes the program anew in the same process. Returns if the system refuses it."""
+    """Replace the process with a new run of the program. Return only if the system refuses this."""
     environment = {**environment_of_next(), "PYINSTALLER_RESET_ENVIRONMENT": "1"}
     with contextlib.suppress(OSError):
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  (no shell)
 
 
 async def _load_demo(installation: Installation) -> "Loaded":
-    from wmsd.installation import demo  # imported here, so that a start without it is faster
+    from wmsd.installation import demo  # imported here, so that a start without the demo is faster
 
     return await demo.load(installation)
 
 
 async def _greet(installation: Installation, address: str, loaded: "Loaded | None") -> None:
-    """Prints the addresses that the person needs next on standard output; the log is on standard error."""
+    """Print the addresses that the person needs next on standard output. The log is on standard error."""
     first = f"wmsd serves {address}"
     address = installation.settings.server.public_url or address
     lines = [first, f"Guide:        {address}/docs"]
@@ -376,7 +380,7 @@ def _link_into_demo(address: str, person: DemoPerson, code: str) -> str:
 
 
 def _on_hangup(served_tls: ServedTls | None, manager: ServiceManager) -> None:
-    """SIGHUP reads the certificate again, and ends nothing."""
+    """Read the certificate again on SIGHUP, without stopping anything."""
 
     def reload() -> None:
         with manager.reloading():
@@ -387,7 +391,7 @@ def _on_hangup(served_tls: ServedTls | None, manager: ServiceManager) -> None:
 
 
 def _stop() -> asyncio.Event:
-    """An event that Ctrl-C and SIGTERM set."""
+    """Return an event that Ctrl-C and SIGTERM set."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):

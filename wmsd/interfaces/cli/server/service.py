@@ -1,4 +1,4 @@
-"""`wmsd service`."""
+"""The command `wmsd service`."""
 
 import functools
 import sys
@@ -38,7 +38,7 @@ def with_service_errors(command: Callable[P, None]) -> Callable[P, None]:
 
 @click.group("service")
 def service_command() -> None:
-    """Run wmsd as a service of systemd, which starts it at each boot and again when it fails.
+    """Run wmsd as a service of systemd, which starts it at each boot, and again after a failure.
 
     The guide has a page on it: /docs/service.
     """
@@ -64,11 +64,11 @@ def service_command() -> None:
 def install(
     user: str, data: str | None, listen: str | None, program: Path | None, offline: bool, dry_run: bool
 ) -> None:
-    """Install the service, and start it. Where no systemd runs it changes nothing, and exits with 1.
+    """Install the service, and start it. If no systemd runs, the command changes nothing and exits with 1.
 
-    It makes the user, copies the program to /usr/local/bin, writes /etc/wmsd/config.toml when there is none,
-    writes the unit, and says what it has done. What is right already stays as it is: a second time it changes
-    only what you give, and what a changed configuration needs.
+    The command creates the user, copies the program to /usr/local/bin, writes /etc/wmsd/config.toml if it does not
+    exist, writes the unit, and prints what it has done. Steps that are already done are skipped: a second run
+    changes only what you give, and what a changed configuration needs.
     """
     if not dry_run:
         commands.check_root()
@@ -100,10 +100,10 @@ def install(
 @service_command.command("uninstall")
 @with_service_errors
 def uninstall() -> None:
-    """Stop the service and remove it. The data stays where it is, and so do settings, program and user.
+    """Stop the service and remove it. The data, the settings, the program and the user stay.
 
-    It exits with 0 also when there was no service, and with 1 when it could not be removed or systemd is not
-    installed.
+    The command exits with 0 also if there was no service. The command exits with 1 if the service could not be
+    removed or systemd is not installed.
     """
     commands.check_root()
     removed = removing.remove()
@@ -117,7 +117,7 @@ def uninstall() -> None:
 
 
 def _left(user: str) -> Iterator[str]:
-    """What a removal leaves on the machine, as far as it is there."""
+    """Yield what the removal leaves on the machine and still exists."""
     if (data := _data()) is not None and Path(data).exists():
         yield f"the data in {data}"
     if CONFIG.exists():
@@ -132,10 +132,10 @@ def _left(user: str) -> Iterator[str]:
 @json_option
 @with_service_errors
 def status(as_json: bool) -> None:
-    """Say how the service is, as systemd sees it. It exits with 0 while the service runs, otherwise with 1: also
-    when there is none, or no systemd.
+    """Show the state of the service, as systemd sees it.
 
-    Whether all is well inside says `wmsd status`.
+    The command exits with 0 while the service runs, otherwise with 1, also if there is no service or no systemd.
+    `wmsd status` says whether the server works well.
     """
     found = service_verdict()
     shown = {"service": " ".join(found.sentences), **found.facts}

@@ -1,4 +1,4 @@
-"""`wmsd status`."""
+"""The command `wmsd status`."""
 
 import json
 import sys
@@ -44,11 +44,11 @@ FULL: Final = {
     Level.REFUSED: "The disk of {folder} is nearly full, and nothing new can be stored: make room.",
 }
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
-"""Puts the cursor at the beginning of an empty screen."""
+"""The escape codes that clear the terminal and move the cursor to its top left corner."""
 
 
 class Status(NamedTuple):
-    """What is shown, and what needs a person."""
+    """The lines to display, sentences about problems that need a person, and the metrics of a running server."""
 
     shown: dict[str, Any]
     wrong: list[str]
@@ -60,13 +60,13 @@ class Status(NamedTuple):
 @json_option
 @with_installation
 def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) -> None:
-    """Show whether all is well, in a few lines: server, requests, files, disk, backups.
+    """Show in a few lines whether all is well: server, requests, files, disk, backups.
 
-    A server that runs tells its own figures: requests and their times in the last minute, open companies,
-    deliveries that wait, the largest log, memory. No company's file is opened. It exits with 1 when something
-    needs a person, also when a server runs and does not answer within 5 s. That no server runs is only shown:
-    somebody may have stopped it. Over HTTP, /api/health tells whether a running server is well. /metrics has its
-    figures for Prometheus where metrics.listen or metrics.token_file is set.
+    A running server reports its metrics: requests and their times in the last minute, open companies, waiting
+    deliveries, the largest log, memory. No company's file is opened. The command exits with 1 if a problem needs a
+    person, also if a server runs and does not answer within 5 s. It is no problem if no server runs: a person may
+    have stopped it. Over HTTP, /api/health says whether a running server is well. /metrics has its metrics for
+    Prometheus if metrics.listen or metrics.token_file is set.
     """
     command_line.find()
     if is_watching:
@@ -79,7 +79,7 @@ def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) 
 
 
 def status_as_json(command_line: CommandLine) -> dict[str, Any]:
-    """As `--json` prints it."""
+    """Return the status as `--json` prints it."""
     return _as_json(_status(command_line))
 
 
@@ -135,7 +135,7 @@ def _status(command_line: CommandLine) -> Status:
 
 
 def _of_damage(command_line: CommandLine) -> Iterator[str]:
-    """What every request would meet. A server that runs tells it by an alert."""
+    """Yield the damage of platform.db, which affects every request. A running server reports it by an alert."""
     folder = command_line.folder
     if damage := damage_of(folder):
         restoring = restoring_platform(folder.path, BackupsIn(command_line.backups))
@@ -143,13 +143,16 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
 
 
 def _of_clock(folder: DataFolder) -> Iterator[str]:
-    """What every integrator will meet when the server starts. A server that runs tells it itself."""
+    """Yield a sentence if the clock is wrong, which affects every integrator once the server runs.
+
+    A running server reports this itself.
+    """
     if found := read_platform(folder, lambda tx: clock_verdict.stored(tx, datetime.now(UTC))):
         yield f"{found.sentence} {clock_verdict.REMEDY}"
 
 
 def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
-    """Whether the keys outlive this box."""
+    """Display how the keys survive the loss of this machine, and yield a sentence if they would be lost."""
     known = known_keys(command_line.folder)
     if known is None:
         return
@@ -169,7 +172,7 @@ def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Itera
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
-    """The server, where it should have told its figures, and still has the folder."""
+    """Return the running server if it should have reported its metrics and did not, else None."""
     tells = server is not None and server.is_ready and server.lends and server.version == __version__
     return server if tells and folder.server() == server else None
 
@@ -227,7 +230,7 @@ def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[
 
 
 def _remembered(folder: DataFolder, count: int, is_served: bool) -> dict[str, str]:
-    """What a server has written down: the number of open alerts, and what was found at the page Health."""
+    """Return what the last server stored: the number of open alerts, and the result of the last examination."""
     known = "" if is_served else f" for the last server{as_of(folder.path)}"
     shown = {"alerts": f"{count} open{known}: see wmsd alerts" if count else "none"}
     last = read_examination(folder.path)
@@ -260,7 +263,9 @@ def _as_json(status: Status) -> dict[str, Any]:
 
 
 def _watch(command_line: CommandLine, as_json: bool) -> None:
-    """In place on a terminal. Elsewhere a line for each look, for people or as JSON."""
+    """Print the status again and again: on a terminal in place, elsewhere as one line or one JSON object each
+    time.
+    """
     is_terminal = sys.stdout.isatty() and not as_json
     try:
         while True:

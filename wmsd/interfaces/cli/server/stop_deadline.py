@@ -1,7 +1,7 @@
-"""Ends the process although a write goes on for ever: after its time at the stop it is left behind.
+"""The end of the process at a stop, although a write does not finish: after 10 seconds the write is abandoned.
 
-SQLite rolls back what was not committed, and nobody was told of it. The write is not interrupted: that would roll
-back the writes of others that share its commit.
+SQLite rolls back its uncommitted changes, and no client was told that they succeeded. The write is not
+interrupted, because this would roll back other writes that share its commit.
 """
 
 import logging
@@ -24,9 +24,9 @@ LEFT_BEHIND: Final = (
 
 
 def begin_deadline(platform: Database, files: CompanyFiles, instead: Callable[[], None]) -> Callable[[], None]:
-    """Begins the time of a stop. Gives what ends it, when everything is closed.
+    """Start the deadline of a stop. Return a function that ends it, to be called when everything is closed.
 
-    `instead` is called before the process ends; it may begin another program in its place.
+    `instead` is called before the process ends, and may start another program in the same process.
     """
     is_over = threading.Event()
 
@@ -41,5 +41,6 @@ def begin_deadline(platform: Database, files: CompanyFiles, instead: Callable[[]
                 os._exit(0)
             seconds = AGAIN_SECONDS
 
-    threading.Thread(target=wait, name="wmsd-stop", daemon=True).start()  # it may not hold up the end itself
+    # a daemon, because it must not delay the end of the process
+    threading.Thread(target=wait, name="wmsd-stop", daemon=True).start()
     return is_over.set

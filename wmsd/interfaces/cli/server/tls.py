@@ -1,4 +1,4 @@
-"""`wmsd tls`."""
+"""The command `wmsd tls`."""
 
 import json
 from pathlib import Path
@@ -14,8 +14,9 @@ NONE_YET = 'There is no authority yet. It is made when the server starts with --
 def tls_command() -> None:
     """Show the certificate of the LAN, and how to trust it.
 
-    With --tls lan the server makes an authority of its own, and a certificate for the names and addresses of this
-    machine. Whoever installs the authority once sees no warning in the browser. /trust says how, for each system.
+    With --tls lan the server creates its own certificate authority, and a certificate for the names and addresses
+    of this machine. On a device where the authority is installed once, the browser shows no warning. /trust says
+    how to install it on each system.
     """
 
 
@@ -23,7 +24,7 @@ def tls_command() -> None:
 @json_option
 @with_installation
 def show(command_line: CommandLine, as_json: bool) -> None:
-    """Show the authority's fingerprint, and what the certificate is for."""
+    """Show the authority's fingerprint and the certificate's names."""
     from wmsd.host.tls.authority import certificate_fingerprint
     from wmsd.host.tls.lan_certificate import authority_of, names_of, served_of
 
@@ -55,7 +56,7 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
 @with_installation
 def export(command_line: CommandLine, file: Path) -> None:
-    """Write the authority's certificate to FILE, to install it elsewhere. Its key stays here."""
+    """Write the authority's certificate to FILE, to install it elsewhere. The private key stays here."""
     from cryptography.hazmat.primitives.serialization import Encoding
 
     from wmsd.host.tls.lan_certificate import authority_of

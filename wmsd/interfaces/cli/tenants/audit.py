@@ -1,4 +1,4 @@
-"""`wmsd audit`."""
+"""The command `wmsd audit`."""
 
 import csv
 import json
@@ -52,9 +52,10 @@ def audit_command(
     limit: int,
     **filters: str | int | None,
 ) -> None:
-    """List who did what to the installation, from where, and what was before and after. The last comes last.
+    """List who changed what in the installation, the newest last.
 
-    With --follow, --json prints one entry a line.
+    Each entry has the client address, and the values before and after. With --follow, --json prints one entry per
+    line.
     """
     if subject is not None and company is not None:
         raise click.UsageError("Give --subject or --company, not both.")
@@ -85,7 +86,10 @@ def _follow(
     as_csv: bool,
     as_json: bool,
 ) -> None:
-    """Looks again and again. A command that held the file open would hold up a server that wants to stop."""
+    """Print new entries until Ctrl-C.
+
+    The file is opened anew for each check, because an open file would delay a server's stop.
+    """
     last, is_first = 0, True
     try:
         while True:
@@ -113,7 +117,7 @@ def _show_more(found: Rows, as_csv: bool, as_json: bool, is_first: bool) -> None
 
 
 def _write_csv(found: Rows, has_header: bool = True) -> None:
-    from wmsd.contract.csv_cells import write_cell  # imported only here
+    from wmsd.contract.csv_cells import write_cell  # imported only here, so that the command starts faster
 
     names = ("id", "at", "actor", "address", "action", "subject", "details")
     writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""`wmsd billing`."""
+"""The command `wmsd billing`."""
 
 import re
 from typing import Any, Final
@@ -27,8 +27,8 @@ def _month(context: click.Context, parameter: click.Parameter, given: str | None
 def billing_command(command_line: CommandLine, company: str, month: str | None, as_json: bool) -> None:
     """Count the events of COMPANY by month and name, for billing.
 
-    Each event counts once, in the month in which it happened (UTC), whether webhooks carried it or not, and
-    however many receivers and attempts there were. Counts are kept for good.
+    Each event counts once, in the month in which it happened (UTC), whether or not webhooks delivered it, and
+    regardless of the number of receivers and attempts. Counts are never deleted.
     """
     counts = read_company(command_line, company, lambda tx: store.event_counts(tx, month))
     if as_json:

@@ -1,4 +1,4 @@
-"""What `wmsd company change` does: the operations of the pages, by options."""
+"""The work of `wmsd company change`, which runs the operations of the pages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,11 +19,13 @@ from wmsd.tenants.companies.schema import CompanyChanges, CompanySettingsPatch
 
 NONE: Final = "none"
 OR_INSTALLATION: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes", "time_zone")
-"""Without a value, that of the installation is in force."""
+"""Fields that may be empty. The value of the installation then applies."""
 
 
 def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> None:
-    """`given`: by the name of each option; None for one that was not given."""
+    """Change the company. `given` has a value for the name of each option, or None for an option that was not
+    given.
+    """
     rules = {name: given[name] for name in POLICIES if given[name] is not None}
     fields = {name: given[name] for name in CompanyChanges.model_fields if given[name] is not None}
     if given["operator_code"] is not None and given["no_operator"]:
@@ -40,7 +42,7 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
 
     async def work(installation: Installation) -> None:
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
-        if policies:  # first: they are in another file, and the audit must hold only what was done
+        if policies:  # first, because they are in another file, and the audit must record only completed changes
             await _set_policies(installation, code, policies)
         if body is not None:
             await act(installation, company_administration.change_company_record, id=company.id, body=body)
@@ -50,7 +52,10 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
 
 
 def _policies(given: Mapping[str, str]) -> dict[str, int | None]:
-    """What the company's file holds for these texts. Raises Problem (422) with what is wrong with them."""
+    """Return the values to store in the company's file for these texts.
+
+    Raise Problem (422) with the errors of the texts.
+    """
     errors: FieldErrors = {}
     values: dict[str, int | None] = {}
     for name, text in given.items():

@@ -1,4 +1,4 @@
-"""`wmsd user`: showing and changing users. They are the operations of the pages."""
+"""The commands of `wmsd user` that show and change users, by the operations of the pages."""
 
 import json
 import shlex
@@ -42,7 +42,7 @@ email_argument = click.argument("email")
 
 
 def _abilities(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The abilities of a user, each set among the names as its abilities."""
+    """Return the abilities in the names, with each set replaced by its abilities."""
     return tuple(with_sets(names))
 
 
@@ -53,11 +53,11 @@ ability_option: Final = partial(
 
 @click.group()
 def user_command() -> None:
-    """Make and change users. A password is never given as an argument, because others could see it."""
+    """Create and change users. A password is never given as an argument, because others could see it."""
 
 
 def ways_in_sentence(before: Holdings, after: Holdings) -> str:
-    """What has ended, such as `the password, 2 sessions`, as a sentence."""
+    """Return a sentence about what has ended, such as `the password, 2 sessions`."""
     parts = [
         *(["the password"] if before.password and not after.password else []),
         *(["the link to a new password"] if before.link and not after.link else []),
@@ -72,7 +72,7 @@ def _counted(number: int, noun: str) -> list[str]:
 
 
 def abilities_in_words(abilities: Sequence[str]) -> list[str]:
-    """For people, who need not know what a star means."""
+    """Return the abilities for people, with words in place of the star."""
     return ["everything in these companies"] if EVERYTHING in abilities else list(abilities)
 
 
@@ -81,7 +81,7 @@ def abilities_in_words(abilities: Sequence[str]) -> list[str]:
 @json_option
 @with_installation
 def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
-    """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
+    """Show the user EMAIL: rights, companies, who created the user, how the user signs in, sessions and tokens."""
     shown = command_line.read(lambda tx: user_overview.of_user(tx, user_of(tx, email).id))
     if as_json:
         say(shown, True)
@@ -97,12 +97,15 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
 
 
 def user_of(tx: Transaction, email: str) -> User:
-    """Also one who is disabled. Raises Problem (404)."""
+    """Return the user with this e-mail address, also a disabled one. Raise Problem (404) if there is none."""
     return or_not_found(store.user_by_email(tx, email), f"user as {email}")
 
 
 def active(tx: Transaction, email: str) -> User:
-    """Raises Problem: 404, and 409 for one who is disabled."""
+    """Return the user with this e-mail address.
+
+    Raise Problem: 404 if there is none, 409 if the user is disabled.
+    """
     user = user_of(tx, email)
     if user.disabled:
         enable = f"wmsd user enable {shlex.quote(user.email)}"
@@ -141,11 +144,11 @@ def change_user(
     clear_abilities: bool,
     **given: str | None,
 ) -> None:
-    """Change the user EMAIL. What is taken away is gone with its next request, also for its tokens.
+    """Change the user EMAIL. Rights that are removed end with the user's next request, also for the user's tokens.
 
-    What is new opens to sessions and tokens that are made from now on; those that exist keep what they have. It
-    waits, and the command says so, where somebody else may know the password: send the user a link from `wmsd user
-    reset-password`, or have it sign in by single sign-on.
+    New rights apply to sessions and tokens that are created from now on; existing ones keep their rights. If
+    another person may know the password, the new rights wait, and the command says so. Then send the user a link
+    from `wmsd user reset-password`, or let the user sign in by single sign-on.
     """
     if abilities and clear_abilities:
         raise click.UsageError("Give --ability or --clear-abilities, not both.")
@@ -159,7 +162,7 @@ def change_user(
         )
 
     def write(tx: Transaction) -> tuple[Holdings, dict[str, Any], Holdings]:
-        """One transaction: everything is changed, or nothing."""
+        """Change everything in one transaction, or nothing."""
         user_id = user_of(tx, email).id
         held = ways_in.of_user(tx, user_id)
         before = json.loads(user_administration.get_user_record.action(tx, SITE_ADMIN, user_id).json)
@@ -192,7 +195,7 @@ def change_user(
 
 
 def waiting_in_words(user: Mapping[str, Any]) -> str:
-    """What waits for the user, of a UserRecord; empty where nothing does."""
+    """Return the rights that wait for the user, as text, or "" if none do. `user` is a UserRecord."""
     return ", ".join(
         [
             *(f"the company {code}" for code in user["waiting_company_codes"]),
@@ -203,7 +206,10 @@ def waiting_in_words(user: Mapping[str, Any]) -> str:
 
 
 def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[str]) -> list[str]:
-    """Raises Problem (422) for one that it does not have."""
+    """Return the codes of the user's companies after the change.
+
+    Raise Problem (422) if the user lacks a removed one.
+    """
     missing = [code for code in removed if code not in before]
     if missing:
         errors = {"--remove-company": [f"{code} is not one of its companies" for code in missing]}
@@ -215,7 +221,7 @@ def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[st
 @email_argument
 @with_installation
 def enable_user(command_line: CommandLine, email: str) -> None:
-    """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
+    """Enable the user EMAIL again. The password works again, and so do the user's tokens that were not revoked."""
     let_in = user_administration.let_in_user.action
     answer = command_line.write(lambda tx: let_in(tx, SITE_ADMIN, user_of(tx, email).id))
     note(answer["message"])
@@ -232,14 +238,14 @@ def _lead_to_link(email: str) -> None:
 @yes_option
 @with_installation
 def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
-    """Delete the user EMAIL, with its sessions and tokens.
+    """Delete the user EMAIL, with the user's sessions and tokens.
 
-    What it has done stays in the audit and in the history of records, with its e-mail address. A running server
-    follows within a second. To keep the user for later, disable it instead.
+    The user's actions stay in the audit and in the history of records, with the e-mail address. A running server
+    follows within a second. To keep the user for later, disable the user instead.
     """
 
     def look(tx: Transaction) -> None:
-        """Refuses before it asks."""
+        """Refuse the last admin before the question is asked."""
         last_admin.check_not_last(tx, user_of(tx, email))
 
     if not yes:

@@ -1,4 +1,4 @@
-"""`wmsd company`."""
+"""The command `wmsd company`."""
 
 import shlex
 from pathlib import Path
@@ -27,7 +27,7 @@ from wmsd.tenants.companies.schema import CompanyCode, NewCompany
 
 @click.group()
 def company_command() -> None:
-    """Make, change and show companies. Each company is a tenant with a file of its own."""
+    """Create, change and show companies. Each company is a tenant with a separate file."""
 
 
 for each in (export_company_command, import_company_command, clone_company_command, company_papers_command):
@@ -59,7 +59,7 @@ def create_company(
     init: bool,
     as_json: bool,
 ) -> None:
-    """Make the company CODE.
+    """Create the company CODE.
 
     A company without modules cannot be used: give --all-modules, or --module for each. The module api is switched
     on with any other module.
@@ -128,7 +128,8 @@ def create_company(
 @with_installation
 def change_company(command_line: CommandLine, /, code: str, **given: Any) -> None:
     """Change the company CODE. A running server follows within a second."""
-    from wmsd.interfaces.cli.tenants import change_company as company_changes  # imported only here
+    # imported only here, so that other commands start faster
+    from wmsd.interfaces.cli.tenants import change_company as company_changes
 
     company_changes.change(command_line, code, given)
 
@@ -140,7 +141,8 @@ def change_company(command_line: CommandLine, /, code: str, **given: Any) -> Non
 def rename_company(command_line: CommandLine, code: str, field_code: str) -> None:
     """Give the company CODE the code NEW_CODE.
 
-    Its id stays, so programs that send it notice nothing. Commands and rules of single sign-on name the new code.
+    The company's id stays, so programs that send the id notice nothing. In commands and in rules of single
+    sign-on, use the new code.
     """
     rename = company_administration.rename_company_record.action
     body = validate_model(CompanyCode, {"code": field_code})
@@ -180,8 +182,9 @@ def delete_company(
 ) -> None:
     """Delete the company CODE with all its data, after writing it to an archive.
 
-    A running server stops serving it at once: requests that name it are answered as for a company that never was.
-    Tokens that are for this company only are revoked. When the command is cut off, nothing is lost: give it again.
+    A running server stops serving the company immediately: requests that name it are answered as for an unknown
+    company. Tokens that are for this company only are revoked. If the command is interrupted, nothing is lost: run
+    it again.
     """
     from wmsd.interfaces.cli.tenants import delete_company as company_deleting  # imported only here
 
@@ -272,11 +275,11 @@ def move_company(
     """Move the company CODE to another installation, with nothing lost and nothing sent twice.
 
     The company is frozen first: it can be read, and takes no changes. With the data folder of another installation
-    on this machine, the command imports it there. With FILE.tar.gz, it prints what to type on the other machine.
-    Then it lists what stays behind (users, tokens, sites, the company's id), and ticks off what is done.
+    on this machine, the command imports the company there. With FILE.tar.gz, it prints what to type on the other
+    machine. Then it lists what does not move (users, tokens, sites, the company's id), and marks what is done.
 
-    --check shows that list again at any time: of a data folder, or of an address, which is asked over its API.
-    Nothing is deleted here: the list ends with `wmsd company delete`. `wmsd company thaw` gives the move up.
+    --check shows that list again at any time: for a data folder, or for an address, which is asked over its API.
+    Nothing is deleted here: the list ends with `wmsd company delete`. `wmsd company thaw` cancels the move.
     """
     from wmsd.interfaces.cli.tenants import move_company as company_moving  # imported only here
 
@@ -290,9 +293,10 @@ def move_company(
 @click.argument("code")
 @with_installation
 def thaw_company(command_line: CommandLine, code: str) -> None:
-    """End the freeze of the company CODE: it takes changes again, and sends its webhooks.
+    """End the freeze of the company CODE: the company takes changes again, and sends its webhooks.
 
-    `wmsd company export --freeze` and `wmsd company move` begin a freeze. `wmsd status` lists what is frozen.
+    `wmsd company export --freeze` and `wmsd company move` begin a freeze. `wmsd status` lists the frozen
+    companies.
     """
     from wmsd.interfaces.cli.tenants import freeze_company  # imported only here
 
@@ -304,10 +308,10 @@ def thaw_company(command_line: CommandLine, code: str) -> None:
 @click.option("--reason", metavar="TEXT", help="What its people and programs are told.")
 @with_installation
 def suspend_company(command_line: CommandLine, code: str, reason: str | None) -> None:
-    """Let nobody use the company CODE, until `wmsd company resume`.
+    """Block all use of the company CODE, until `wmsd company resume`.
 
-    Within two seconds its tokens, pages and sites are refused with 403, its imports end, and its webhooks wait.
-    Its data stay, and backups go on. A change that is under way is finished.
+    Within two seconds the company's tokens, pages and sites are refused with 403, its imports end, and its
+    webhooks wait. The company's data stay, and backups continue. A change that has begun is finished.
     """
     is_new = command_line.write(lambda tx: actions.suspend_company(tx, code, reason))
     note(f"{code} is suspended." if is_new else f"{code} is suspended already. Nothing was changed.")
@@ -318,6 +322,9 @@ def suspend_company(command_line: CommandLine, code: str, reason: str | None) ->
 @click.argument("code")
 @with_installation
 def resume_company(command_line: CommandLine, code: str) -> None:
-    """End the suspension of the company CODE: it is used again, and what its webhooks have waiting is sent."""
+    """End the suspension of the company CODE: the company can be used again.
+
+    The company's waiting webhook deliveries are sent.
+    """
     was_suspended = command_line.write(lambda tx: actions.resume_company(tx, code))
     note(f"{code} is used again." if was_suspended else f"{code} is not suspended. Nothing was changed.")

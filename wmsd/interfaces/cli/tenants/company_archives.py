@@ -1,4 +1,4 @@
-"""`wmsd company export`, `wmsd company import` and `wmsd company clone`."""
+"""The commands `wmsd company export`, `wmsd company import` and `wmsd company clone`."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -56,11 +56,13 @@ def export_company_command(
 ) -> None:
     """Write the company CODE to FILE, for another installation.
 
-    The command works beside a running server. With a passphrase the credentials of its webhooks go along. Without
-    --freeze the company goes on as before, and what is written after this command has begun is not in FILE.
+    The command works beside a running server. With a passphrase, FILE contains the credentials of the company's
+    webhooks too. Without --freeze the company works as before, and changes after the start of this command are not
+    in FILE.
 
-    With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks, until you
-    give `wmsd company thaw CODE` or `wmsd company delete CODE`. When the export fails, the freeze ends by itself.
+    With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks. The freeze
+    lasts until you run `wmsd company thaw CODE` or `wmsd company delete CODE`. If the export fails, the freeze
+    ends automatically.
     """
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.find()
@@ -89,7 +91,10 @@ def write_export(
     passphrase: str | None,
     is_to_freeze: bool,
 ) -> tuple[Freeze | None, Manifest]:
-    """Returns the freeze too, where one was asked for."""
+    """Export the company, and return the freeze and the manifest.
+
+    The freeze is None if `is_to_freeze` is False.
+    """
     check_free(file)
     with beside_a_server(command_line.folder) as loan:
         freezing = company_freeze(command_line, loan, code) if is_to_freeze else nullcontext()
@@ -119,9 +124,10 @@ def import_company_command(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Take over a company that `wmsd company export` wrote in another installation.
+    """Import a company that `wmsd company export` wrote in another installation.
 
-    It gets a new id, and its webhooks are off: switch them on when the other installation sends no more.
+    The company gets a new id, and its webhooks are off: switch them on when the other installation no longer
+    sends.
     """
     command_line.find()
     passphrase = _secret(command_line, file, passphrase_file)
@@ -136,7 +142,10 @@ def bring_in(
     passphrase: str | None,
     as_json: bool | None,
 ) -> None:
-    """`as_json`: None where a move prints the result."""
+    """Import the company from the archive, and print the result.
+
+    `as_json` is None in a move, which prints the result itself.
+    """
     with (
         beside_a_server(command_line.folder) as loan,
         arrival_from_archive(file, command_line.folder, passphrase) as arrival,
@@ -145,7 +154,7 @@ def bring_in(
         same = command_line.run_with(loan, lambda at: here_already(at, arrival.origin))
         operator = command_line.run_with(loan, lambda at: had_operator(at, arrival))
         if operator_code is not None:
-            operator = None  # it matters no more
+            operator = None  # the previous operator does not matter any more
         elif operator is not None and operator.is_same:
             operator_code = operator.code
         record = arrival.record.model_copy(update={"operator_code": operator_code})
@@ -175,7 +184,10 @@ def bring_in(
 
 
 def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None) -> str | None:
-    """What opens the credentials in the archive: of a file, or typed at a terminal. None goes on without them."""
+    """Return what opens the credentials in the archive: from a file, or typed at a terminal.
+
+    With None, the import continues without the credentials.
+    """
     manifest = read_manifest(file)
     found = secret_for(command_line, manifest, passphrase_file)
     if manifest.company is None or manifest.keys != "encrypted" or found is not None:
@@ -193,7 +205,10 @@ def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None)
 
 @contextmanager
 def _named(code: str) -> Iterator[None]:
-    """A code that is taken may be that of the archive, which nobody has typed: it is named, with the way out."""
+    """Name the taken code in the error, and how to choose another.
+
+    The user may not know the code, because it is in the archive.
+    """
     try:
         yield
     except Problem as problem:
@@ -214,7 +229,7 @@ def _note_operator(code: str, had: HadOperator) -> None:
 
 
 def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
-    """`users`: who has had it here, under the code `had`."""
+    """Print what was not imported. `users` had the company here under the code `had`."""
     if not users:
         note("Tokens, users and sites did not come along: make them with wmsd token, user and site.")
         return
@@ -234,9 +249,10 @@ def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
 def clone_company_command(
     command_line: CommandLine, code: str, field_code: str, name: str | None, sandbox: bool, as_json: bool
 ) -> None:
-    """Copy the company CODE to the new company NEW_CODE, to practise with.
+    """Copy the company CODE to the new company NEW_CODE, for practice.
 
-    It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
+    The command works beside a running server. The copy sends nothing: its webhooks are off, and queued deliveries
+    are skipped.
     """
     command_line.find()
     with beside_a_server(command_line.folder) as loan:

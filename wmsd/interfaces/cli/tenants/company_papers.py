@@ -1,4 +1,4 @@
-"""`wmsd company papers`: the operations of the page, by options."""
+"""The command `wmsd company papers`, which runs the operations of the page."""
 
 import base64
 import json
@@ -48,10 +48,10 @@ def company_papers_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Show and change what stands on the papers of the company CODE: its address, its logo, its label size.
+    """Show and change what is printed on the papers of the company CODE: its address, its logo, its label size.
 
     Without options nothing is changed. A field that is not given stays as it is; an empty text, such as "", clears
-    it.
+    the field.
     """
     if field_file is not None and no_logo:
         raise click.UsageError("Give --logo or --no-logo, not both.")
@@ -59,7 +59,7 @@ def company_papers_command(
     file = None if field_file is None else _base64(field_file)
 
     def write(tx: Transaction) -> tuple[Record, list[Entry]]:
-        """Everything or nothing."""
+        """Apply all changes or none."""
         now: Record = get_papers.action(tx)
         sent = laid_over(json.loads(now.json), nest_address(values))
         asked: list[tuple[Operation, dict[str, object]]] = []
@@ -90,13 +90,16 @@ def company_papers_command(
 
 
 def _body(operation: Operation, values: Mapping[str, object], errors: FieldErrors) -> Input:
-    """Raises Problem (422)."""
+    """Return the validated body. Raise Problem (422) if it has errors."""
     assert operation.body is not None
     return validate_model(operation.body, values, errors if operation is change_papers else None)
 
 
 def _base64(path: Path) -> str:
-    """Raises Problem (422) for more than a logo can have, of which no more is read."""
+    """Return the file in base64.
+
+    Raise Problem (422) if the file is larger than a logo may be; the rest is not read.
+    """
     with path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:

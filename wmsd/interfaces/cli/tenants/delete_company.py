@@ -1,4 +1,4 @@
-"""What `wmsd company delete` does."""
+"""The work of `wmsd company delete`."""
 
 import shlex
 from functools import partial
@@ -48,7 +48,7 @@ def delete(
 
 
 def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) -> None:
-    """For a company whose file is damaged or missing."""
+    """Delete a company whose file is damaged or missing."""
     company = command_line.read(lambda tx: deletion_store.find(tx, code)).company
     _ask_without_archive(command_line, company, code)
     with beside_a_server(command_line.folder) as loan:
@@ -62,8 +62,10 @@ def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) 
 
 
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:
-    """Raises Problem where there is no such company, and ClickException when its code is not typed. Asks nothing
-    where only the file of one is left whose deletion was cut off.
+    """Ask for the company's code. Raise Problem if there is no such company, and ClickException if the code is
+    wrong.
+
+    Nothing is asked if an earlier deletion was interrupted and only the company's file is left.
     """
     company = command_line.run_again(lambda at: _company_with_file(at, code))
     if company is None:
@@ -78,7 +80,7 @@ def _ask(command_line: CommandLine, code: str, to: Path) -> None:
 
 
 def _ask_without_archive(command_line: CommandLine, company: Company, code: str) -> None:
-    """Says what is lost. Raises ClickException when the code is not typed."""
+    """Print what will be lost, and ask for the code. Raise ClickException if the code is wrong."""
     path = command_line.folder.companies / f"{company.id}.db"
     note(f"{code} ({company.name}) would be deleted without an archive.")
     note(
@@ -99,16 +101,17 @@ def _check_typed(typed: str, code: str) -> None:
 
 
 async def _company_with_file(installation: Installation, code: str) -> Company | None:
-    """None where only the file of one is left whose deletion was cut off."""
+    """Return the company, or None if an earlier deletion was interrupted and only the company's file is left."""
     if (await deleting.left_over(installation, code))[1]:
         return None
     return (await installation.platform.read(lambda tx: deletion_store.find(tx, code))).company
 
 
 def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.Deletion | None:
-    """The deletion, from whose beginning on nobody is served the company. First the files of companies are removed
-    that were gone from the platform when their deletion was cut off; None where that is all that there was to do
-    for this one.
+    """Begin the deletion and return it. From now on the company is not served to anyone.
+
+    Files that interrupted deletions have left are removed first. Return None if nothing else was left of this
+    company.
     """
     if loan is not None:
         loan.borrow(command_line.folder.platform_file)

@@ -1,4 +1,4 @@
-"""What `wmsd company export --freeze`, `move` and `thaw` do to the company at home."""
+"""The freeze of a company here, for `wmsd company export --freeze`, `move` and `thaw`."""
 
 import logging
 import shlex
@@ -15,7 +15,10 @@ from wmsd.tenants.companies import actions
 
 
 def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
-    """Raises Problem (404) and StorageError; then nothing is frozen that was not."""
+    """Freeze the company. Raise Problem (404) or StorageError if this fails.
+
+    After an error, this call has not frozen the company.
+    """
     if loan is not None:
         return Freeze(**loan.ask(FREEZE, [code, at_the_command_line().name], FREEZE_SECONDS))
     if command_line.folder.server() is not None:
@@ -23,7 +26,7 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
             f"The server that runs cannot be asked to freeze {code}: its disk has no sockets. Stop the server, "
             "then try again."
         )
-    logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # what it would say is raised
+    logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # its error is raised here as well
     with command_line.folder.alone():
         done = command_line.run_with(None, lambda at: begin_freeze(at, code, at_the_command_line()))
     return Freeze(done.since, done.was_already)
@@ -31,8 +34,10 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
 
 @contextmanager
 def company_freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Iterator[Freeze]:
-    """Freezes the company, and leaves it so when the work inside is done. When that fails, a freeze that began
-    here ends, and one that was there stays; which of both is said.
+    """Freeze the company, and leave it frozen when the work inside succeeds.
+
+    If the work fails, a freeze that began here ends, and an earlier freeze stays. A note says which of the two
+    happened.
     """
     done = freeze(command_line, loan, code)
     try:
@@ -51,7 +56,7 @@ def _given_up(command_line: CommandLine, loan: Loan | None, code: str, done: Fre
 
 
 def thaw_of(code: str) -> str:
-    """The command to type."""
+    """Return the command that ends the freeze."""
     return f"wmsd company thaw {shlex.quote(code)}"
 
 

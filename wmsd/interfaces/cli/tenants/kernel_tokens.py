@@ -1,4 +1,4 @@
-"""`wmsd kernel-token`."""
+"""The command `wmsd kernel-token`."""
 
 import click
 
@@ -10,10 +10,10 @@ from wmsd.tenants.accounts.kernel_tokens import MadeKernelToken
 
 @click.group()
 def kernel_token_command() -> None:
-    """Make, replace and revoke the platform token.
+    """Create, replace and revoke the platform token.
 
-    With it, the programs of those who run the platform use the kernel interface, /api/kernel/v1, and nothing else.
-    A running server follows within a second.
+    With this token, the programs of the people who run the platform use the kernel interface, /api/kernel/v1, and
+    nothing else. A running server follows within a second.
     """
 
 
@@ -21,7 +21,7 @@ def kernel_token_command() -> None:
 @json_option
 @with_installation
 def create_token(command_line: CommandLine, as_json: bool) -> None:
-    """Make the platform token. It is printed on standard output, only this once: keep it safe."""
+    """Create the platform token. The token is printed on standard output only once: keep it safe."""
     _show(command_line.write(kernel_tokens.create), "The platform token. It is shown this once.", as_json)
 
 
@@ -30,9 +30,9 @@ def create_token(command_line: CommandLine, as_json: bool) -> None:
 @json_option
 @with_installation
 def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> None:
-    """Make a new platform token. The one before it is accepted for another 24 hours.
+    """Create a new platform token. The previous token is accepted for another 24 hours.
 
-    The new one is printed on standard output, only this once: keep it safe.
+    The new token is printed on standard output only once: keep it safe.
     """
     made = command_line.write(lambda tx: kernel_tokens.rotate(tx, at_once))
     until = "No other is accepted any more" if at_once else "The one before it is accepted for another 24 hours"
@@ -48,7 +48,7 @@ def _show(made: MadeKernelToken, sentence: str, as_json: bool) -> None:
 @json_option
 @with_installation
 def list_tokens(command_line: CommandLine, as_json: bool) -> None:
-    """List all platform tokens, also revoked ones, without their text."""
+    """List all platform tokens, including revoked ones, without their text."""
     say(command_line.read(kernel_tokens.every), as_json, "No platform token yet: wmsd kernel-token create")
 
 

@@ -1,4 +1,4 @@
-"""`wmsd key`."""
+"""The command `wmsd key`."""
 
 import json
 from pathlib import Path
@@ -18,8 +18,8 @@ def key_command() -> None:
     """Seal the keys of an installation, and change them.
 
     The data folder holds the keys that sign tokens and seal credentials: whoever has a copy of the folder has
-    these keys too. With a key file elsewhere the keys are sealed, and neither the folder nor the file is of use
-    without the other.
+    these keys too. With a key file elsewhere the keys are sealed: the folder is useless without the key file, and
+    the key file without the folder.
     """
 
 
@@ -64,7 +64,7 @@ def rotate(command_line: CommandLine) -> None:
     """Sign new tokens with a new key. If there is a key file, also seal the keys with a new secret.
 
     Tokens that were signed with the previous key are still accepted, as after `wmsd token rotate-key`. A running
-    server follows. Older copies of the key file open only backups that were made before.
+    server follows. Older copies of the key file open only older backups.
     """
     named = command_line.settings.server.key_file
 
@@ -73,7 +73,7 @@ def rotate(command_line: CommandLine) -> None:
             await installation.platform.write(actions.rotate_signing_key)
             return
         path, secret = Path(named), installation.ids.secret()
-        with folder_lock(installation.folder.path):  # one rotation at a time
+        with folder_lock(installation.folder.path):  # only one rotation at a time
             key_file.replace(path, [*key_file.secrets_in(path), secret])
             await installation.platform.write(actions.rotate_keys)
             key_file.replace(path, [secret])

@@ -1,4 +1,4 @@
-"""`wmsd module`."""
+"""The command `wmsd module`."""
 
 import click
 
@@ -17,7 +17,7 @@ def module_command() -> None:
 @json_option
 @with_installation
 def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None:
-    """List all modules, and which of them are on for COMPANY."""
+    """List all modules, and whether each is on for COMPANY."""
     found = command_line.read(lambda tx: actions.company_of_code(tx, company))
     rows = [
         {"module": module, "enabled": module in found.modules, "for": what} for module, what in MODULES.items()
@@ -34,7 +34,7 @@ def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None
 def enable_modules(
     command_line: CommandLine, company: str, modules: tuple[str, ...], is_all: bool, as_json: bool
 ) -> None:
-    """Switch modules on for COMPANY: those that are named, or --all."""
+    """Switch on the named modules for COMPANY, or all modules with --all."""
     if is_all == bool(modules):
         raise click.UsageError(f"Name the modules, or give --all: {', '.join(MODULES)}.")
     _switch(command_line, company, tuple(MODULES) if is_all else modules, True, as_json)
@@ -46,7 +46,7 @@ def enable_modules(
 @json_option
 @with_installation
 def disable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
-    """Switch modules off for COMPANY. Its data stays."""
+    """Switch off the named modules for COMPANY. The company's data stays."""
     _switch(command_line, company, modules, False, as_json)
 
 

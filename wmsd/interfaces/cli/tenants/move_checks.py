@@ -1,4 +1,4 @@
-"""The list of a move: what is done, what is left to do, and by which command."""
+"""The checklist of a company's move: what is done, what is still to do, and by which command."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,10 @@ MARKS: Final = {True: "[x]", False: "[ ]", None: "[?]"}
 
 
 class Tick(NamedTuple):
-    """`is_done` is None where this command cannot see it. `to_do`: the command to type, or the act of a person."""
+    """An entry of the checklist. `is_done` is None if this command cannot know it.
+
+    `to_do` is the command to type, or what a person must do.
+    """
 
     is_done: bool | None
     text: str
@@ -25,7 +28,10 @@ class Tick(NamedTuple):
 
 
 def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
-    """`data`: the option that names the other installation in a command."""
+    """Yield the checklist for a data folder.
+
+    `data` has the options that name the other installation in a command.
+    """
     code, new_code = home.company.code, there.company.code
     yield _frozen(home)
     yield Tick(True, f"{code} is in the other installation, as {new_code}.")
@@ -39,7 +45,7 @@ def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
 
 
 def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]:
-    """What the API tells there, and for the rest how to look at it."""
+    """Yield the checklist for an address, from what its API returns. Other entries say how to check them there."""
     yield _frozen(home)
     if found.company_id is None:
         yield Tick(
@@ -62,7 +68,7 @@ def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]
 
 
 def of_file(home: Standing, new_code: str) -> Iterator[Tick]:
-    """Nothing is known of the other installation yet."""
+    """Yield the checklist for a file. The other installation is not known yet."""
     yield _frozen(home)
     yield from _behind(home, new_code)
     yield from _webhooks(home, {}, new_code, "")
@@ -153,7 +159,7 @@ def _make(site: Site, code: str, data: str) -> str:
 
 
 def _behind(home: Standing, code: str) -> Iterator[Tick]:
-    """What cannot be seen of another machine."""
+    """Yield entries for users, tokens and sites, which cannot be checked on another machine."""
     users = [each for each in home.users if each.has_company]
     for user in users:
         yield Tick(None, f"{user.email} ({user.role}) may use it here.", f"there, {_create(user, code, '')}")

@@ -1,4 +1,6 @@
-"""What `wmsd company move` does: a company goes to another installation, in one act or in two halves."""
+"""The work of `wmsd company move`: a company moves to another installation, in one command or with a file in
+between.
+"""
 
 import secrets
 import shlex
@@ -31,7 +33,7 @@ OVER_THE_NETWORK: Final = (
 
 
 class Moving(NamedTuple):
-    """What was asked for."""
+    """The arguments and options of the command."""
 
     code: str
     target: str
@@ -59,7 +61,7 @@ def move(command_line: CommandLine, asked: Moving) -> None:
 
 
 def check(command_line: CommandLine, asked: Moving) -> None:
-    """Says what is done of a move and what is left. Exits with 1 while something is left that can be seen."""
+    """Print the checklist of a move. Exit with status 1 if an entry is known to be open."""
     command_line.find()
     if is_address(asked.target):
         if asked.token_file is None:
@@ -110,7 +112,8 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
     other = in_folder(target, asked.target_config)
     command_line.find()
     _check_other(command_line, other)
-    passphrase = secrets.token_urlsafe(32)  # the archive is there for a moment only, so that nobody need know it
+    # the archive exists only during the move, so nobody needs to know its passphrase
+    passphrase = secrets.token_urlsafe(32)
     with (
         scratch(other.folder, "move") as folder,
         beside_a_server(command_line.folder) as loan,
@@ -124,7 +127,7 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
 
 
 def _check_other(command_line: CommandLine, other: CommandLine) -> None:
-    """Raises StorageError when it is the same installation, or a copy of it."""
+    """Raise StorageError if the other data folder is this installation, or a copy of it."""
     here, there = (each.read(store.installation, is_again=True) for each in (command_line, other))
     if here == there:
         raise StorageError(
@@ -142,7 +145,7 @@ def _home(command_line: CommandLine, code: str) -> tuple[Standing, Owner]:
 
 
 def _check_folder(other: CommandLine, home: Standing, origin: Owner, asked: Moving) -> bool:
-    """Returns whether anything is left that can be seen. Raises StorageError when the company is not there."""
+    """Print the checklist, and return True if an entry is open. Raise StorageError if the company is not there."""
 
     async def look(installation: Installation) -> Standing | None:
         codes = await came_here(installation, company_name(origin))

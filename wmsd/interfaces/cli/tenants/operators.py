@@ -1,4 +1,4 @@
-"""`wmsd operator`."""
+"""The command `wmsd operator`."""
 
 from dataclasses import asdict
 from typing import Final
@@ -18,10 +18,10 @@ SANDBOX_WEBHOOKS: Final = "Whether its sandbox companies may send webhooks, mark
 
 @click.group()
 def operator_command() -> None:
-    """Make, change and list operators, who run the warehouses of several companies.
+    """Create, change and list operators, who run the warehouses of several companies.
 
-    Sandbox companies send no webhooks unless their operator allows it with --webhooks. Their deliveries then carry
-    the header X-ThreePl-Sandbox: true.
+    Sandbox companies send no webhooks unless their operator allows them with --webhooks. Their deliveries then
+    carry the header X-ThreePl-Sandbox: true.
     """
 
 
@@ -35,7 +35,7 @@ def operator_command() -> None:
 @json_option
 @with_installation
 def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | bool) -> None:
-    """Make the operator CODE."""
+    """Create the operator CODE."""
     new = validate_model(NewOperator, given)
     operator_id = command_line.write(lambda tx: actions.create_operator(tx, new))
     say({"id": operator_id, **new.model_dump()}, as_json)

@@ -22,11 +22,14 @@ AGAIN_SECONDS: Final = 0.2
 FIRST_LIST: Final = f"{LISTED['articles']}?per_page=1"
 LONGEST_TOKEN: Final = 4096
 NOT_ALLOWED: Final = (403, 404)
-"""The module is off, or the token lacks the ability."""
+"""The statuses if the module is off, or if the token lacks the ability."""
 
 
 def in_folder(folder: Path, config: Path | None) -> CommandLine:
-    """Raises StorageError when there is no data, and SettingsError."""
+    """Return the installation in the folder.
+
+    Raise StorageError if it has no data, and SettingsError if its settings are invalid.
+    """
     layers = layers_of(config, {("server", "data"): str(folder)})
     other = CommandLine(settings_of(layers), DataFolder(folder), config, layers)
     other.check_made()
@@ -34,15 +37,15 @@ def in_folder(folder: Path, config: Path | None) -> CommandLine:
 
 
 class OverHttp(NamedTuple):
-    """What the API of an address tells. None is what the token may not see."""
+    """The answers of the API at an address. A field is None if the token may not read it."""
 
     address: str
     company_id: int | None
-    """None when the token opens no such company."""
+    """The company's id; None if the token gives no access to such a company."""
     knows_event: bool | None = None
     counts: Mapping[str, int | None] = {}
     webhooks: Mapping[int, str] | None = None
-    """Those that are on."""
+    """The names of the webhooks that are on, by id."""
 
 
 def is_address(target: str) -> bool:
@@ -50,7 +53,7 @@ def is_address(target: str) -> bool:
 
 
 def token_in(file: Path) -> str:
-    """The first line of the file. Raises StorageError."""
+    """Return the token in the first line of the file. Raise StorageError if there is none."""
     try:
         with file.open(encoding="ascii") as opened:
             token = opened.readline(LONGEST_TOKEN).strip()
@@ -64,7 +67,10 @@ def token_in(file: Path) -> str:
 
 
 def ask_address(address: str, token: str, code: str, last_event: str | None) -> OverHttp:
-    """Raises StorageError when nothing that is wmsd answers there, or the token is refused."""
+    """Ask the API at the address about the company.
+
+    Raise StorageError if wmsd does not answer there, or refuses the token.
+    """
     asking = _Asking(address, token)
     known = asking.needed("/api/companies")["data"]
     company_id = next((int(each["id"]) for each in known if each["code"] == code), None)
@@ -93,7 +99,10 @@ class _Asking:
         return body
 
     def wait_until_served(self) -> None:
-        """A server follows the command that imported a company within a second; until then it answers 422."""
+        """Wait until the server knows the company.
+
+        The server follows an import within a second, and answers 422 until then.
+        """
         until = time.monotonic() + FOLLOWS_SECONDS
         while self._get(FIRST_LIST)[0] == 422 and time.monotonic() < until:
             time.sleep(AGAIN_SECONDS)
@@ -138,7 +147,7 @@ class _Asking:
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):
-    """The token goes to no other address."""
+    """A handler that follows no redirect, so that the token is sent to no other address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

@@ -1,4 +1,4 @@
-"""`wmsd site`."""
+"""The command `wmsd site`."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ warehouse_argument = click.argument("warehouse", metavar="WAREHOUSE")
 
 @click.group()
 def site_command() -> None:
-    """Make, rotate and revoke the tokens of sites, for the transport integration.
+    """Create, rotate and revoke the tokens of sites, for the transport integration.
 
     A site is a warehouse of a company: WAREHOUSE and COMPANY are their codes. A running server follows within a
     second.
@@ -34,7 +34,7 @@ def site_command() -> None:
 @json_option
 @with_installation
 def create_site(command_line: CommandLine, company: str, warehouse: str, name: str, as_json: bool) -> None:
-    """Make a site. Standard output gets only its token, and only this once: keep it safe."""
+    """Create a site. Standard output gets only its token, and only once: keep it safe."""
     new = validate_model(NewSite, {"name": name})
 
     async def work(installation: Installation) -> tuple[int, str, list[str]]:
@@ -68,7 +68,7 @@ def list_sites(command_line: CommandLine, as_json: bool) -> None:
 @json_option
 @with_installation
 def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
-    """Give a site a new token, printed only this once. The one before works for another 24 hours."""
+    """Give a site a new token, printed only once. The previous token works for another 24 hours."""
 
     async def work(installation: Installation) -> tuple[int, str]:
         installation.folder.check_room(is_move=True)
@@ -87,6 +87,6 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
 @warehouse_argument
 @with_installation
 def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None:
-    """End all tokens of a site. `wmsd site rotate` opens it again."""
+    """Revoke all tokens of a site. `wmsd site rotate` gives it a new one."""
     is_new = command_line.write(lambda tx: actions.revoke_site(tx, site_of_warehouse(tx, company, warehouse)))
     note(f"The site {warehouse} of {company} {'is revoked' if is_new else 'was revoked before'}.")

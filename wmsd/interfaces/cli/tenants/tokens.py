@@ -1,4 +1,4 @@
-"""`wmsd token`."""
+"""The command `wmsd token`."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ ROTATE: Final = (
 
 @click.group()
 def token_command() -> None:
-    """Make, list and revoke API tokens."""
+    """Create, list and revoke API tokens."""
 
 
 class TokenName(Input):
@@ -40,7 +40,7 @@ class TokenName(Input):
 
 
 class Lifetime(click.ParamType[timedelta]):
-    """A time such as `90d` or `12h`."""
+    """A duration such as `90d` or `12h`."""
 
     name = "90d"
     UNITS: ClassVar = {"d": "days", "h": "hours"}
@@ -75,7 +75,7 @@ def create_token(
     name: str,
     expires: timedelta | None,
 ) -> None:
-    """Make a token. Standard output gets only the token, and only this once: keep it safe."""
+    """Create a token. Standard output gets only the token, and only once: keep it safe."""
     validate_model(TokenName, {"name": name})
     tokens = command_line.settings.tokens
     lifetime = expires or timedelta(days=tokens.lifetime_days)
@@ -108,7 +108,10 @@ def create_token(
 
 
 def _told_what_it_has(problem: Problem, user: User, asked: Sequence[str]) -> Problem:
-    """Where the user lacks an ability, says which ones it has, and how it gets those that are asked for."""
+    """Return the problem, with a hint if the user lacks an ability.
+
+    The hint has the user's abilities, and the command that grants the missing ones.
+    """
     if problem.code != "FORBIDDEN":
         return problem
     wanted = [EVERYTHING] if EVERYTHING in asked else dict.fromkeys([*user.abilities, *asked])
@@ -146,7 +149,7 @@ def rotate_key(command_line: CommandLine, yes: bool) -> None:
     """Sign new tokens with a new key.
 
     Tokens that were signed with the previous key are still accepted; tokens of older keys are refused. Rotate
-    twice to end all of them. It asks first.
+    twice to end all existing tokens. The command asks for confirmation.
     """
     if not yes:
         confirm(ROTATE)

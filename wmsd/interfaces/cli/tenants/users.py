@@ -1,4 +1,4 @@
-"""`wmsd user`: making users, and what ends or replaces how they sign in."""
+"""The commands of `wmsd user` that create users, and that end or replace their ways to sign in."""
 
 import shlex
 import sys
@@ -64,12 +64,13 @@ def create_user(
     password_stdin: bool,
     as_json: bool,
 ) -> None:
-    """Make the user EMAIL.
+    """Create the user EMAIL.
 
-    A platform-admin may do everything, everywhere. A company-admin may do everything in its companies. A member
-    may do in its companies what --ability says; without --ability, what those open that end with :read.
+    A platform-admin may do everything, everywhere. A company-admin may do everything in the companies of
+    --company. A member has the abilities of --ability in these companies; without --ability, all abilities that
+    end with :read.
 
-    With --link it is invited: standard output gets only the link, and only this once.
+    With --link the user is invited: standard output gets only the link, and only once.
     """
     if with_link and password_stdin:
         raise click.UsageError("Give --link or --password-stdin, not both.")
@@ -143,7 +144,7 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
 @click.argument("email")
 @with_installation
 def disable_user(command_line: CommandLine, email: str) -> None:
-    """Shut out the user EMAIL, and refuse all its tokens. A running server follows within a second."""
+    """Disable the user EMAIL, and refuse all tokens of the user. A running server follows within a second."""
 
     def disable(tx: Transaction) -> str:
         user = user_of(tx, email)
@@ -164,9 +165,9 @@ def disable_user(command_line: CommandLine, email: str) -> None:
 @click.argument("email")
 @with_installation
 def unlink_user(command_line: CommandLine, email: str) -> None:
-    """Part the user EMAIL from its accounts at providers, and end its sessions.
+    """Unlink the user EMAIL from accounts at sign-on providers, and end the user's sessions.
 
-    The next account that comes with its e-mail address is linked with it.
+    The next account that signs in with the user's e-mail address is linked to the user.
     """
 
     def unlink(tx: Transaction) -> str:
@@ -183,7 +184,10 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
 @click.argument("email")
 @with_installation
 def remove_second_factor(command_line: CommandLine, email: str) -> None:
-    """Take the second factor from the user EMAIL, who has lost it. The password alone signs in then."""
+    """Remove the second factor of the user EMAIL, who has lost it.
+
+    The user then signs in with the password alone.
+    """
     was_on = command_line.write(lambda tx: second_factor_actions.remove_second_factor(tx, email))
     note(f"{email} has no second factor any more." if was_on else f"{email} had no second factor.")
 
@@ -196,7 +200,7 @@ def remove_second_factor(command_line: CommandLine, email: str) -> None:
 def set_password(command_line: CommandLine, email: str, keep_tokens: bool, password_stdin: bool) -> None:
     """Give the user EMAIL a new password.
 
-    This ends the tokens that were made by signing in; tokens from `wmsd token create` stay. A running server
+    This ends the tokens that were created by signing in; tokens from `wmsd token create` stay. A running server
     follows within a second.
     """
     password = _password(password_stdin)
@@ -240,7 +244,7 @@ ON_THIS_MACHINE: Final = (
 
 
 def link_to_password(command_line: CommandLine, made: Mapping[str, Any]) -> str:
-    """Tells what to do with the link, and returns it. `made` is what the operations of the pages answer."""
+    """Print what to do with the link, and return the link. `made` is the answer of an operation of the pages."""
     note(
         f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password. {WORKS_ONCE}"
     )
@@ -258,10 +262,10 @@ def _link(command_line: CommandLine, page: str, code: str) -> str:
 @email_argument
 @with_installation
 def reset_password(command_line: CommandLine, email: str) -> None:
-    """Make a link at which the user EMAIL chooses a new password, because it has forgotten its own.
+    """Create a link at which the user EMAIL chooses a new password, because the user has forgotten the old one.
 
-    Standard output gets only the link, and only this once. It works once, for a week, and a link from before does
-    not work any more. The password of today stays until then.
+    Standard output gets only the link, and only once. The link works once, for a week, and earlier links stop
+    working. The present password works until a new one is chosen.
     """
     renew = users.renew_invitation.action
     made = command_line.write(lambda tx: renew(tx, SITE_ADMIN, active(tx, email).id))
@@ -272,10 +276,10 @@ def reset_password(command_line: CommandLine, email: str) -> None:
 @user_command.command("first-admin-link")
 @with_installation
 def first_admin_link(command_line: CommandLine) -> None:
-    """Make a new link for the first admin, because the one that the server printed is lost.
+    """Create a new link for the first admin, if the link that the server printed is lost.
 
-    Standard output gets only the link. It works once, for a day, and ends the one before. There is none when there
-    is an admin already.
+    Standard output gets only the link. The link works once, for a day, and replaces the previous one. The command
+    is refused if there is an admin already.
     """
     code = command_line.write(offer_first_admin)
     if code is None:

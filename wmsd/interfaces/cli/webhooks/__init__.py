@@ -1,1 +1,1 @@
-"""Commands about webhooks and their deliveries."""
+"""Commands about webhooks and webhook deliveries."""

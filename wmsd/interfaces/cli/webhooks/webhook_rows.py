@@ -1,4 +1,7 @@
-"""The rows of `wmsd webhook` for people. Receivers' answers are not trusted: they must not control a terminal."""
+"""The rows of `wmsd webhook` for people.
+
+Answers of receivers are not trusted: they must not control a terminal.
+"""
 
 from typing import Any, Final
 
@@ -46,7 +49,7 @@ def _waits(record: Row) -> str | None:
 
 
 def attempt_rows(record: Row) -> list[Row]:
-    """The newest attempt first, like the deliveries."""
+    """Return the attempts of a delivery, the newest first, like the list of deliveries."""
     return [
         {
             "delivery": record["id"],
@@ -62,13 +65,13 @@ def attempt_rows(record: Row) -> list[Row]:
 
 
 def outcome(attempt: Row) -> str:
-    """The outcome of an attempt, or of a subscription's last delivery."""
+    """Return the outcome of an attempt, or of a subscription's last delivery."""
     error: str | None = attempt["error"]
     return error or f"answered {attempt['response_status']}"
 
 
 def in_a_line(answer: str | None) -> str | None:
-    """The beginning of an answer on one line, without control characters."""
+    """Return the beginning of an answer on one line, without control characters."""
     if answer is None:
         return None
     line = " ".join(answer.split())
@@ -77,7 +80,7 @@ def in_a_line(answer: str | None) -> str | None:
 
 
 def why_not(attempt: Row) -> str:
-    """Why an attempt failed, and what to do about it."""
+    """Return a sentence that says why an attempt failed, and what to do about it."""
     status = attempt["response_status"]
     if attempt["error"] is not None:
         return str(attempt["error"])

@@ -1,4 +1,4 @@
-"""`wmsd webhook`."""
+"""The command `wmsd webhook`."""
 
 import json
 from functools import partial
@@ -51,8 +51,8 @@ one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntR
 def webhook_command() -> None:
     """List, test and switch webhooks, read their log, and send deliveries again.
 
-    They are made at the pages, or over the API. A running server follows within a second what you switch or queue
-    here.
+    Webhooks are created at the pages or over the API. A running server follows within a second what you switch or
+    queue here.
     """
 
 
@@ -61,7 +61,7 @@ def webhook_command() -> None:
 @json_option
 @with_installation
 def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
-    """List the webhooks, and how their deliveries succeed.
+    """List the webhooks, and the state of their deliveries.
 
     open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that were given up.
     """
@@ -94,12 +94,12 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
     """Send webhook ID a test event.
 
     The command itself sends `webhook.test` once, now, and shows the answer. The webhook may be on or off, and a
-    server may run or not. Without success the command exits with 1, and says why.
+    server may run or not. If the delivery fails, the command exits with 1, and says why.
     """
 
     async def work(installation: Installation) -> Record:
         from wmsd.events.webhooks.sending.test_event import send_test
-        from wmsd.server.webhook_sender import new_client  # imported only when something is sent
+        from wmsd.server.webhook_sender import new_client  # imported only when the command sends
 
         installation.folder.check_room(is_move=True)
         company, database = await company_in_use(installation, code)
@@ -136,7 +136,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
 def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
     """Switch webhook ID on.
 
-    Deliveries that were queued before are sent, and earlier failures are forgotten.
+    Deliveries that were queued before are sent, and earlier failures are no longer counted.
     """
     now = (
         "Events from the time when it was off were not queued: the event log of the API has them (see "
@@ -151,13 +151,13 @@ def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
 def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
     """Switch webhook ID off.
 
-    Nothing more is queued for it. Deliveries that are queued already wait until it is on again.
+    No more deliveries are queued for it. Deliveries that are already queued wait until the webhook is on again.
     """
     _switch(command_line, webhook, code, False, "Deliveries queued for it wait until it is on again.")
 
 
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, now: str) -> None:
-    """Switches a webhook on or off. `now`: what is said when that changed anything."""
+    """Switch a webhook on or off. `now` is the sentence to add if this changed anything."""
 
     def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
@@ -180,7 +180,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, no
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
-    """The fields of a subscription, as they are stored. Raises Problem (404)."""
+    """Return the stored fields of a subscription. Raise Problem (404) if there is none."""
     try:
         return store.columns(tx, webhook)
     except Problem:
@@ -193,14 +193,14 @@ def no_webhook(webhook: int, code: str) -> Problem:
 
 
 def check_is_on(company: Company) -> None:
-    """Raises Problem when nothing is sent for the company now."""
+    """Raise Problem if no webhooks are sent for the company now."""
     check_not_frozen(company)
     if off_because(company) is not None:
         raise forbidden(_why_off(company))
 
 
 def _why_off(company: Company) -> str:
-    """Why nothing is sent, and the command that changes it."""
+    """Return why no webhooks are sent, and the command that changes this."""
     off = [module for module in NEEDED_MODULES if module not in company.modules]
     if off:
         because = f"the module {off[0]} is off" if len(off) == 1 else f"the modules {' and '.join(off)} are off"
@@ -295,9 +295,9 @@ def redeliver(
 ) -> None:
     """Send deliveries of webhook ID again.
 
-    Name one DELIVERY, or give --since for all that were delivered, exhausted or skipped. Each keeps its id, its
-    sequence and its body, and gets five new attempts. Deliveries about the same record go in their order. After an
-    outage, give --since with its beginning, and --failed.
+    Name one DELIVERY, or give --since for all that were delivered, exhausted or skipped. Each delivery keeps its
+    id, its sequence and its body, and gets five new attempts. Deliveries about the same record are sent in their
+    order. After an outage, give --since with the start of the outage, and --failed.
     """
     _check_choice(delivery, since, until, failed)
 
@@ -339,7 +339,10 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
 
 
 async def _send_range(database: Database, chosen: Wanted, expected: int) -> int:
-    """Queues some at a time, so that orders do not wait long."""
+    """Queue the deliveries in portions, so that orders do not wait long.
+
+    Return the number of queued deliveries.
+    """
     after, sent, is_more = 0, 0, True
     while is_more:
         ids, after, is_more = await database.write(partial(redelivery.send_range, chosen=chosen, after=after))
