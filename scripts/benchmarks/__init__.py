@@ -1,1 +1,4 @@
-"""Measures wmsd side by side with what it stands on, in one run: a slow machine slows both alike."""
+"""Benchmarks of wmsd, each compared with a floor in the same run, so that a slow machine slows both.
+
+The floor does the same work without wmsd, or wmsd does it at a smaller size.
+"""

@@ -1,4 +1,4 @@
-"""`scripts/bench`: every measurement, or those that are asked for, and a table of what came out."""
+"""The program `scripts/bench`, which runs all or the chosen measurements and prints a table of the results."""
 
 import argparse
 import json
@@ -84,7 +84,7 @@ TINY_SIZE: Final = (
 
 
 def main() -> int:
-    """0 when every goal that was measured is met, 1 otherwise. At the tiny size 0 when every part ran."""
+    """Return 0 if every measured goal is met, else 1. At the tiny size, return 0 if every part ran."""
     options = _options()
     if options.tiny:
         os.environ[TINY] = "1"
@@ -96,13 +96,13 @@ def main() -> int:
     if not NEEDS_WRK.isdisjoint(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders are removed
     figures: list[Figure] = []
     failed = False
     for part in chosen:
         try:
             for figure in PARTS[part]():
-                figures.append(figure)  # one by one: what was found before a failure is kept
+                figures.append(figure)  # one at a time, so that results before a failure are kept
         except Failed as error:
             print(f"bench: {part}: {error}", file=sys.stderr)
             failed = True
@@ -114,7 +114,10 @@ def main() -> int:
 
 
 def _against(options: argparse.Namespace) -> int:
-    """0 when no request got dearer, 1 when one did, 2 when that cannot be said. At the tiny size 0 when it ran."""
+    """Return 0 if no request became slower, 1 if one did, and 2 if this is not known.
+
+    At the tiny size, return 0 if it ran.
+    """
     try:
         status = against.measure(options.against, options.table, options.flames)
         return 0 if IS_TINY else status

@@ -1,8 +1,8 @@
-"""`scripts/bench --against REVISION`: what each request costs here, beside the same at that revision.
+"""The measurement `scripts/bench --against REVISION`: what each request costs here and at the other revision.
 
-Three servers run at a time, with the same data: this tree's, this tree's once more, and the other's. They are
-measured in turns, so that whatever else the machine does falls on all. This tree against itself says how much of a
-difference is noise: a row that is off by more than half the limit says nothing.
+Three servers with the same data run at a time: two of this tree, and one of the other revision. The servers are
+measured in turns, so that other work of the machine slows all of them. The comparison of this tree with itself
+shows the noise. A row whose noise is more than half of the allowed difference is not conclusive.
 """
 
 import itertools
@@ -32,7 +32,7 @@ FLAME_SECONDS: Final = sized(3.0, 0.05)
 UNKNOWN: Final = re.compile(r"the environment: (\w+) is not a setting")
 FILE_NAME: Final = re.compile(r"[^a-z0-9]+", re.IGNORECASE)
 ROUND_SECONDS: Final = sized(0.3, 0.01)
-"""Of the server's processor: what a round of a row is to take."""
+"""The processor time of the server that a round of a row takes, in seconds."""
 ARTICLES: Final = sized(2_000, 60)
 PAGES: Final = ARTICLES // 50
 SPELLINGS: Final = 13
@@ -45,19 +45,19 @@ LIMITS: Final = {
     f"WMSD_LIMITS_{what}_PER_MINUTE": "1000000000" for what in ("DATA", "SANDBOX", "GRAPHQL", "AUTH", "REFUSED")
 }
 QUIET: Final = {**LIMITS, "WMSD_LOG_LEVEL": "warning", "WMSD_REQUESTS_KEEP": "false"}
-"""Without log and history."""
+"""Settings without the request log and the request history."""
 GRAPHQL: Final = "{ sales_orders(first: 50) { nodes { id code status lines { article_id quantity } } } }"
 
 
 @dataclass
 class Filled:
-    """A data folder with a company. `numbers` make what it is sent unlike what it was sent before."""
+    """A data folder with a company. `numbers` makes each request different from all earlier ones."""
 
     checkout: Checkout
     data: Path
     token: str
     cursors: Sequence[str] = ("",)
-    """Of pages of stock."""
+    """The cursors of pages of stock."""
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -66,16 +66,16 @@ class Filled:
 
 
 class Side(NamedTuple):
-    """What is measured."""
+    """A server that is measured, with its data folder."""
 
     filled: Filled
     server: Server
     over_tls: bool = False
     receiver: Receiver | None = None
-    """Takes the webhook delivery that each request makes."""
+    """The receiver of the webhook delivery that each request causes."""
 
     def exchange(self, kind: "Kind", connections: int, number: int) -> list[float]:
-        """Until the deliveries have arrived too."""
+        """Send requests, wait until their deliveries have arrived too, and return the seconds of each request."""
         requests = (kind.make(number, self.filled) for number in self.filled.numbers)
         if self.receiver is not None:
             self.receiver.forget()
@@ -86,15 +86,16 @@ class Side(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of request. `make` takes a number that no other request of the server has, and what is asked."""
+    """A kind of request. `make` gets a number that no other request to the server has, and the data folder."""
 
     name: str
     make: Callable[[int, Filled], Request]
 
 
 def _of_pages(number: int) -> tuple[int, str]:
-    """The number of a page, and the parameter for fifty records in many spellings: no list is asked for again as
-    long as its page may be kept.
+    """Return a page number, and a parameter for fifty records in one of many spellings.
+
+    No list is requested again while its page may be cached.
     """
     return number % PAGES + 1, f"per_page={'0' * (number // PAGES % SPELLINGS)}50"
 
@@ -132,7 +133,7 @@ def _batch(number: int, _: Filled) -> Request:
 
 
 def _moved(number: int, _: Filled) -> Request:
-    """To and fro: each order in its turn."""
+    """Return a request that moves an order forwards or backwards. The orders take turns."""
     status = ("IN_LUCRU", "CREAT")[number // ORDERS % 2]
     return Request("PATCH", f"/api/sales-orders/{number % ORDERS + 1}", _json({"status": status}))
 
@@ -153,14 +154,14 @@ KINDS: Final = (
 
 
 class Setup(NamedTuple):
-    """Servers with these settings, and what is asked of them. `suffix`: of the names of its rows."""
+    """The settings of the servers, and the kinds of request that are sent. `suffix` ends the names of the rows."""
 
     suffix: str
     settings: Mapping[str, str]
     kinds: Sequence[Kind]
     over_tls: bool = False
     is_subscribed: bool = False
-    """To the orders that are created."""
+    """True if a webhook is subscribed to created orders."""
 
 
 SETUPS: Final = (
@@ -172,8 +173,11 @@ SETUPS: Final = (
 
 
 def measure(revision: str, kept: Path | None = None, flames: Path | None = None) -> int:
-    """Prints the table. 1 when something got dearer, 2 when a row says nothing. `kept`: the file that gets it as
-    Markdown. `flames`: the folder that gets a flame graph of each kind of request. Raises Failed.
+    """Print the table. Return 1 if a request became slower, and 2 if a row is not conclusive. Raise Failed if this
+    is impossible.
+
+    `kept` is a file to write the table to, as Markdown. `flames` is a folder for a flame graph of each kind of
+    request.
     """
     rows: list[Row] = []
     left_out: list[Setup] = []
@@ -187,7 +191,7 @@ def measure(revision: str, kept: Path | None = None, flames: Path | None = None)
             except Failed as error:
                 if setup is SETUPS[0]:
                     raise
-                left_out.append(setup)  # such as one over TLS, at a revision that makes no certificates
+                left_out.append(setup)  # for example TLS, at a revision that creates no certificates
                 progress(f"nothing is measured{setup.suffix}: {error}")
         rows.append(_starts(filled))
         rows.append(_imports(filled))
@@ -224,7 +228,7 @@ def _side(filled: Filled, setup: Setup, stack: ExitStack) -> Side:
 
 
 def _serving(filled: Filled, settings: Mapping[str, str], stack: ExitStack) -> Server:
-    """A server with those of the settings that its revision knows: what it does not know, it cannot do."""
+    """Start a server with the settings that its revision knows. Unknown settings are left out."""
     try:
         return stack.enter_context(filled.checkout.serving(filled.data, settings))
     except Failed as error:
@@ -236,7 +240,7 @@ def _serving(filled: Filled, settings: Mapping[str, str], stack: ExitStack) -> S
 
 
 def _cursors(server: Server, filled: Filled) -> Iterator[str]:
-    """The parameters of the pages of stock."""
+    """Yield the cursor parameters of the pages of stock."""
     cursor = ""
     for _ in range(PAGES):
         yield cursor
@@ -271,7 +275,7 @@ def _copy(filled: Filled, where: Path) -> Filled:
 
 
 def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
-    """In turns, forwards and backwards."""
+    """Measure a row in turns, forwards and backwards."""
     number = max(connections, _as_many_as_take(ROUND_SECONDS, kind, connections, sides[0]))
     cost: list[list[float]] = [[] for _ in sides]
     seconds: list[list[float]] = [[] for _ in sides]
@@ -284,7 +288,10 @@ def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
 
 
 def draw(file: Path, side: Side, kind: Kind, connections: int) -> None:
-    """Draws where the time of the server goes meanwhile, as a flame graph. Raises Failed."""
+    """Draw a flame graph of the server's work during such requests.
+
+    Raise Failed if py-spy cannot watch the server.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     watch = (Path(sys.executable).with_name("py-spy"), "record", "--pid", str(side.server.pid))
     command: list[str | Path] = [*watch, "--rate", "500", "--nonblocking", "--output", file]
@@ -298,7 +305,7 @@ def draw(file: Path, side: Side, kind: Kind, connections: int) -> None:
 
 
 def _spent(kind: Kind, connections: int, side: Side, number: int) -> tuple[float, list[float]]:
-    """Of the server's processor, in seconds, and how long each request took."""
+    """Return the seconds of the server's processor, and the seconds of each request."""
     before = side.server.processor_seconds()
     found = side.exchange(kind, connections, number)
     return side.server.processor_seconds() - before, found
@@ -306,7 +313,7 @@ def _spent(kind: Kind, connections: int, side: Side, number: int) -> tuple[float
 
 def _as_many_as_take(seconds: float, kind: Kind, connections: int, side: Side) -> int:
     few = 2 * connections
-    _spent(kind, connections, side, few)  # what is made once is made
+    _spent(kind, connections, side, few)  # the first requests also pay for what is created only once
     spent, _ = _spent(kind, connections, side, few)
     return int(few * seconds / spent)
 
@@ -317,7 +324,7 @@ def _percentiles(seconds: list[float]) -> tuple[float, float]:
 
 
 def _starts(filled: Sequence[Filled]) -> Row:
-    """From the beginning of the process until it listens."""
+    """Measure the processor time from the start of the process until it listens."""
 
     def start(place: int) -> float:
         with filled[place].checkout.serving(filled[place].data, LIMITS) as server:
@@ -327,7 +334,7 @@ def _starts(filled: Sequence[Filled]) -> Row:
 
 
 def _imports(filled: Sequence[Filled]) -> Row:
-    """By the command line, of rows that are new each time."""
+    """Measure an import by the command line. The rows are new in each round."""
     numbers = itertools.count(1)
 
     def take(place: int) -> float:

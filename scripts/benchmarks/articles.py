@@ -1,4 +1,4 @@
-"""How fast the API answers, beside a bare server that answers the same bytes."""
+"""The speed of API answers, compared with a bare server that answers the same bytes."""
 
 import json
 import statistics
@@ -19,7 +19,7 @@ ARTICLE: Final = f"/api/articles/{ARTICLES // 2}"
 PAGE: Final = "/api/articles?per_page=50"
 STOCK: Final = "/api/v2/stock?per_page=50"
 CASES: Final = (
-    # what is asked for, the floor's route, connections, the figure's name
+    # the requested path, the route of the floor, the connections, the name of the figure
     (ARTICLE, "/api/articles/{id}", 32, ONE_ARTICLE),
     (ARTICLE, "/api/articles/{id}", 1, "GET /api/articles/{id}, 1 connection"),
     (PAGE, "/api/articles", 32, PAGE_OF_ARTICLES),
@@ -65,7 +65,7 @@ def _quiet(site: Installation, company: Company) -> Iterator[Figure]:
 
 
 def _logging(site: Installation, company: Company) -> Iterator[Figure]:
-    """What a line in the log for each request costs: the same server as it is set when nothing is set."""
+    """Measure the cost of a log line for each request, by a server with default settings."""
     with wmsd_server(site.data, UNLIMITED) as wmsd:
         for path, name in ((ARTICLE, "/api/articles/{id}"), (PAGE, PAGE)):
             progress(f"GET {name} with the request log")
@@ -93,7 +93,10 @@ def _check_equal(wmsd: Server, floor: Server, path: str, company: Company) -> No
 
 
 def _posts(site: Installation, wmsd: Server, company: Company) -> Figure:
-    """Last, because it makes the company grow. That every answer is a 201 shows in the number of articles."""
+    """Measure posts of articles.
+
+    This comes last, because the company grows. The number of articles proves that each was created.
+    """
     name = "POST /api/articles, 32 connections"
     progress(name)
     script = site.data.parent / "posts.lua"

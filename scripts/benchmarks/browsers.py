@@ -1,7 +1,7 @@
-"""What open browsers ask of the server: `python -m benchmarks.browsers PORT live|today COOKIE...`
+"""The requests of open browsers: `python -m benchmarks.browsers PORT live|today COOKIE...`
 
-Each cookie is a session with an event stream. `today`: each fetches the page Today again when it is told of a
-change, as the module of live pages does. Ends when standard input is closed.
+Each cookie is a session with an event stream. With `today`, each session loads the page Today again after an event
+reports a change, as the live pages do. The program ends when its standard input is closed.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Final
 from benchmarks.processes import HOST
 
 BETWEEN_SECONDS: Final = 1.0
-"""Between two times that a page looks again."""
+"""The shortest time between two loads of a page, in seconds."""
 
 
 async def browse(port: int, cookie: str, has_page: bool, begun: asyncio.Event) -> None:

@@ -1,4 +1,4 @@
-"""A thousand companies beside one: rates, memory, the start, and durable orders spread over many files."""
+"""A thousand companies compared with one: rates, memory, the start, and durable orders over many files."""
 
 import json
 import statistics
@@ -29,9 +29,9 @@ COUNTS: Final = sized((60, 300, 1000), (2, 3, 4))
 MOST: Final = max(COUNTS)
 PROBE_SECONDS: Final = sized(10.0, 0.4)
 STEPS: Final = sized(5, 1)
-"""Of the search for a rate: each halves what is not known yet."""
+"""The steps of the search for a rate. Each step halves the range that is still unknown."""
 SOON: Final = 2.0
-"""Of the rate that one company sustains: the highest that is tried."""
+"""The highest rate to try, as a multiple of the rate that one company sustains."""
 MINUTE: Final = sized(60.0, 1.0)
 TOGETHER: Final = sized(32, 2)
 SETTLED_SECONDS: Final = sized(2.0, 0.0)
@@ -69,8 +69,8 @@ def _rates(site: Site, server: Server) -> Iterator[Figure]:
 
 
 def _sustained(site: Site, server: Server, count: int, most: float) -> Run:
-    """At the highest rate of which 99 of 100 requests are answered in time."""
-    best = site.load(server, count, most / 8, PROBE_SECONDS / 2)  # the files are open, as far as they stay open
+    """Return the run at the highest rate at which 99 of 100 requests are answered in time."""
+    best = site.load(server, count, most / 8, PROBE_SECONDS / 2)  # opens as many files as stay open
     least = 0.0
     for _ in range(STEPS):
         rate = (least + most) / 2
@@ -114,7 +114,7 @@ def _memory(site: Site) -> Iterator[Figure]:
 
 
 def _first_answers(site: Site, server: Server) -> tuple[float, float]:
-    """The median seconds of each company's first request, and of its second one."""
+    """Return the median seconds of each company's first request, and of its second request."""
     connection = server.connect()
     found: tuple[list[float], list[float]] = ([], [])
     for company_id, token in site.companies:
@@ -128,7 +128,7 @@ def _first_answers(site: Site, server: Server) -> tuple[float, float]:
 
 
 def _seconds_to_start(site: Installation, company: Company) -> float:
-    """From the command to a healthy server that answers; the best of some."""
+    """Return the seconds from the command until a healthy server answers: the best of several rounds."""
     found = []
     for _ in range(START_ROUNDS):
         began = time.monotonic()

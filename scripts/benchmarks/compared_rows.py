@@ -1,4 +1,4 @@
-"""The rows of `scripts/bench --against`: what each says, and the table of them."""
+"""The rows of `scripts/bench --against`, their verdicts, and their table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,10 @@ HEADER: Final = ("request", "there", "here", "ratio", "noise", "p50 ms", "p99 ms
 
 @dataclass
 class Row:
-    """`cost`: microseconds of the processor for a request, the least of all rounds, by side; `latency`: the 50th
-    and the 99th percentile, in milliseconds.
+    """A row of the table: `cost` has the microseconds of the processor per request by side, the least of all
+    rounds.
+
+    `latency` has the 50th and 99th percentile by side, in milliseconds.
     """
 
     name: str
@@ -48,7 +50,7 @@ def table(rows: Sequence[Row], revision: str) -> str:
 
 
 def markdown(rows: Sequence[Row], revision: str) -> str:
-    """The table as it is kept in the repository."""
+    """Return the table as Markdown, to be stored in the repository."""
     about = (
         f"Microseconds of the processor for a request, here and at {revision}: the least of {ROUNDS} rounds.\n\n"
     )

@@ -1,8 +1,8 @@
-"""Receivers that are of no use: a quarter each hang, refuse, answer 500, and reset.
+"""Receivers of webhooks that do not work: a quarter each hang, refuse, answer 500, and reset.
 
     python -m benchmarks.dead_receivers PORT COUNT
 
-GET / of PORT answers their ports; each is a host of its own to the sender.
+GET / of PORT returns their ports. The sender treats each port as a separate host.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 HOST = "127.0.0.1"
 END_OF_HEAD = b"\r\n\r\n"
 AT_ONCE = struct.pack("ii", 1, 0)
-"""SO_LINGER of no seconds: a close is a reset."""
+"""SO_LINGER with a time of 0 seconds, which makes a close reset the connection."""
 
 
 async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -52,7 +52,7 @@ async def _listen(handler: Handler) -> int:
 
 
 def _refuse() -> int:
-    """A port that is taken, and that nobody listens on."""
+    """Return a port that is bound, but not listening."""
     closed = socket.socket()
     closed.bind((HOST, 0))
     CLOSED.append(closed)

@@ -1,4 +1,4 @@
-"""Lists as files: what one costs the server beside the same records by the API, and how long others wait."""
+"""The cost of lists as files, compared with the API, and how long other requests wait meanwhile."""
 
 import http.client
 import threading
@@ -22,7 +22,7 @@ ARTICLE_PAGES: Final = "/api/articles/sync?per_page=500"
 ORDER_PAGES: Final = "/api/v2/sales-orders?per_page=200"
 ORDERING_SECONDS: Final = sized(5.0, 0.3)
 AT_ONCE: Final = sized(100, 4)
-"""Downloads that one person begins in the same moment."""
+"""The downloads that one user starts at the same time."""
 HONEST_SECONDS: Final = sized(20.0, 0.5)
 PAUSE_SECONDS: Final = 0.05
 
@@ -48,7 +48,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _against_the_api(name: str, wmsd: Server, company: Company, cookie: str, file: str, walked: str) -> Figure:
-    """In seconds of the server's processor time."""
+    """Measure a download and the same records from the API, in seconds of the server's processor."""
     with closing(wmsd.connect()) as connection:
         api = Reader(connection, company.headers)
         walk = _seconds(wmsd, lambda: api.walk_seconds(walked))
@@ -63,7 +63,7 @@ def _seconds(wmsd: Server, work: Callable[[], object]) -> float:
 
 
 def _honest(wmsd: Server, other: Company, cookie: str) -> Figure:
-    """The 99th percentile of another company's requests, in milliseconds, beside many downloads."""
+    """Return the 99th percentile of another company's requests during many downloads, in milliseconds."""
     seconds = []
     with _downloads(wmsd, cookie), closing(wmsd.connect()) as connection:
         until = time.monotonic() + HONEST_SECONDS
@@ -77,7 +77,10 @@ def _honest(wmsd: Server, other: Company, cookie: str) -> Figure:
 
 @contextmanager
 def _downloads(wmsd: Server, cookie: str) -> Iterator[None]:
-    """So many, again and again. Those that are refused are tried again a second later."""
+    """Run AT_ONCE downloads repeatedly until the context ends.
+
+    A refused download is tried again after a second.
+    """
     is_over = threading.Event()
 
     def download() -> None:

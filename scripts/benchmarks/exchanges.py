@@ -1,4 +1,7 @@
-"""HTTP over connections that are kept, for measuring: each sends its next request when the answer is whole."""
+"""HTTP requests for measurements, over persistent connections.
+
+Each connection sends the next request after a complete answer.
+"""
 
 import asyncio
 import ssl
@@ -15,7 +18,7 @@ PATIENCE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`answered`: with one of these."""
+    """A request. `answered` has the expected status codes."""
 
     method: str
     path: str
@@ -39,7 +42,10 @@ def exchange(
     number: int,
     over_tls: bool = False,
 ) -> list[float]:
-    """Sends so many, and returns the seconds of each. Raises Failed for an answer that is not as it must be."""
+    """Send `number` requests and return the seconds of each.
+
+    Raise Failed if an answer has an unexpected status.
+    """
     return asyncio.run(_exchange(port, requests, headers, connections, number, over_tls))
 
 
@@ -75,7 +81,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 
 
 def _unchecked() -> ssl.SSLContext:
-    """For a certificate that the server has made for itself."""
+    """Return a TLS context that accepts the server's self-made certificate."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context

@@ -1,5 +1,7 @@
-"""How soon the one-file executable is there, beside one that only says hello: both unpack themselves first.
-And the Debian package's program, a folder, beside the one file.
+"""The start time of the one-file executable, compared with an executable that only prints a greeting.
+
+Both executables unpack themselves first. The program of the Debian package, a folder, is compared with the one
+file.
 """
 
 import statistics
@@ -60,7 +62,7 @@ def measure(executable: Path = EXECUTABLE, of_package: Path = OF_PACKAGE) -> Ite
 
 
 def _medians(rounds: Iterable[tuple[float, ...]]) -> list[float]:
-    """Those of each program; they were measured in turns."""
+    """Return the median of each program. The programs were measured in turns."""
     return [statistics.median(found) for found in zip(*rounds, strict=True)]
 
 

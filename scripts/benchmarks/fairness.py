@@ -1,4 +1,7 @@
-"""How long companies wait beside one that does too much: the 99th percentile of the mix, with it and without."""
+"""How long companies wait while another company causes too much load.
+
+The 99th percentile of the mix is measured with and without this load.
+"""
 
 import json
 import statistics
@@ -23,10 +26,10 @@ RATE: Final = sized(200.0, 40.0)
 SECONDS: Final = sized(15.0, 0.5)
 ROUNDS: Final = sized(3, 1)
 LIMIT: Final = 60
-"""Requests a minute of the company that asks a hundred times as often."""
+"""The requests per minute that are allowed to the company that sends a hundred times as many."""
 ROWS: Final = sized(100_000, 200)
 FOUND: Final = sized(400_000, 200)
-"""Articles in a list that takes about a second."""
+"""The articles in a list that takes about a second."""
 SLOW_LIST: Final = "/api/articles?search=bearing"
 LISTERS: Final = 2
 ORDERS_A_SECOND: Final = 5.0
@@ -35,7 +38,10 @@ PAUSE_SECONDS: Final = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`site`: the companies that are measured. Each other company does one thing too much."""
+    """The companies on the server.
+
+    The companies in `site` are measured, and each other company causes one kind of load.
+    """
 
     site: Site
     server: Server
@@ -43,7 +49,7 @@ class Scene:
     importing: Company
     listing: Company
     subscribed: list[Company]
-    """One for each round."""
+    """Companies with webhooks, one for each round."""
 
 
 def measure() -> Iterator[Figure]:
@@ -58,13 +64,13 @@ def measure() -> Iterator[Figure]:
         subscribed = [Company(company, "", token) for company, token in site.companies[COMPANIES:]]
         with wmsd_server(made.data, TO_LOOPBACK) as server:
             scene = Scene(site, server, flooding, importing, listing, subscribed)
-            site.load(server, COMPANIES, RATE, SECONDS)  # from then on the files are open
+            site.load(server, COMPANIES, RATE, SECONDS)  # opens the files before the measurement
             for name, disturbance in DISTURBANCES.items():
                 yield _figure(scene, name, disturbance)
 
 
 def _figure(scene: Scene, name: str, disturbance: "Disturbance") -> Figure:
-    """In turns."""
+    """Measure with and without the disturbance, in turns."""
     found: dict[bool, list[float]] = {True: [], False: []}
     for number in range(ROUNDS):
         found[False].append(_slow(scene))
@@ -75,7 +81,7 @@ def _figure(scene: Scene, name: str, disturbance: "Disturbance") -> Figure:
 
 
 def _slow(scene: Scene) -> float:
-    """The 99th percentile, in milliseconds."""
+    """Return the 99th percentile in milliseconds."""
     seen = scene.site.load(scene.server, COMPANIES, RATE, SECONDS)
     if seen.wrong:
         raise Failed(f"{seen.wrong} requests of others failed: {seen.first_wrong[-300:]}")
@@ -84,7 +90,7 @@ def _slow(scene: Scene) -> float:
 
 @contextmanager
 def _again_and_again(*actions: Callable[[], None]) -> Iterator[None]:
-    """Each on a thread of its own, until the context ends."""
+    """Repeat each action on a separate thread until the context ends."""
     over = threading.Event()
     errors: list[Exception] = []
 
@@ -109,7 +115,7 @@ def _again_and_again(*actions: Callable[[], None]) -> Iterator[None]:
 
 
 def _flood(scene: Scene) -> AbstractContextManager[None]:
-    """Pauses between requests make a hundred times the limit."""
+    """Send requests at a hundred times the limit, by pauses between them."""
     connection = scene.server.connect()
     began, numbers = time.monotonic(), count()
 
@@ -123,7 +129,7 @@ def _flood(scene: Scene) -> AbstractContextManager[None]:
 
 
 def _import(scene: Scene) -> AbstractContextManager[None]:
-    """Each time with other codes, so that every row is new."""
+    """Import repeatedly, each time with other codes, so that every row is new."""
     text = articles_csv(ROWS)
     numbers = count(time.time_ns())
 
@@ -143,7 +149,10 @@ def _list(scene: Scene) -> AbstractContextManager[None]:
 
 @contextmanager
 def _dead(scene: Scene) -> Iterator[None]:
-    """In each round by another company, which is quiet afterwards."""
+    """Create orders for dead receivers.
+
+    Each round uses another company, whose webhooks are switched off afterwards.
+    """
     company, numbers = scene.subscribed.pop(), count()
 
     def order() -> None:

@@ -1,4 +1,4 @@
-"""What is measured, the goals that it is held to, and how it is shown."""
+"""The names of all measurements, their goals, and the table of results."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -83,7 +83,7 @@ PACKAGE_SERVE: Final = "the package's wmsd serve until healthy, against dist/wms
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A bound on the ratio to the floor or, where there is no floor, on the figure itself."""
+    """A bound on the ratio to the floor or, if there is no floor, on the measured value."""
 
     limit: float
     at_least: bool
@@ -165,7 +165,7 @@ PAGE_GOAL: Final = Goal(4, at_least=False)
 
 
 OPEN_GOALS: Final = {OPEN_AGAIN: Goal(2, at_least=False), OPEN_SEARCH: Goal(4, at_least=False)}
-"""In milliseconds of the processor for a whole request. A search itself takes half of its own."""
+"""Goals in milliseconds of the processor for a whole request. The search itself takes half of this."""
 
 
 def goal_of(figure: str) -> Goal | None:
@@ -180,7 +180,7 @@ HEADER: Final = ("figure", "wmsd", "floor", "unit", "ratio", "goal", "met")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`measured` is None for what could not be measured; `note` says why."""
+    """A result. `measured` is None if the value could not be measured, and `note` then says why."""
 
     name: str
     unit: str
@@ -194,7 +194,7 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """None where there is no goal, or nothing to hold to it."""
+        """True if the goal is met; None if there is no goal, or no value to compare with the goal."""
         goal = goal_of(self.name)
         value = self.measured if self.floor is None else self.ratio
         return None if goal is None or value is None else goal.is_met_by(value)
@@ -227,7 +227,7 @@ class Figure:
 
 
 def shown(value: float) -> str:
-    """Four digits, of which none stands behind the point in a large number."""
+    """Return the value with four digits, and without decimals in a large number."""
     if value >= 1000:
         return f"{value:,.0f}".replace(",", " ")
     return f"{value:.1f}" if value >= 100 else f"{value:.3g}"

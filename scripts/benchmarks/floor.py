@@ -1,8 +1,8 @@
-"""The floor of HTTP: aiohttp on uvloop, and handlers that have nothing to do.
+"""The floor for HTTP: aiohttp on uvloop, with handlers that do no work.
 
     python -m benchmarks.floor PORT ANSWERS.json
 
-ANSWERS maps routes to bodies. Nothing but the body and its type is sent: whatever wmsd adds is its own cost.
+ANSWERS maps routes to bodies. The floor sends only the body and its type, so every difference is a cost of wmsd.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""How many bytes GraphQL serves beside REST's lists, and how soon it refuses what it should not run."""
+"""How many bytes GraphQL serves, compared with REST's lists, and how fast hostile queries are refused."""
 
 import http.client
 import json
@@ -27,7 +27,7 @@ WHOLE: Final = f"""{{ sales_orders(first: 50) {{ nodes {{
     lines {{ {OF_A_LINE} article {{ {OF_AN_ARTICLE} }} }}
     status_history {{ status at }} created_at updated_at
 }} pageInfo {{ endCursor }} }} }}"""
-"""What REST shows of the orders and of their articles: every field."""
+"""A query for everything that REST returns of the orders and their articles."""
 SOME: Final = "{ sales_orders(first: 50) { nodes { code status lines { quantity article { code name } } } } }"
 LISTS: Final = ("/api/v2/sales-orders?per_page=50", "/api/v2/articles?per_page=100")
 SCRIPT: Final = """
@@ -62,7 +62,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _served(wmsd: Server, company: Company, folder: Path) -> Iterator[Figure]:
-    """In megabytes a second: those of REST are the two lists, one after the other."""
+    """Measure the megabytes per second. For REST, both lists are requested one after the other."""
     whole, some = (_target(wmsd, company, folder, query) for query in (WHOLE, SOME))
     lists = [Target(f"{wmsd.url}{path}", company.headers) for path in LISTS]
     found = rates([whole, some, *lists], CONNECTIONS)

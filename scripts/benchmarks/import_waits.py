@@ -1,8 +1,8 @@
-"""How long a small write of another client waits while an import is under way, at the longest.
+"""The longest wait of another client's small write during an import.
 
     python -m benchmarks.import_waits BEFORE.db AFTER.db TABLE...
 
-writes to BEFORE the rows that only AFTER has in these tables, and prints the seconds that this takes.
+writes to BEFORE the rows that only AFTER has in these tables, and prints the seconds of this work.
 """
 
 import http.client
@@ -29,7 +29,7 @@ TABLES: Final[dict[str, tuple[str, ...]]] = {
     "stock": ("stock", "stock_movements", "events"),
     "sales-orders": ("sales_orders", "sales_order_lines", "reservations", "document_changes", "events"),
 }
-"""What an import of each kind fills, and the floor too."""
+"""The tables that an import of each kind fills, and that the floor fills too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _inputs() -> Iterator[Input]:
-    """Each finds what those before it have left."""
+    """Yield the files. Each file uses the records of the files before."""
     yield Input(WAIT_FOR_ARTICLES, "articles", articles_csv(ROWS))
     counts = (f"{article_code(number)},MAIN,1000\n" for number in range(1, ROWS + 1))
     text = "article_code,warehouse_code,quantity\n" + "".join(counts)
@@ -71,7 +71,7 @@ def _inputs() -> Iterator[Input]:
 
 
 def _longest_wait(site: Installation, wmsd: Server, company: Company, each: Input) -> float:
-    """The real command beside the real server, while a client writes one article after the other."""
+    """Run the real import beside the real server, while a client writes articles one after the other."""
     file = site.data.parent / f"{each.kind}.csv"
     file.write_text(each.text, encoding="utf-8")
     with ThreadPoolExecutor(1) as pool:
@@ -110,7 +110,10 @@ def _floor(site: Installation, company: Company, before: Path, tables: Sequence[
 
 
 def write_bare(before: Path, after: Path, tables: Sequence[str]) -> float:
-    """The least that others have to wait: SQLite writes the same rows, ready made, in one transaction."""
+    """Return the seconds that SQLite needs for the same rows in one transaction.
+
+    Other writers must wait at least this long.
+    """
     from wmsd.db.engine.sqlite import connect
 
     target = connect(before)

@@ -1,9 +1,9 @@
-"""How fast an import is, beside SQLite that is given the same rows, ready made.
+"""The speed of an import, compared with SQLite that gets the same rows ready to insert.
 
     python -m benchmarks.imports wmsd DATA COMPANY_ID FILE.csv
     python -m benchmarks.imports floor IMPORTED.db NEW.db
 
-Each is timed in a process of its own, without its start: seconds on standard output.
+Each runs in a separate process and prints the seconds of its work, without the start of the process.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 
 
 async def _import(data: Path, company_id: int, file: Path) -> float:
-    """The command's own way: the file's lines, put down, checked, and written in one unit of work."""
+    """Import like the command does: stage the file's lines, check them, and write them in one unit of work."""
     from wmsd.data_folder.folder import DataFolder
     from wmsd.imports.file_form import lines_of
     from wmsd.imports.file_kinds import KINDS, import_beside
@@ -68,7 +68,7 @@ async def _import(data: Path, company_id: int, file: Path) -> float:
 
 
 def _bare(imported: Path, new: Path) -> float:
-    """The rows of a company that was imported, into a new file of the same schema and the same durability."""
+    """Return the seconds to write an imported company's rows to a new file with the same schema and durability."""
     from wmsd.db.engine.sqlite import connect
     from wmsd.db.migrations import COMPANY, create_file
 

@@ -1,4 +1,4 @@
-"""How long a page with as many labels as it takes needs until Chromium shows it."""
+"""The time until Chromium displays a page with the highest allowed number of labels."""
 
 import os
 import shutil
@@ -17,13 +17,13 @@ SIZES: Final = ("label-sheet", "label-62x29", "label-100x150")
 PATH: Final = f"/companies/1/articles/1/labels?kind=article&size={{size}}&count={LABELS}"
 FLAGS: Final = ("--no-sandbox", "--disable-gpu")
 SHORT: Final = {"TMPDIR": "/tmp"}
-"""The folder of Chromium's socket, whose address takes 107 bytes."""
+"""A short folder for Chromium's socket, because the path of a socket may have at most 107 bytes."""
 DRAWN: Final = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"""
-"""Until what has been laid out is drawn too."""
+"""JavaScript that waits until the page is drawn."""
 
 
 def measure(wmsd: Server, cookie: str) -> Iterator[Figure]:
-    """In seconds: of each size the median, of these the longest."""
+    """Measure the seconds: the median of each label size, and of these the longest."""
     chromium = shutil.which("chromium")
     if chromium is None:
         yield Figure(LABELS_OPENED, "s", None, note="needs Chromium: sudo apt install chromium")

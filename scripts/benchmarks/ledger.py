@@ -1,8 +1,8 @@
-"""Whether a long history slows the reading of stock, and the doctor: 5 000 000 movements against 50 000.
+"""Whether a long history slows down stock lists and the doctor: 5 000 000 movements compared with 50 000.
 
     python -m benchmarks.ledger DATA COMPANY_ID
 
-examines a company in a process of its own: rows and seconds on standard output.
+examines a company in a separate process, and prints rows and seconds.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ SMALL: Final = sized(50_000, 1_000)
 LARGE: Final = sized(5_000_000, 2_000)
 ROUNDS: Final = sized(3, 1)
 SMALL_EXAMINATIONS: Final = sized(5, 1)
-"""For one of the large: they are short."""
+"""The examinations of the small company for each one of the large company, because they are short."""
 PAGES: Final = (
     (STOCK_PAGE, "/api/stock"),
     (STOCK_CURSOR_PAGE, "/api/v2/stock"),
@@ -78,7 +78,10 @@ def _examined(site: Installation, small: Company, large: Company) -> Iterator[Fi
 
 
 async def _examine(data: Path, company_id: int) -> tuple[int, float]:
-    """Raises Failed when anything is found: the history is made so that nothing is."""
+    """Return rows and seconds of an examination.
+
+    Raise Failed if it finds anything, because the history is made correct.
+    """
     from wmsd.data_folder.folder import DataFolder
     from wmsd.installation.open_installation import open_installation
     from wmsd.maintenance.file_checks.company_checks import examine

@@ -1,10 +1,10 @@
-"""A company's history written by SQL: stock records, and the ledger and the documents that their balances came by.
+"""A company's history, written by SQL: stock records, with the ledger and the documents that explain the balances.
 
-The stock records are the same however long the history is, and in both the same is left of it: what a company has
-in stock stays in bounds, its ledger does not. (That a list of many stock records is no slower is another figure:
-`pages.py`.) In a cycle of five movements goods arrive and leave again. What leaves stays where it stays in a real
-file: movements of all records mixed, orders and receptions line by line, and a row for each lot that was ever
-there. A fifth of the articles have lots, one in fifty serials.
+The stock records and the remaining stock are the same for every length of the history. The stock of a real company
+is limited, its ledger is not. (`pages.py` measures lists of many stock records.) In a cycle of five movements
+goods arrive and leave again. The rows are in the order of a real file: movements of all records are mixed, and
+orders and receptions are written line by line. Each lot that ever existed has a row. A fifth of the articles have
+lots, one in fifty has serials.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ RECORDS: Final = ARTICLES * WAREHOUSES
 IN_A_CYCLE: Final = 5
 CYCLE: Final = RECORDS * IN_A_CYCLE
 AT_ONCE: Final = 10
-"""Cycles in a commit."""
+"""The cycles in one commit."""
 TABLES: Final = (
     *("stock_movements", "sales_orders", "sales_order_lines", "purchase_orders", "purchase_order_items"),
     *("receptions", "reception_items", "stock_lots"),
@@ -72,7 +72,10 @@ def _moved(kind: str) -> str:
 
 
 def _documents(table: str, prefix: str, status: str, other: str, kind: str) -> str:
-    """`other`: the column that this kind of documents has of its own, for the document's id or the partner's."""
+    """Return the SQL for documents.
+
+    `other` is the column that only this kind of document has, for an order's or partner's id.
+    """
     value = "document_id" if other == "purchase_order_id" else "1"
     return f"""
         INSERT INTO {table} (id, code, status, {other}, warehouse_id, status_history, change_seq, created_at,
@@ -122,7 +125,7 @@ ENDED: Final = (
 
 
 def company_with_history(site: Installation, code: str, movements: int) -> Company:
-    """A company whose ledger has this many movements, a multiple of CYCLE."""
+    """Create a company whose ledger has this many movements, which must be a multiple of CYCLE."""
     from wmsd.db.engine.sqlite import connect
 
     cycles, rest = divmod(movements, CYCLE)
@@ -134,7 +137,7 @@ def company_with_history(site: Installation, code: str, movements: int) -> Compa
     site.load_articles(company, ARTICLES)
     connection = connect(site.file(company))
     connection.execute("PRAGMA synchronous = OFF")
-    connection.execute("PRAGMA foreign_keys = OFF")  # the doctor looks at them
+    connection.execute("PRAGMA foreign_keys = OFF")  # the doctor checks the foreign keys
     _commit(connection, BEGUN, {})
     with _indexed_afterwards(connection):
         for first_cycle in range(0, cycles, AT_ONCE):
@@ -163,7 +166,10 @@ INDEXES: Final = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND t
 
 @contextmanager
 def _indexed_afterwards(connection: Any) -> Iterator[None]:
-    """An index of rows that are there already is sorted once, not searched for each row."""
+    """Drop the indexes, and create them again at the end.
+
+    Sorting all rows once is faster than a search for each row.
+    """
     indexes = [index for table in TABLES for index in connection.execute(INDEXES, (table,))]
     for name, _ in indexes:
         connection.execute(f"DROP INDEX {name}")

@@ -1,4 +1,4 @@
-"""Whether a page of a list takes longer when the company is large: 1 000 000 records against 10 000."""
+"""Whether a page of a list is slower in a large company: 1 000 000 records compared with 10 000."""
 
 import http.client
 import re
@@ -27,7 +27,7 @@ NEXT: Final = re.compile(rb'"next_cursor":"([^"]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A company over one connection."""
+    """A connection that reads as a company."""
 
     connection: http.client.HTTPConnection
     headers: Mapping[str, str]
@@ -41,14 +41,14 @@ class Reader:
         return time.perf_counter() - started
 
     def walk_seconds(self, path: str) -> float:
-        """Of all pages, by cursor; `path` ends with its page's size."""
+        """Return the seconds to read all pages by cursor. `path` ends with the page size."""
         started, cursor = time.perf_counter(), ""
         while found := NEXT.search(self.get(f"{path}{cursor}")[-300:]):
             cursor = f"&cursor={found[1].decode()}"
         return time.perf_counter() - started
 
     def last_page(self, path: str, rows: int) -> str:
-        """The address of the last LAST rows, found by walking there as a client does."""
+        """Return the address of the last LAST rows, found by reading all pages before as a client does."""
         cursor, pages = "", 1
         until = time.monotonic() + MOST_WALK_SECONDS
         while found := NEXT.search(self.get(f"{path}?per_page={STRIDE}{cursor}")[-300:]):
@@ -95,7 +95,7 @@ def compared(name: str, small: Reader, small_path: str, large: Reader, large_pat
 
 
 def timed(name: str, small: Callable[[], float], large: Callable[[], float]) -> Figure:
-    """In turns, so that what else this machine does falls on both."""
+    """Measure in turns, so that other work of the machine slows both."""
     found: list[tuple[float, float]] = []
     until = time.monotonic() + MOST_SECONDS
     while len(found) <= WARM_UP or (len(found) < WARM_UP + REQUESTS and time.monotonic() < until):

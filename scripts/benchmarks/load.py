@@ -1,4 +1,4 @@
-"""Load by wrk, and the rates that it finds."""
+"""Load from the program wrk, and the rates that it measures."""
 
 import math
 import re
@@ -25,7 +25,7 @@ WRONG: Final = re.compile(r"(Non-2xx or 3xx responses: .*|Socket errors: .*)")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What wrk asks for."""
+    """The request that wrk sends."""
 
     url: str
     headers: Mapping[str, str]
@@ -43,7 +43,10 @@ def has_wrk() -> bool:
 
 
 def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, arguments: Sequence[str] = ()) -> Load:
-    """One round. Raises Failed when a request was refused or cut: its rate would say nothing."""
+    """Run one round and return its rate.
+
+    Raise Failed if a request was refused or interrupted, because the rate would be meaningless.
+    """
     whole = math.ceil(seconds)
     command = ["wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{whole}s"]
     for name, value in target.headers.items():
@@ -64,7 +67,10 @@ def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, argu
 
 
 def _interrupt(wrk: "subprocess.Popen[str]", seconds: float) -> None:
-    """wrk takes whole seconds only. Interrupted, it prints what it has measured, once it handles the signal."""
+    """Interrupt wrk after `seconds`, because wrk accepts only whole seconds. wrk then prints its results.
+
+    The signal is sent only after wrk has installed its handler.
+    """
     until = time.monotonic() + seconds
     while wrk.poll() is None and (time.monotonic() < until or not _handles(wrk.pid, signal.SIGINT)):
         time.sleep(0.02)
@@ -72,14 +78,17 @@ def _interrupt(wrk: "subprocess.Popen[str]", seconds: float) -> None:
 
 
 def _handles(pid: int, wanted: signal.Signals) -> bool:
-    """See SigCgt in proc(5)."""
+    """Return True if the process handles the signal (SigCgt in proc(5))."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     handled = int(status.partition("SigCgt:")[2].split()[0], 16)
     return bool(handled >> (wanted - 1) & 1)
 
 
 def rates(targets: Sequence[Target], connections: int) -> list[float]:
-    """The median rate of each; in turns, so that what else this machine does falls on all of them."""
+    """Return the median rate of each target.
+
+    The targets are measured in turns, so that other work of the machine slows all.
+    """
     for target in targets:
         drive(target, connections, WARM_UP_SECONDS)
     rounds = [[drive(target, connections).rate for target in targets] for _ in range(ROUNDS)]

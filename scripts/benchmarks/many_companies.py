@@ -1,8 +1,9 @@
-"""Many companies with the same goods, made in seconds: each after the first is a copy of its file.
+"""Many companies with the same goods, created in seconds by copying the file of the first one.
 
     python -m benchmarks.many_companies DATA CODE COUNT
 
-writes the ids and tokens of COUNT companies of the data folder, of which CODE is the first, as JSON.
+creates companies in the data folder until there are COUNT, of which CODE is the first. The program prints their
+ids and tokens as JSON.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ GIVE_AWAY: Final = "UPDATE owner SET company_id = ?, code = ?"
 
 
 async def make(data: Path, first: str, count: int, user: str = ADMIN) -> list[tuple[int, str]]:
-    """The id of each company, and a token of the user for it. No server may run."""
+    """Return the id of each company, and a token of the user for the company. No server may run meanwhile."""
     folder = DataFolder(data)
     async with open_installation(Settings(), folder) as installation:
 

@@ -1,4 +1,4 @@
-"""How much memory a server holds when it has nothing to do."""
+"""How much memory an idle server uses."""
 
 import time
 from collections.abc import Iterator

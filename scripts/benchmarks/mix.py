@@ -1,4 +1,4 @@
-"""The mix of requests of many companies at a fixed rate, by `open_loop`."""
+"""A mix of requests of many companies at a fixed rate, sent by `open_loop`."""
 
 import json
 import sys
@@ -18,7 +18,9 @@ P99_SECONDS: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`slow` is the 99th percentile of all latencies, in seconds; `cores`: how many the server was at work on."""
+    """A run. `slow` is the 99th percentile of all latencies in seconds; `cores` is the number of busy processor
+    cores.
+    """
 
     rate: float
     slow: float
@@ -37,13 +39,13 @@ class Site:
     companies: list[tuple[int, str]]
 
     def some(self, count: int) -> Path:
-        """A file with the first of the companies, for `open_loop`."""
+        """Write the first `count` companies to a file for `open_loop`, and return its path."""
         path = self.installation.data.parent / f"companies-{count}.json"
         path.write_text(json.dumps(self.companies[:count]), encoding="utf-8")
         return path
 
     def load(self, server: Server, count: int, rate: float, seconds: float, connections: int = 256) -> Run:
-        """Without a rate: orders, each connection one after the other."""
+        """Send the mix at a fixed rate. With rate 0, each connection posts orders one after the other."""
         numbers = (rate, seconds, time.time_ns(), connections, ARTICLES, PARTNERS)
         arguments = [str(server.port), str(self.some(count)), *map(str, numbers)]
         module = [sys.executable, "-m", "benchmarks.open_loop", *arguments]
@@ -59,7 +61,7 @@ class Site:
 
 
 def many(made: Installation, first: Company, count: int) -> Site:
-    """So many companies: each after the first is a copy of it."""
+    """Create companies until there are `count`. Each company after the first is a copy of the first."""
     progress(f"making {count} companies")
     module = [sys.executable, "-m", "benchmarks.many_companies", str(made.data), first.code, str(count)]
     return Site(made, json.loads(run(module, made.data.parent)))

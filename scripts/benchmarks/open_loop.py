@@ -1,10 +1,11 @@
-"""Requests of many companies at a fixed rate, whatever becomes of them. Latency counts from the moment at which
-each was due, so a server that falls behind is seen to.
+"""Requests of many companies at a fixed rate, regardless of the answers.
+
+Latency counts from the moment at which each request was due, so a slow server cannot hide its delay.
 
     python -m benchmarks.open_loop PORT COMPANIES RATE SECONDS SEED CONNECTIONS ARTICLES PARTNERS
 
-COMPANIES is a JSON file of ids and tokens. Without a rate (0) it is a closed loop: each connection posts an order
-when its last was answered. Writes what came of it as JSON.
+COMPANIES is a JSON file of ids and tokens. With rate 0 it is a closed loop: each connection posts an order after
+the answer to its last one. The result is printed as JSON.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from benchmarks.processes import HOST
 
 TICK_SECONDS: Final = 0.001
 WAIT_SECONDS: Final = 30.0
-"""How long it waits in the end for what was not answered."""
+"""How long to wait at the end for missing answers, in seconds."""
 MIX: Final = (
     (0.30, "one article"),
     (0.15, "50 articles"),
@@ -38,7 +39,7 @@ SHARES: Final = [share for share, _ in MIX]
 
 @dataclass(slots=True)
 class Seen:
-    """Latencies in seconds, by kind of request; the statuses of what was not answered with a 2xx."""
+    """Latencies in seconds by kind of request, and the number of answers without a 2xx, by status."""
 
     latencies: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
     wrong: dict[int, int] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class Seen:
 
 
 class Requests:
-    """The bytes of the requests of the companies."""
+    """A generator of the companies' requests, as bytes."""
 
     def __init__(self, companies: list[tuple[int, str]], seed: int, articles: int, partners: int) -> None:
         self._articles = articles
@@ -94,7 +95,7 @@ class Requests:
 
 
 class Connection(asyncio.Protocol):
-    """One request after another; the driver is told when it is free."""
+    """A connection that sends one request after another, and tells the driver when it is free."""
 
     def __init__(self, driver: "Driver") -> None:
         self._driver = driver
@@ -157,7 +158,7 @@ class Driver:
             self._due.append((kind, due, text))
 
     async def at_rate(self, rate: float, seconds: float) -> int:
-        """The number of requests that were offered."""
+        """Send requests at the rate, and return how many were due."""
         began, number = time.monotonic(), 0
         while (now := time.monotonic()) < began + seconds:
             while (due := began + number / rate) <= now and due < began + seconds:
@@ -167,7 +168,7 @@ class Driver:
         return number
 
     async def in_turn(self, seconds: float) -> int:
-        """The number of orders that were answered."""
+        """Post orders over all connections, and return the number of answered orders."""
         self._orders_until = time.monotonic() + seconds
         waiting, self._free = self._free, deque()
         for connection in waiting:
@@ -177,7 +178,7 @@ class Driver:
 
     async def finish(self) -> None:
         until = time.monotonic() + WAIT_SECONDS
-        while self.under_way and not self.lost and time.monotonic() < until:  # noqa: ASYNC110  # nothing tells
+        while self.under_way and not self.lost and time.monotonic() < until:  # noqa: ASYNC110  # there is no event
             await asyncio.sleep(0.01)
 
 

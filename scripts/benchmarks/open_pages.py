@@ -1,5 +1,7 @@
-"""What a request of each open page costs, in milliseconds of the processor: the first time, and once its answer is
-kept. Nobody needs credentials for these, so the dearest counts.
+"""The cost of a request for each public page: the first time, and once the answer is cached.
+
+The cost is in milliseconds of the processor. Anybody can request these pages without credentials, so the most
+expensive page matters.
 """
 
 import http.client
@@ -46,9 +48,9 @@ PAGES: Final[Mapping[str, str]] = {
     "/sign-in/{provider}/back": "/sign-in/nothing/back",
     "/live": "/live",
 }
-"""By each route that answers a GET without any credentials: an address of it."""
+"""An address for each route that answers a GET without credentials."""
 FURTHER: Final = ("/docs/nothing", "/nothing")
-"""Addresses that there are not."""
+"""Addresses that do not exist."""
 SEARCHES: Final = {
     "/docs/search?q={}": (
         "re ap co te se st in pr",
@@ -58,7 +60,7 @@ SEARCHES: Final = {
     ),
     "/docs/api?q={}": ("e", "a e", "e t i", "o e a t i"),
 }
-"""By the address of a search: its dearest queries, of words and beginnings that stand in many places."""
+"""The most expensive queries by search address: words and beginnings of words that occur in many places."""
 ORDINARY: Final = (
     "token",
     "how to restore a backup",
@@ -76,7 +78,8 @@ def measure() -> Iterator[Figure]:
     with installation() as site:
         site.company("OPEN")
         with wmsd_server(site.data, {**QUIET, **SETTINGS}) as wmsd, closing(wmsd.connect()) as connection:
-            _get(connection, "/docs/api?q=imported", {})  # what the first visit imports is no page's cost
+            # the first visit imports modules, which is not a cost of the page
+            _get(connection, "/docs/api?q=imported", {})
             _get(connection, "/docs/search?q=imported", {})
             for address in (*PAGES.values(), *FURTHER):
                 progress(address)
@@ -110,7 +113,7 @@ def _of_search(
 
 
 def _never_the_same(queries: Sequence[str]) -> Iterator[str]:
-    """The same searches in other capitals, or typed more than once, so that no answer is kept."""
+    """Yield the same searches in other capitals, or with repeated words, so that no answer comes from a cache."""
     for number in itertools.count():
         for query in queries:
             letters = [at for at, letter in enumerate(query) if letter.isalpha()]
@@ -125,7 +128,7 @@ def _kept(wmsd: Server, ask: Ask) -> float:
 
 
 def _milliseconds(wmsd: Server, requests: Iterable[Ask]) -> float:
-    """Of the processor, for each of the requests."""
+    """Return the milliseconds of the processor for each request."""
     before, number = wmsd.processor_seconds(), 0
     for ask in requests:
         ask()
@@ -134,7 +137,7 @@ def _milliseconds(wmsd: Server, requests: Iterable[Ask]) -> float:
 
 
 def _get(connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> None:
-    """Raises Failed for an answer that says nothing of the page."""
+    """Request the page. Raise Failed if the answer is an error that says nothing about the page."""
     connection.request("GET", path, headers=dict(headers))
     answer = connection.getresponse()
     answer.read()

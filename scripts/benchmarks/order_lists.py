@@ -1,4 +1,4 @@
-"""Whether a list of orders takes longer when there are many: 1 000 000 orders against 10 000."""
+"""Whether a list of orders is slower if there are many: 1 000 000 orders compared with 10 000."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -51,7 +51,7 @@ def measure() -> Iterator[Figure]:
 
 
 def company_with_orders(site: Installation, code: str, count: int) -> Company:
-    """The orders are written by SQL: only reading is measured."""
+    """Create a company with orders, which are written by SQL, because only reading is measured."""
     from wmsd.db.engine.sqlite import connect
 
     company = site.company(code)

@@ -1,4 +1,4 @@
-"""How fast sales orders are created: beside bare SQLite, and in batches beside single posts."""
+"""The speed of creating sales orders, compared with bare SQLite, and in batches compared with single posts."""
 
 import json
 import statistics
@@ -53,7 +53,10 @@ def measure() -> Iterator[Figure]:
 
 
 def write_script(folder: Path) -> Path:
-    """For wrk, with three arguments: a prefix of keys, orders in a batch or 0, and a seed."""
+    """Write the script for wrk.
+
+    The script has three arguments: a prefix of keys, the orders in a batch or 0, and a seed.
+    """
     script = folder / "orders.lua"
     script.write_text(SCRIPT % {"articles": ARTICLES, "partners": PARTNERS}, encoding="utf-8")
     return script
@@ -69,7 +72,7 @@ def company_with_goods(site: Installation, articles: int = ARTICLES, partners: i
 
 
 def _created(site: Installation, wmsd: Server, company: Company, script: Path) -> Iterator[Figure]:
-    """In turns, so that what else the disk does falls on both."""
+    """Measure wmsd and the floor in turns, so that other work of the disk slows both."""
     before = site.data.parent / "before.db"
     site.copy(company, before)
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
@@ -117,7 +120,10 @@ def total(wmsd: Server, company: Company) -> int:
 
 
 def _group_size(file: Path) -> float:
-    """Orders of one commit have its frozen time; two commits in one millisecond count as one."""
+    """Return the average number of orders in a commit.
+
+    Orders of one commit have the same time; two commits in the same millisecond count as one.
+    """
     from wmsd.db.engine.sqlite import connect
 
     source = connect(file)

@@ -1,10 +1,10 @@
-"""The floor of orders: bare SQLite that commits the same rows, one order a transaction, each with its sync.
+"""The floor for orders: bare SQLite commits the same rows, one order per transaction, each with a sync.
 
     python -m benchmarks.orders_floor COMPANY.db BEFORE.db NEW.db SECONDS
 
-It takes what the orders in COMPANY.db wrote (lines, reservations, balances, events, counts, changes, idempotency
-records),
-and writes it into a copy of BEFORE.db, which has everything but the orders. It prints orders a second.
+The program reads what the orders in COMPANY.db wrote: lines, reservations, balances, events, counts, changes and
+idempotency records. The program writes this into a copy of BEFORE.db, which has everything but the orders, and
+prints the orders per second.
 """
 
 import shutil
@@ -19,9 +19,9 @@ from wmsd.db.engine.sqlite import connect
 
 MOST_A_SECOND: Final = 10_000
 FIRST_CHANGE: Final = 10**12
-"""Changes of the floor's own begin here: the sequence that they are of has none so high."""
+"""The first change number of the floor. The real change sequence has no numbers as high."""
 WRITTEN: Final = (
-    # a table, its column with the order's id, which of its rows
+    # the table, its column with the order's id, a condition on its rows
     ("sales_order_lines", "sales_order_id", "true"),
     ("reservations", "holder_id", "holder_kind = 'sales_order'"),
     ("document_changes", "document_id", "kind = 'sales_order'"),
@@ -47,7 +47,7 @@ def rate(company: Path, before: Path, new: Path, seconds: float) -> float:
 
 
 def committed(target: Any, documents: list[list[Statement]], most_seconds: float) -> float:
-    """Documents a second, each committed by itself."""
+    """Return the documents per second, each committed in a separate transaction."""
     started = time.perf_counter()
     done = 0
     for statements in documents:
@@ -62,7 +62,7 @@ def committed(target: Any, documents: list[list[Statement]], most_seconds: float
 
 
 def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
-    """What each of the newest orders wrote: read before the time is taken."""
+    """Return what each of the newest orders wrote. This is read before the time is measured."""
     newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
     orders = records(source, f"SELECT * FROM sales_orders WHERE id IN {newest} ORDER BY id")
     written = {
@@ -97,8 +97,10 @@ def _statements(
 
 
 def events_of(source: Any, first: str, documents: str) -> dict[int, list[Record]]:
-    """By document; those of one begin with the event `first` and go up to the next one's. `documents`: their ids,
-    as SQL has them in `IN`.
+    """Return the events by document. The events of a document begin with the event `first` and end before the next
+    such event.
+
+    `documents` has the ids of the documents, as SQL for `IN`.
     """
     begun = f"SELECT min(sequence) FROM events WHERE event = '{first}' AND entity_id IN {documents}"
     found: dict[int, list[Record]] = {}
@@ -110,7 +112,7 @@ def events_of(source: Any, first: str, documents: str) -> dict[int, list[Record]
 
 
 def counted(events: list[Record]) -> Statement:
-    """By the month of the event, as they are billed."""
+    """Return the statement that counts the events by month, as for billing."""
     counts = Counter((event["occurred_at"][:7], event["event"]) for event in events)
     return COUNTS, [(month, event, count) for (month, event), count in counts.items()]
 

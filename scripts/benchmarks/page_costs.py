@@ -1,5 +1,5 @@
-"""What each page costs the server's processor, beside the API's answer with the same data, and what a browser
-loads for it.
+"""The processor time of each page, compared with the API's answer for the same data, and how much a browser loads
+for it.
 """
 
 import http.client
@@ -19,10 +19,10 @@ from benchmarks.size import sized
 
 LINES: Final = sized(1000, 10)
 SHOWN: Final = sized(60, 2)
-"""Orders of three lines."""
+"""The orders with three lines."""
 REQUESTS: Final = sized(200, 2)
 LONG_REQUESTS: Final = sized(20, 2)
-"""Of pages with LINES lines."""
+"""The requests for pages with LINES lines."""
 OF_COMPANY: Final = "/companies/1"
 ORDERS: Final = "/api/sales-orders"
 LOADED: Final = re.compile(rb'(?:src|href)="(/pages/[^"]+)"')
@@ -30,7 +30,10 @@ ROWS: Final = b'<fieldset class="rows"'
 
 
 class Pair(NamedTuple):
-    """A page of the company, and the answer with the same data; empty where the API has none."""
+    """A page of the company, and the API's path for the same data.
+
+    `path` is empty if the API has no such answer.
+    """
 
     name: str
     page: str
@@ -73,11 +76,11 @@ PAIRS: Final = (
     ),
 )
 FURTHER: Final = ("/today", "/account", "/admin/users")
-"""What is weighed too, outside of the company."""
+"""Pages outside the company whose size is measured too."""
 
 
 def measure(wmsd: Server, company: Company, cookie: str) -> Iterator[Figure]:
-    """Of a company with articles, partners and stock."""
+    """Measure the pages of a company with articles, partners and stock."""
     long = _make_orders(wmsd, company)
     pairs = [each._replace(page=each.page.format(long=long), path=each.path.format(long=long)) for each in PAIRS]
     yield from _costs(wmsd, company, cookie, pairs)
@@ -85,7 +88,7 @@ def measure(wmsd: Server, company: Company, cookie: str) -> Iterator[Figure]:
 
 
 def _make_orders(wmsd: Server, company: Company) -> int:
-    """Returns the id of the one with LINES lines."""
+    """Create the orders. Return the id of the order with LINES lines."""
     short = [{"article_id": number, "quantity": 1} for number in (1, 2, 3)]
     long = [{"article_id": number % 50 + 1, "quantity": 1} for number in range(LINES)]
     with closing(wmsd.connect()) as connection:
@@ -113,8 +116,9 @@ def _costs(wmsd: Server, company: Company, cookie: str, pairs: list[Pair]) -> It
 def _cost_of(
     name: str, wmsd: Server, page: partial[bytes], answer: partial[bytes] | None, requests: int
 ) -> Figure:
-    """In turns, so that what else this machine does falls on both. The medians are compared: a job of the server
-    that comes between costs a request, not all.
+    """Measure the page and the API in turns, so that other work of the machine slows both.
+
+    The medians are compared, because a job of the server that runs meanwhile slows only some requests.
     """
     progress(name)
     found: list[tuple[float, ...]] = [
@@ -132,14 +136,17 @@ def _cost_of(
 
 
 def _milliseconds(wmsd: Server, ask: partial[bytes]) -> float:
-    """Of the processor."""
+    """Return the milliseconds of the processor."""
     before = wmsd.processor_seconds()
     ask()
     return (wmsd.processor_seconds() - before) * 1000
 
 
 def _weights(wmsd: Server, cookie: str, pairs: list[Pair]) -> Iterator[Figure]:
-    """In kB, as they are sent to a browser that has nothing yet. Prints may be heavier."""
+    """Measure the sizes in kB, as sent to a browser with an empty cache.
+
+    Pages to print are left out, because they may be larger.
+    """
     headers = {"Cookie": cookie, "Accept-Encoding": "gzip"}
     heaviest = ("", 0)
     scripts = {False: 0, True: 0}

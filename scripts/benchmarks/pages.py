@@ -1,5 +1,6 @@
-"""The pages that people see: what they cost beside the API, how much they load, how fast they find and print, and
-what it costs orders that many browsers show them.
+"""The pages that people see: their cost compared with the API, their size, and the speed of search and labels.
+
+Also measured: how much many browsers that show pages slow down orders.
 """
 
 import statistics
@@ -37,7 +38,7 @@ def measure() -> Iterator[Figure]:
             yield from page_costs.measure(wmsd, company, cookie)
             yield from label_pages.measure(wmsd, cookie)
             drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])
-            while not total(wmsd, company):  # at the tiny size a busy machine may make none
+            while not total(wmsd, company):  # at the tiny size, a busy machine may create no order in time
                 drive(target, 32, WARM_UP_SECONDS, ["again", "0", "0"])
             cookies = [sign_in(wmsd, email) for email in people] * STREAMS_OF_A_PERSON
             yield _orders_beside(ORDERS_BESIDE_STREAMS, wmsd, target, "live", cookies)
@@ -47,7 +48,7 @@ def measure() -> Iterator[Figure]:
 
 
 def sign_in(wmsd: Server, email: str = ADMIN) -> str:
-    """The cookie of a new session."""
+    """Return the cookie of a new session."""
     form = urlencode({"email": email, "password": PASSWORD})
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
     with closing(wmsd.connect()) as connection:
@@ -60,7 +61,7 @@ def sign_in(wmsd: Server, email: str = ADMIN) -> str:
 
 
 def _orders_beside(name: str, wmsd: Server, target: Target, kind: str, cookies: list[str]) -> Figure:
-    """In turns with and without the browsers."""
+    """Measure in turns with and without the browsers."""
     alone, beside = [], []
     for number in range(ROUNDS):
         progress(f"{name}, {number + 1} of {ROUNDS}")

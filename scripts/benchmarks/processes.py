@@ -1,4 +1,7 @@
-"""Other processes: the commands and servers that are measured. Only what was started here is ever ended."""
+"""The commands and servers that are measured, as separate processes.
+
+Only processes that were started here are ended.
+"""
 
 import http.client
 import os
@@ -18,12 +21,13 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 WMSD: Final = ROOT / ".venv" / "bin" / "wmsd"
 FORKED: Final = os.environ.get("BENCH_FORKED", "")
-"""The script that stands for `wmsd` where a command is not measured, in the tests of the benches: most of what
-these take is Python's start.
+"""The script that replaces `wmsd` for commands that are not measured, in the tests of the benches.
+
+Without it, most of the time of these commands is Python's start.
 """
 HOST: Final = "127.0.0.1"
 SCHEDULER_CLOCK: Final = 2
-"""The kind of a process's clock, in the number of the clock: CPUCLOCK_SCHED of the kernel."""
+"""The type of a process's clock in a clock id: CPUCLOCK_SCHED of the kernel."""
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 20.0
 UNLIMITED: Final = {
@@ -33,7 +37,7 @@ QUIET: Final = {**UNLIMITED, "WMSD_LOG_LEVEL": "warning"}
 
 
 class Failed(Exception):
-    """A measurement cannot be made; the sentence says why."""
+    """A measurement that cannot be made. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +62,22 @@ class Server:
         return http.client.HTTPConnection(HOST, self.port, timeout=60)
 
     def resident_mb(self) -> float:
-        """VmRSS, in millions of bytes of 1024 * 1024."""
+        """Return the resident memory (VmRSS) in units of 1024 * 1024 bytes."""
         for line in Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8").splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
         raise Failed(f"process {self.pid} has no VmRSS; this needs Linux.")
 
     def processor_seconds(self) -> float:
-        """Of all its threads, also of those that have ended: by the scheduler's own clock, in nanoseconds. A tick
-        of /proc/PID/stat is 10 ms (clock_getcpuclockid(3)).
+        """Return the processor time of all threads, also of ended ones, in seconds.
+
+        The scheduler's clock counts nanoseconds (clock_getcpuclockid(3)); a tick of /proc/PID/stat is 10 ms.
         """
         return time.clock_gettime_ns((~self.pid << 3) | SCHEDULER_CLOCK) / 1e9
 
 
 def get(connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> bytes:
-    """The body of a 200. Raises Failed for any other answer."""
+    """Return the body of an answer with status 200. Raise Failed for any other status."""
     connection.request("GET", path, headers=dict(headers))
     answer = connection.getresponse()
     body = answer.read()
@@ -95,9 +100,12 @@ def folder() -> Iterator[Path]:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Without the settings of the person who measures, and without backups: they would be measured too."""
+    """Return an environment without the user's own settings of wmsd, and without backups, which would be measured
+    too.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WMSD_")}
-    path = os.pathsep.join([str(ROOT / "scripts"), str(ROOT)])  # this checkout, also where its .venv is another's
+    # this checkout, even if its .venv belongs to another one
+    path = os.pathsep.join([str(ROOT / "scripts"), str(ROOT)])
     return {**kept, "PYTHONPATH": path, "WMSD_BACKUP_EVERY": "never", **(extra or {})}
 
 
@@ -129,7 +137,7 @@ def free_port() -> int:
 
 @contextmanager
 def server(command: Sequence[str | Path], port: int, cwd: Path, env: Mapping[str, str]) -> Iterator[Server]:
-    """Starts it, waits until it listens, ends it."""
+    """Start a server, yield it when it listens, and stop it at the end."""
     log = cwd / f"server-{port}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=cwd, env=dict(env), stdout=output, stderr=output)

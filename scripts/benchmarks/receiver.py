@@ -1,9 +1,10 @@
-"""A receiver of webhooks that answers 200 at once, and tells what has arrived.
+"""A receiver of webhooks that answers 200 immediately, and reports what has arrived.
 
     python -m benchmarks.receiver PORT
 
-GET /seen answers how many, and when the first and the last one came; GET /orders when each sales_order.created
-came, by the order's id; DELETE /seen forgets all. Times are CLOCK_MONOTONIC's, which all processes share.
+GET /seen returns the number of deliveries, and when the first and the last one came. GET /orders returns when each
+sales_order.created came, by the order's id. DELETE /seen forgets everything. Times are of CLOCK_MONOTONIC, which
+all processes share.
 """
 
 import asyncio

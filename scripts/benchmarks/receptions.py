@@ -1,4 +1,4 @@
-"""How fast receptions of 200 lines are posted to stock, beside bare SQLite that commits the same rows."""
+"""The speed of posting receptions of 200 lines to stock, compared with bare SQLite that commits the same rows."""
 
 import http.client
 import json
@@ -17,7 +17,7 @@ from benchmarks.size import sized
 
 LINES: Final = sized(200, 4)
 KNOWN: Final = sized(10_000, 40)
-"""Articles with stock already; half of a reception's lines are of these, spread over them."""
+"""The articles that have stock already. Half of a reception's lines are for some of these."""
 ROUNDS: Final = sized(5, 1)
 IN_A_ROUND: Final = sized(60, 4)
 WARM_UP: Final = sized(20, 2)
@@ -25,7 +25,7 @@ CASES: Final = ((RECEPTIONS, 1), (RECEPTIONS_TOGETHER, 4))
 DRAFTS: Final = WARM_UP + ROUNDS * IN_A_ROUND * len(CASES)
 NEW: Final = LINES // 2 * DRAFTS
 LOT_EACH: Final = 5
-"""Of so many articles one has lots."""
+"""One in this many articles has lots."""
 
 
 def measure() -> Iterator[Figure]:
@@ -65,7 +65,10 @@ def _company(site: Installation) -> Company:
 
 
 def _make_drafts(wmsd: Server, company: Company) -> None:
-    """Each of an order of its own, which it receives whole; their ids are 1, 2, 3 and so on."""
+    """Create draft receptions with the ids 1, 2, 3 and so on.
+
+    Each draft receives all goods of a separate order.
+    """
     progress(f"{DRAFTS} drafts of {LINES} lines")
     connection = wmsd.connect()
     for number in range(DRAFTS):
@@ -88,7 +91,7 @@ def _arrived(item: dict[str, Any], number: int) -> dict[str, Any]:
 
 
 def _post(wmsd: Server, company: Company, ids: Sequence[int], connections: int) -> float:
-    """Receptions a second."""
+    """Post the receptions, and return how many per second."""
 
     def post(mine: Sequence[int]) -> None:
         connection = wmsd.connect()

@@ -1,10 +1,11 @@
-"""The floor of receptions: bare SQLite that commits the same rows, each reception with its own sync.
+"""The floor for receptions: bare SQLite commits the same rows, each reception with a sync.
 
     python -m benchmarks.receptions_floor COMPANY.db BARE.db FIRST LAST
 
-It takes what the receptions FIRST to LAST in COMPANY.db wrote at FINALIZAT (stock records, movements, balances,
-lots, items, orders, statuses, changes, events, counts), and writes it into BARE.db, a copy from before, with the
-drafts. It prints receptions a second. Each row is written once, as it is in the end.
+The program reads what the receptions FIRST to LAST in COMPANY.db wrote at FINALIZAT: stock records, movements,
+balances, lots, items, orders, statuses, changes, events and counts. The program writes this into BARE.db, an
+earlier copy with the drafts. Each row is written once, in its final state. The program prints the receptions per
+second.
 """
 
 import sys
@@ -42,7 +43,7 @@ ADDED: Final = ("quantity", "change_seq", "occurred_at", "id")
 
 
 def rate(company: Path, bare: Path, first: int, last: int) -> float:
-    """The first few only fill the cache."""
+    """Return the receptions per second. The first few only fill the cache."""
     source, target = connect(company), connect(bare)
     receptions = statements_of_receptions(source, target, first, last)
     committed(target, receptions[:WARM_UP], MOST_SECONDS)
@@ -53,7 +54,7 @@ def rate(company: Path, bare: Path, first: int, last: int) -> float:
 
 
 def statements_of_receptions(source: Any, target: Any, first: int, last: int) -> list[list[Statement]]:
-    """What each wrote: read before the time is taken."""
+    """Return what each reception wrote. This is read before the time is measured."""
     there = {stock_id for (stock_id,) in target.execute("SELECT id FROM stock")}
     documents = f"(SELECT id FROM receptions WHERE id BETWEEN {first} AND {last})"
     events = events_of(source, "reception.status_changed", documents)
@@ -65,7 +66,7 @@ def statements_of_receptions(source: Any, target: Any, first: int, last: int) ->
 
 
 def _statements(source: Any, reception_id: int, there: set[int], events: list[Record]) -> list[Statement]:
-    """Reception and order have the same id."""
+    """Return the statements of a reception. The reception and its purchase order have the same id."""
     movements = records(
         source, "SELECT * FROM stock_movements WHERE document_id = ? AND kind = 'receipt'", (reception_id,)
     )

@@ -1,12 +1,12 @@
-"""Rows of a company's file by the names of their columns, as floors read them and write them again."""
+"""Rows of a company's file by column name, as the floors read and write them."""
 
 from collections.abc import Iterable
 from typing import Any
 
 Record = dict[str, Any]
-"""A row: values by the names of its table's columns, in their order."""
+"""A row: its values by column name, in the order of the columns."""
 Statement = tuple[str, list[Any]]
-"""An SQL text, and the rows that it runs with."""
+"""An SQL statement, and the rows to run it with."""
 
 
 def records(source: Any, sql: str, parameters: Any = ()) -> list[Record]:
@@ -16,7 +16,7 @@ def records(source: Any, sql: str, parameters: Any = ()) -> list[Record]:
 
 
 def by(column: str, found: Iterable[Record]) -> dict[Any, list[Record]]:
-    """The records by their value in that column."""
+    """Return the records grouped by their value in the column."""
     groups: dict[Any, list[Record]] = {}
     for record in found:
         groups.setdefault(record[column], []).append(record)
@@ -24,7 +24,10 @@ def by(column: str, found: Iterable[Record]) -> dict[Any, list[Record]]:
 
 
 def insert(table: str, rows: list[Record]) -> Statement:
-    """`rows`: at least one; all have the same columns."""
+    """Return the statement that inserts the rows.
+
+    There must be at least one row, and all must have the same columns.
+    """
     names = rows[0].keys()
     sql = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
     return sql, [tuple(row.values()) for row in rows]

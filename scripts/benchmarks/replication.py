@@ -1,6 +1,7 @@
-"""What continuous replication takes from orders, and what is missing when the box is killed.
+"""How much continuous replication slows down orders, and what is missing when the machine is killed.
 
-Litestream replicates to a folder of the same disk, which is the dearest case: both write to it.
+Litestream replicates to a folder on the same disk. This is the most expensive case, because both write to the
+disk.
 """
 
 import os
@@ -75,8 +76,9 @@ def _litestream(site: Installation) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def _killed(site: Installation, company: Company, script: Path, number: int) -> tuple[float, float]:
-    """Server and Litestream are killed under orders. The seconds of orders that are missing, and those until
-    another folder serves.
+    """Kill the server and Litestream while orders are posted, then restore the replica in another folder.
+
+    Return the seconds of orders that are missing, and the seconds until the other folder serves.
     """
     with wmsd_server(site.data, SHARED) as server, _litestream(site) as litestream:
         target = Target(f"{server.url}/api/v2/sales-orders", company.headers, script)
@@ -105,7 +107,7 @@ def _killed(site: Installation, company: Company, script: Path, number: int) -> 
 
 
 def _until_killed(target: Target, prefix: str) -> None:
-    with suppress(Failed):  # that is what it is for
+    with suppress(Failed):  # the server is killed meanwhile
         drive(target, 32, BEFORE_THE_KILL_SECONDS + 1, [prefix, "0", "0"])
 
 

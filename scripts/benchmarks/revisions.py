@@ -1,4 +1,4 @@
-"""Other revisions of this repository, each in a clone beside this tree, and their servers and commands."""
+"""Other revisions of this repository, each in a separate clone, with their servers and commands."""
 
 import filecmp
 import os
@@ -16,26 +16,31 @@ from benchmarks.processes import FORKED, HOST, ROOT, WMSD, Failed, Server, free_
 MAIN: Final = "from wmsd.interfaces.cli.main import main; main()"
 LOCK: Final = "requirements.txt"
 RELEASE: Final = "release"
-"""Stands for the last release."""
+"""The name that stands for the last release."""
 PACKAGE: Final = "wmsd/__init__.py"
 VERSION: Final = re.compile(r"^## (\d+\.\d+\.\d+) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """`name`: as the table shows it."""
+    """A checkout. `name` is its name in the table."""
 
     name: str
     root: Path
     python: Path
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """Without the settings of the person who measures, and without backups: they would be measured too."""
+        """Return an environment without the user's own settings of wmsd, and without backups, which would be
+        measured too.
+        """
         kept = {name: value for name, value in os.environ.items() if not name.startswith("WMSD_")}
         return {**kept, "PYTHONPATH": str(self.root), "WMSD_BACKUP_EVERY": "never", **settings}
 
     def wmsd(self, data: Path, *words: str | Path, stdin: str = "") -> str:
-        """Standard output of a command that must succeed. `words`: without --data."""
+        """Run a command and return its standard output.
+
+        `words` do not contain --data. Raise Failed if the command fails.
+        """
         group, *rest = words
         program = [WMSD] if FORKED and self.root == ROOT else [self.python, "-P", "-c", MAIN]
         command = [*program, group, *rest[:1], "--data", data, *rest[1:]]
@@ -64,7 +69,10 @@ def this_tree() -> Checkout:
 
 @contextmanager
 def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
-    """A clone of the repository at that revision. Raises Failed where there is none, or it cannot be set up."""
+    """Yield a clone of the repository at the revision.
+
+    Raise Failed if there is no such revision, or it cannot be set up.
+    """
     if revision == RELEASE:
         revision = last_release()
     commit = _git(ROOT, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
@@ -74,13 +82,14 @@ def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
     _git(ROOT, "clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(root))
     _git(root, "checkout", "--quiet", "--detach", commit)
     python = _python_of(revision, root)
-    subprocess.run([python, "-m", "compileall", "-q", root / "wmsd"], check=True)  # as this tree is
+    subprocess.run([python, "-m", "compileall", "-q", root / "wmsd"], check=True)  # compiled, like this tree
     yield Checkout(revision, root, python)
 
 
 def last_release() -> str:
-    """The revision at which the newest version of CHANGELOG.md was cut that is not this tree's own: a release is
-    measured against the one before it. Raises Failed.
+    """Return the revision of the newest release that is not this tree's version.
+
+    CHANGELOG.md names the releases. A release is compared with the one before it. Raise Failed if there is none.
     """
     named = VERSION.findall((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     own = f'__version__ = "{named[0]}"' if named else ""
@@ -96,7 +105,7 @@ def last_release() -> str:
 
 
 def _python_of(revision: str, root: Path) -> Path:
-    """The one of this tree where both need the same packages."""
+    """Return the clone's Python, or this tree's Python if both need the same packages."""
     if not (root / LOCK).exists():
         raise Failed(f"{revision} has no {LOCK}: it is older than the way in which wmsd is set up.")
     if filecmp.cmp(root / LOCK, ROOT / LOCK, shallow=False):

@@ -1,5 +1,6 @@
-"""The search box above every page, in a company with many articles and as many orders, and what its index costs:
-how fast it is filled, and how much the company's file grows by it.
+"""The search box of every page, in a company with many articles and as many orders, and the cost of its index.
+
+The cost is the speed at which the index is filled, and how much larger it makes the company's file.
 """
 
 import os
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from wmsd.db.engine.sqlite import sqlite3
 
 DEFAULT_ROWS: Final = sized(100_000, 300)
-"""Articles, and orders. `--rows` asks for others."""
+"""The number of articles, and of orders. `--rows` changes it."""
 SEARCHES: Final = sized(100, 1)
-"""Of each kind."""
+"""The number of searches of each kind."""
 SETTINGS: Final = {
     **QUIET,
     "WMSD_LIMITS_PAGES_PER_MINUTE": "1000000",
@@ -33,7 +34,7 @@ REFERENCES: Final = """
     UPDATE sales_orders SET customer_reference = printf('C-%07x/%02d', id * 2654435761 % 268435456, id % 97),
         external_ref = printf('web-%08d', id * 48271 % 100000000), tracking_number = printf('RO%012d', id * 7919)
 """
-"""Each other than those before it, as customers have them."""
+"""SQL that gives each order different references, like those of real customers."""
 INDEX: Final = ("search_index", "search_entries")
 """The tables of the search index."""
 USED: Final = """
@@ -53,7 +54,7 @@ def measure(sign_in: Callable[[Server], str]) -> Iterator[Figure]:
 
 
 def _load(site: Installation, company: Company, rows: int) -> None:
-    """The orders are written by SQL: only what is done with them then is measured."""
+    """Create the records. The orders are written by SQL, because only later work is measured."""
     from wmsd.db.engine.sqlite import connect
 
     partners = "".join(f"P{number},Partner {number},CLIENT\n" for number in range(1, PARTNERS + 1))
@@ -71,7 +72,7 @@ def _load(site: Installation, company: Company, rows: int) -> None:
 
 
 def _filled(site: Installation, company: Company, rows: int) -> Iterator[Figure]:
-    """By the server's own function, without the pauses that it makes between."""
+    """Fill the index with the server's own function, but without the pauses between its steps."""
     from wmsd.db.engine.sqlite import connect
 
     progress("filling the search index")
@@ -84,12 +85,12 @@ def _filled(site: Installation, company: Company, rows: int) -> Iterator[Figure]
 
 
 def growth(site: Installation, company: Company) -> Figure:
-    """What the index adds to a file whose orders came by the API, each with its events and its answer."""
+    """Measure how much the index adds to a file whose orders came over the API, with their events and answers."""
     return _growth(SEARCH_INDEX, site, company)
 
 
 def _growth(name: str, site: Installation, company: Company) -> Figure:
-    """By a copy from which it is taken away."""
+    """Measure the growth with a copy of the file, from which the index is then removed."""
     from wmsd.db.engine.sqlite import connect
 
     progress(name)
@@ -109,7 +110,7 @@ def _fill(connection: "sqlite3.Connection") -> None:
     from wmsd.db.engine.transaction import lone_transaction
     from wmsd.warehouse.search.search_store import index_changes
 
-    connection.execute("PRAGMA synchronous = OFF")  # the disk is measured elsewhere
+    connection.execute("PRAGMA synchronous = OFF")  # the disk is measured by other benches
     connection.execute("PRAGMA wal_autocheckpoint = 1000")
     has_more = True
     while has_more:
@@ -119,7 +120,7 @@ def _fill(connection: "sqlite3.Connection") -> None:
 
 
 def _kinds(rows: int) -> Mapping[str, list[str]]:
-    """What people look for, each as often."""
+    """Return the searches by kind, with the same number of each."""
     chosen = random.Random(46)
     numbers = [chosen.randint(1, rows) for _ in range(SEARCHES)]
     return {
@@ -138,7 +139,7 @@ def _kinds(rows: int) -> Mapping[str, list[str]]:
 
 
 def _searched(wmsd: Server, cookie: str, rows: int) -> Iterator[Figure]:
-    """In milliseconds of the processor."""
+    """Measure the searches, in milliseconds of the processor."""
     found: dict[str, list[float]] = {}
     with closing(wmsd.connect()) as connection:
 

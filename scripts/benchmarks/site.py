@@ -1,4 +1,4 @@
-"""An installation to measure, made by the real command line."""
+"""An installation to measure, created by the real command line."""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class Installation:
         return run([WMSD, *command], self.data.parent, stdin)
 
     def company(self, code: str) -> Company:
-        """A company with every module on. The first one makes the data folder, and the admin."""
+        """Create a company with every module on. The first one creates the data folder and the admin too."""
         is_first = not self.data.exists()
         made = json.loads(
             self.wmsd("company", "create", code, "--name", code, "--init", "--all-modules", "--json")
@@ -48,7 +48,7 @@ class Installation:
         return Company(made["id"], code, token)
 
     def user(self, email: str) -> None:
-        """Another platform admin."""
+        """Create another platform admin."""
         self.wmsd("user", "create", email, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
 
     def file(self, company: Company) -> Path:
@@ -56,7 +56,7 @@ class Installation:
 
     @contextmanager
     def borrowed(self, company: Company) -> Iterator[Path]:
-        """Its file, which a server that runs lends as it does to commands."""
+        """Yield the company's file, borrowed from a running server as commands do."""
         from wmsd.data_folder.folder import DataFolder
         from wmsd.data_folder.lending import beside_a_server
 
@@ -81,7 +81,7 @@ class Installation:
         self.import_csv("articles", company, articles_csv(count))
 
     def load_stock(self, company: Company, count: int, least: int = 0) -> None:
-        """A balance for each article, in one warehouse: from `least` + 1 to `least` + 500."""
+        """Import a balance for each article in one warehouse: from `least` + 1 to `least` + 500."""
         progress(f"importing {count} stock counts into {company.code}")
         self.import_csv("warehouses", company, "code,name\nMAIN,Main\n")
         rows = (f"{article_code(number)},MAIN,{least + number % 500 + 1}\n" for number in range(1, count + 1))
@@ -108,6 +108,6 @@ def _article_lines(count: int) -> Iterator[str]:
 
 @contextmanager
 def installation() -> Iterator[Installation]:
-    """A data folder of its own, gone afterwards."""
+    """Yield an installation with a new data folder, which is deleted afterwards."""
     with folder() as path:
         yield Installation(path / "data")

@@ -1,4 +1,4 @@
-"""How much is measured: the full size, or a tiny one, in which a part proves that it runs and measures nothing."""
+"""The size of a measurement: the full size, or a tiny one that only proves that a part runs."""
 
 import os
 import sys
@@ -6,14 +6,16 @@ from typing import Final, TypeVar
 
 FLAG: Final = "--tiny"
 TINY: Final = "BENCH_TINY"
-"""The environment variable that asks the processes of a part for the tiny size. wmsd's own begin with WMSD_."""
+"""The environment variable that sets the tiny size in the processes of a part. wmsd's own variables begin with
+WMSD_.
+"""
 ROWS: Final = "BENCH_ROWS"
-"""The environment variable that says how many articles and orders the search looks through."""
+"""The environment variable for the number of articles and orders that the search box searches."""
 IS_TINY: Final = FLAG in sys.argv or TINY in os.environ
-"""Known before any argument is parsed: sizes are constants of the modules that are imported then."""
+"""Known before the arguments are parsed, because modules that are imported then have sizes as constants."""
 Size = TypeVar("Size")
 
 
 def sized(full: Size, tiny: Size) -> Size:
-    """A size, a duration in seconds or a number of rounds."""
+    """Return a size, a duration in seconds or a number of rounds."""
     return tiny if IS_TINY else full

@@ -1,5 +1,6 @@
-"""The figures of a server with a thousand companies, as `wmsd status` and Prometheus ask for them, and whether
-that opens a file.
+"""The metrics of a server with a thousand companies, as `wmsd status` and Prometheus request them.
+
+Also measured: whether a request for them opens a company's file.
 """
 
 import statistics
@@ -21,10 +22,10 @@ from wmsd.server.figures.live import HOLDS_SECONDS
 
 COMPANIES: Final = sized(1000, 4)
 USED: Final = sized(50, 2)
-"""Companies whose files are open meanwhile."""
+"""The companies whose files are open meanwhile."""
 ROUNDS: Final = sized(9, 1)
 SETTLED_SECONDS: Final = sized(4.0, 0.2)
-"""After the start, which looks at each company's file once."""
+"""The wait after the start, in seconds. The server then opens each company's file once."""
 TOKEN: Final = "x" * 32
 
 
@@ -53,7 +54,7 @@ def _served(made: Installation) -> AbstractContextManager[Server]:
 
 
 def _questions(made: Installation, server: Server) -> tuple[Callable[[], object], Callable[[], object]]:
-    """What asks for the figures: over the socket, as `wmsd status` does, and as Prometheus does."""
+    """Return two functions that request the metrics: over the socket like `wmsd status`, and like Prometheus."""
     folder, connection = DataFolder(made.data), server.connect()
     headers = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -65,7 +66,7 @@ def _questions(made: Installation, server: Server) -> tuple[Callable[[], object]
 
 
 def _median(ask: Callable[[], object]) -> float:
-    """Seconds. Between two, the figures are read anew."""
+    """Return the median in seconds. The pause between two requests makes the server read its metrics again."""
     ask()
     found = []
     for _ in range(ROUNDS):
@@ -87,6 +88,6 @@ def _use(site: Site, server: Server) -> None:
 def _open_companies(server: Server) -> set[str]:
     names = set()
     for each in Path(f"/proc/{server.pid}/fd").iterdir():
-        with suppress(FileNotFoundError):  # closed meanwhile
+        with suppress(FileNotFoundError):  # the file was closed meanwhile
             names.add(str(each.readlink()))
     return {name for name in names if "/companies/" in name}

@@ -1,6 +1,6 @@
-"""What backups and restores take: beside `cp`, and from those who work meanwhile.
+"""The time of backups and restores, compared with `cp`, and how much they slow down other work.
 
-Copies are to the same disk, and count until they are on it.
+Copies are on the same disk, and end when they are synced to it.
 """
 
 import shutil
@@ -29,18 +29,18 @@ from benchmarks.site import Company, Installation, installation
 from benchmarks.size import IS_TINY, sized
 
 LARGE_ARTICLES: Final = sized(2_400_000, 2_000)
-"""About 1 GB."""
+"""The articles of a file of about 1 GB."""
 SMALL_ARTICLES: Final = sized(110_000, 500)
-"""About 100 MB."""
+"""The articles of a file of about 100 MB."""
 AT_ONCE: Final = 400_000
-"""In one import."""
+"""The articles in one import."""
 COMPANIES: Final = sized(1000, 3)
 RATE: Final = sized(100.0, 40.0)
 SECONDS: Final = sized(15.0, 0.5)
 ROUNDS: Final = sized(3, 1)
 ORDER_SECONDS: Final = sized(3.0, 0.3)
 POSTING_SECONDS: Final = sized(1.0, 0.2)
-"""Beside a copy or a backup: over and over, until it is made."""
+"""The seconds of one round of orders, which is repeated until the copy or the backup is complete."""
 
 
 def measure() -> Iterator[Figure]:
@@ -71,7 +71,10 @@ def _load(site: Installation, company: Company, first: int, count: int) -> None:
 
 
 def _backups(site: Installation, server: Server, company: Company, script: Path) -> Iterator[Figure]:
-    """Copies and backups in turns, each beside orders; the orders beside a backup against those beside nothing."""
+    """Measure copies and backups in turns, each while orders are posted.
+
+    Then compare the orders with those without a backup.
+    """
     target = Target(f"{server.url}/api/v2/sales-orders", company.headers, script)
     drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])
     data = sum(path.stat().st_size for path in (site.data / "companies").glob("*.db"))
@@ -93,7 +96,7 @@ def _backups(site: Installation, server: Server, company: Company, script: Path)
 
 @contextmanager
 def _orders(target: Target, prefix: str, rates: list[float]) -> Iterator[None]:
-    """Orders are posted until the work is over; notes their rate."""
+    """Post orders until the context ends, and append their rates to `rates`."""
     over = threading.Event()
 
     def post() -> None:
@@ -129,8 +132,9 @@ def _archive(site: Installation) -> Path:
 
 
 def _restores(site: Installation, company: Company) -> Figure:
-    """The command beside a server at rest, from an archive that was proven as each night's is, against `cp` of the
-    file.
+    """Measure the command beside an idle server, compared with `cp` of the file.
+
+    The archive was verified, as each night's is.
     """
     _wmsd(site, "backup", "verify", _archive(site))
     restores, copies = [], []
@@ -149,7 +153,7 @@ def _restores(site: Installation, company: Company) -> Figure:
 
 
 def _many() -> Iterator[Figure]:
-    """The 99th percentile of the mix beside the nightly work on the backups of all companies."""
+    """Measure the 99th percentile of the mix during the nightly verification of a backup of all companies."""
     with installation() as made:
         first = company_with_goods(made, ARTICLES, PARTNERS)
         site = many(made, first, COMPANIES)
@@ -174,7 +178,7 @@ def _many() -> Iterator[Figure]:
 
 
 def _proof(site: Installation) -> "subprocess.Popen[bytes]":
-    """As the server starts it: at a low priority."""
+    """Start the verification at a low priority, as the server does."""
     command = ["nice", "-n", "10", WMSD, "backup", "verify", _archive(site), "--data", site.data]
     return subprocess.Popen(
         [str(each) for each in command],

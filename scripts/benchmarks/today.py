@@ -1,5 +1,6 @@
-"""The page Today of an admin of a thousand companies, against that of one of ten. In each company orders are
-late.
+"""The page Today of an admin of a thousand companies, compared with that of an admin of ten.
+
+In each company some orders are late.
 """
 
 import re
@@ -22,7 +23,7 @@ from wmsd.db.engine.sqlite import connect
 FEW: Final = sized(10, 1)
 MANY: Final = sized(1000, 3)
 LATE: Final = 5
-"""Orders in each company."""
+"""The late orders in each company."""
 LATE_ORDER: Final = """
     INSERT INTO sales_orders (code, status, status_history, partner_id, warehouse_id, requested_date, change_seq,
         created_at, updated_at)
@@ -30,18 +31,23 @@ LATE_ORDER: Final = """
 """
 LATE_IN_ALL: Final = re.compile(r'<b class="bad"><a href="[^"]*">([^<]+)</a></b>')
 LONGEST_SECONDS: Final = 300.0
-"""Until all figures were read: each second, those of ten companies whose files are closed."""
+"""The longest wait until the numbers of all companies are read, in seconds.
+
+The server reads ten closed files per second.
+"""
 
 
 def measure() -> Iterator[Figure]:
     with ExitStack() as stack:
-        several, few = _reader(stack, MANY), _reader(stack, FEW)  # in this order neither connection idles long
+        several, few = _reader(stack, MANY), _reader(stack, FEW)  # in this order, no connection is idle for long
         progress(TODAY)
         yield timed(TODAY, partial(few.seconds, "/today"), partial(several.seconds, "/today"))
 
 
 def _reader(stack: ExitStack, count: int) -> Reader:
-    """An admin of so many companies, whose figures were all read."""
+    """Return a connection of an admin of `count` companies, after the server has read the numbers of all
+    companies.
+    """
     made = stack.enter_context(installation())
     first = company_with_goods(made, articles=20, partners=2)
     _make_late_orders(made, first)

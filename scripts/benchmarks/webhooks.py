@@ -1,4 +1,4 @@
-"""How fast deliveries drain, how long one takes beside dead receivers, and what subscriptions cost orders."""
+"""The speed of webhook deliveries, also beside dead receivers, and the cost of subscriptions for orders."""
 
 import json
 import statistics
@@ -42,7 +42,7 @@ ORDERS_A_SECOND: Final = 20
 FIRST_SECONDS: Final = sized(2.0, 0.2)
 ALONE_SECONDS: Final = sized(10.0, 0.5)
 BESIDE_SECONDS: Final = sized(45.0, 0.5)
-"""Longer than the first wait, 30 s: what failed comes back while it is measured."""
+"""The duration in seconds, longer than the first wait of 30 s, so that failed deliveries are tried again."""
 SUBSCRIPTIONS: Final = 3
 MOST_SECONDS: Final = 300.0
 OPEN: Final = "SELECT count(*) FROM webhook_deliveries WHERE status IN ('pending', 'held')"
@@ -64,7 +64,7 @@ def measure() -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a receiver has taken."""
+    """What a receiver has received."""
 
     count: int
     first: float
@@ -86,7 +86,7 @@ class Receiver:
         return Seen(**json.loads(self.server.get("/seen")))
 
     def await_count(self, count: int) -> None:
-        """Waits until it has taken so many since `forget`. Raises Failed when they do not come."""
+        """Wait until `count` deliveries have arrived since `forget`. Raise Failed if they do not arrive."""
         until = time.monotonic() + MOST_SECONDS
         while (seen := self.seen().count) < count:
             if time.monotonic() > until:
@@ -94,7 +94,7 @@ class Receiver:
             time.sleep(0.01)
 
     def orders(self) -> dict[int, float]:
-        """When each arrived, by id."""
+        """Return when the delivery of each order arrived, by the order's id."""
         return {int(order): arrived for order, arrived in json.loads(self.server.get("/orders")).items()}
 
     def forget(self) -> None:
@@ -150,7 +150,7 @@ def _count(file: Path, sql: str) -> int:
 
 
 def _await_drained(site: Installation, company: Company) -> float:
-    """Until nothing is open; when that was."""
+    """Wait until no delivery is open, and return the time."""
     until = time.monotonic() + MOST_SECONDS
     with site.borrowed(company) as file:
         while _count(file, OPEN):
@@ -161,7 +161,7 @@ def _await_drained(site: Installation, company: Company) -> float:
 
 
 def _draining(site: Installation, company: Company, receiver: Receiver) -> Figure:
-    """In turns: what an import while no server runs has queued, sent by the floor first, then by wmsd."""
+    """Send the deliveries that an import without a server has queued: in turns by the floor, then by wmsd."""
     with wmsd_server(site.data, TO_LOOPBACK) as wmsd:
         subscribe(wmsd, company, receiver.url("drain"), ALL)
     file = site.file(company)
@@ -194,7 +194,7 @@ def _draining(site: Installation, company: Company, receiver: Receiver) -> Figur
 def _orders_subscribed(
     site: Installation, wmsd: Server, company: Company, script: Path, receiver: Receiver
 ) -> Iterator[Figure]:
-    """In turns; what a round has queued is sent before the next one begins."""
+    """Measure in turns. All deliveries of a round are sent before the next round begins."""
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     subscriptions = [subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
     switch(wmsd, company, subscriptions, active=False)
@@ -223,7 +223,7 @@ def _orders_subscribed(
 
 
 def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receiver: Receiver) -> Iterator[Figure]:
-    """In milliseconds, from the moment at which an order is posted to the arrival of its sales_order.created."""
+    """Measure the milliseconds from the post of an order until its sales_order.created arrives."""
     subscribe(wmsd, company, receiver.url("healthy"), CREATED)
     progress(f"{BESIDE_THE_DEAD}: alone")
     _delays(wmsd, company, receiver, FIRST_SECONDS)
@@ -260,7 +260,7 @@ def new_order(number: int) -> dict[str, Any]:
 
 
 def _arrived(receiver: Receiver, posted: Collection[int]) -> dict[int, float]:
-    """When each order's delivery came, once all have."""
+    """Return when each order's delivery arrived, once all have arrived."""
     until = time.monotonic() + MOST_SECONDS
     while time.monotonic() < until:
         arrived = receiver.orders()

@@ -1,8 +1,9 @@
-"""The floor of webhooks: aiohttp's client on uvloop, which only sends: nothing is signed, nothing written down.
+"""The floor for webhooks: aiohttp's client on uvloop, which sends without signing and without recording anything.
 
     python -m benchmarks.webhooks_floor COMPANY.db URL CONNECTIONS
 
-It sends the bodies of what COMPANY.db has to deliver, as many at a time as a subscription of wmsd.
+The program sends the bodies of the pending deliveries in COMPANY.db, over as many connections as wmsd uses for a
+subscription.
 """
 
 import asyncio
