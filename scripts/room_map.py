@@ -1,6 +1,6 @@
-"""The map of the rooms in `wmsd/docs/architecture.md`, from the first line of each package's docstring.
+"""The map of the packages in `wmsd/docs/architecture.md`, from the first line of each package's docstring.
 
-`scripts/map` writes it; `tests/test_rooms.py` compares.
+`scripts/map` writes the map, and `tests/test_rooms.py` compares it.
 """
 
 import ast
@@ -16,19 +16,22 @@ INDENT: Final = "  "
 
 
 def sentence_of(room: Path) -> str:
-    """The first line of the docstring of a package."""
+    """Return the first line of the package's docstring."""
     source = (room / "__init__.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def rooms() -> list[Path]:
-    """Every package of wmsd, each before those in it: the top rooms from the interfaces down, as imports go."""
+    """Return every package of wmsd, each before its subpackages.
+
+    The top packages are in the order of imports, interfaces first.
+    """
     found = [file.parent for file in PACKAGE.rglob("__init__.py") if file.parent != PACKAGE]
     return sorted(found, key=lambda room: (_storey(room), room.parts))
 
 
 def drawn() -> str:
-    """The map: a line for each room."""
+    """Return the map, with a line for each package."""
     depths = [(len(room.relative_to(PACKAGE).parts) - 1, room) for room in rooms()]
     names = [f"{INDENT * depth}{room.name}/" for depth, room in depths]
     width = max(map(len, names)) + 1
@@ -37,13 +40,16 @@ def drawn() -> str:
 
 
 def main() -> None:
-    """Writes the map into the page."""
+    """Write the map into the page."""
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(MAP.sub(lambda _: drawn(), page, count=1), encoding="utf-8")
 
 
 def _storey(room: Path) -> int:
-    """Of the room's top room, in the order of the first contract of import-linter; the guide's text comes last."""
+    """Return the layer of the top package, by the first contract of import-linter.
+
+    The text of the guide comes last.
+    """
     layers = re.search(r"layers = \[(.*?)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL)
     assert layers is not None
     order = re.findall(r'"(\w+)"', layers[1])

@@ -1,5 +1,6 @@
-"""Where dist/wmsd starts, once it has unpacked itself into a temporary folder, and where the program of the Debian
-package does, which is a folder (see wmsd.spec).
+"""The start of dist/wmsd after it has unpacked itself, and of the program in the Debian package.
+
+The program in the package is a folder, so it is not unpacked (see wmsd.spec).
 """
 
 import marshal
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-# PyInstaller's own, there only in an executable.
+# Modules of PyInstaller, which exist only in an executable.
 from pyimod01_archive import PYZ_ITEM_NSPKG  # type: ignore[import-not-found]
 from pyimod02_importers import PyiFrozenLoader, pyz_archive  # type: ignore[import-not-found]
 
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
 
 def keep_modules() -> None:
-    """Reads modules from the file that was started, whatever becomes of its name.
+    """Read modules from the file that was started, even if the file is replaced or removed.
 
-    By itself PyInstaller opens that name again for each module. A server whose executable has been replaced by a
-    newer one would then fail at what it imports late, and end when the file is gone.
+    Without this, PyInstaller opens the file again by its name for each module. A server whose executable was
+    replaced by a newer one would then fail at late imports, and end when the file is removed.
     """
     with Path(pyz_archive._filename).open("rb") as file:
         executable = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -46,13 +47,13 @@ def keep_modules() -> None:
 
 
 class Files:
-    """The files of a package for importlib.resources: wmsd.spec puts them into a module, not into the folder."""
+    """The files of a package for importlib.resources. wmsd.spec puts them into a module, not into the folder."""
 
     def __init__(self, package: str) -> None:
         self._package = package
 
     def files(self) -> "ZipPath":
-        from zipfile import Path  # imported here, as `wmsd version` reads no file
+        from zipfile import Path  # imported here, because `wmsd version` reads no such file
 
         return Path(archive(), f"{self._package.replace('.', '/')}/")
 
@@ -82,6 +83,6 @@ if packing_form() == "file":
     end_with_parent()
     hold(sys._MEIPASS)  # type: ignore[attr-defined]
 
-from wmsd.interfaces.cli.main import main  # noqa: E402  (now it is imported as above)
+from wmsd.interfaces.cli.main import main  # noqa: E402  (imported after the changes above)
 
 main()

@@ -1,4 +1,4 @@
-"""Brings the catalogues of errors, and of what the doctor finds, up to date with the code."""
+"""The program that updates the catalogues of errors, and of the doctor's findings, from the code."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from tests.support.messages import CATALOGUES
 from wmsd.interfaces.pages.kit.text.language import ERROR, FINDING
 
 UNBROKEN = 1_000_000
-"""Columns: each text stands in one line, so that a changed word changes one line."""
+"""The line width in columns: each text is on one line, so that a changed word changes one line only."""
 
 
 def updated(path: Path, said: set[str], context: str) -> POFile:
-    """The catalogue with exactly these sentences of the context, in their order."""
+    """Return the catalogue with exactly these sentences of the context, sorted."""
     found = pofile(str(path), wrapwidth=UNBROKEN)
     known = {each.msgid: each for each in found}
     found[:] = [known.get(each) or POEntry(msgctxt=context, msgid=each, msgstr="") for each in sorted(said)]

@@ -1,4 +1,6 @@
-"""Says for each module how many breakages the tests notice, and shows those that they do not."""
+"""The program `scripts/mutate`: for each module it prints how many breakages the tests notice, and shows the
+others.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,7 +32,7 @@ def main() -> None:
 
 
 def _chosen(wanted: Sequence[str]) -> Iterator[tuple[Room, list[str]]]:
-    """Rooms by name, or modules by their files; without any, all."""
+    """Yield the named rooms, and the modules of the named files. Without names, yield everything."""
     unknown = set(wanted)
     for room in ROOMS:
         modules = [module for module in room.modules if not wanted or room.name in wanted or module in wanted]
@@ -43,7 +45,7 @@ def _chosen(wanted: Sequence[str]) -> Iterator[tuple[Room, list[str]]]:
 
 
 def _show(verdict: Verdict, explained: int) -> bool:
-    """Whether enough were noticed."""
+    """Print the verdict. Return True if the tests noticed enough breakages."""
     if not verdict.total:
         print(f"  {verdict.module:36} nothing to break", flush=True)
         return True

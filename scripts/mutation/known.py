@@ -1,11 +1,12 @@
-"""Breakages that are known to go unnoticed, each with the reason why that may be: `survivors.txt`.
+"""The known breakages that no test notices, each with the reason why this is acceptable: `survivors.txt`.
 
     wmsd/base/quantity.py to_text
     - whole, fraction = divmod(abs(millionths), SCALE)
     + whole, fraction = divmod(abs(millionths), 1000001)
     The reason, on one line or more.
 
-An empty line ends each. They are known by their text, not by a number, so that other changes leave them known.
+An empty line ends each entry. A breakage is identified by its text, not by a number, so that other changes do not
+affect it.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ FILE: Final = Path(__file__).with_name("survivors.txt")
 
 @dataclass(frozen=True, slots=True)
 class Breakage:
-    """One change to a function: the lines that it takes away and those that it puts there."""
+    """A change to a function: the lines that it removes and the lines that it adds."""
 
     file: str
     function: str
@@ -26,9 +27,9 @@ class Breakage:
 
     @property
     def is_same_sql(self) -> bool:
-        """Whether it only writes a statement in other letters, large or small: to SQLite that is the same."""
+        """True if only the case of letters in an SQL statement differs, which makes no difference to SQLite."""
         before, *after = (line[2:] for line in self.lines)
-        if ".execute(" not in before or "'" in before:  # a text within a statement is another one
+        if ".execute(" not in before or "'" in before:  # the case of a quoted text inside a statement matters
             return False
         return [before.casefold()] == [line.casefold() for line in after]
 
@@ -37,7 +38,7 @@ class Breakage:
 
 
 def read() -> Mapping[Breakage, str]:
-    """The reasons. Raises ValueError for an entry without one."""
+    """Return the reasons by breakage. Raise ValueError for an entry without a reason."""
     found = {}
     for entry in FILE.read_text(encoding="utf-8").split("\n\n"):
         head, *rest = entry.strip().splitlines() or [""]

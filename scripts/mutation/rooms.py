@@ -1,4 +1,7 @@
-"""What is broken on purpose, and which tests are to notice: quick ones, so that a room takes minutes."""
+"""The modules that are broken on purpose, and the tests that must notice it.
+
+The tests are quick, so a room takes minutes.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +12,10 @@ ROOT: Final = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """`files` and `tests` are paths from the root; `files` may be patterns."""
+    """A group of modules with their tests.
+
+    `files` and `tests` are paths from the root; `files` may be patterns.
+    """
 
     name: str
     files: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""One run of mutmut over one room, in a copy of the project: what became of each breakage."""
+"""One run of mutmut over one room, in a copy of the project, and the result for each breakage."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from mutation.rooms import ROOT, Room
 COPIED: Final = ("wmsd", "tests", "scripts", "data", "*.md", "*.toml", "*.txt", "*.spec", "LICENSE", ".ci")
 NOT_COPIED: Final = shutil.ignore_patterns("__pycache__", "node_modules")
 BESIDE: Final = ("scripts", "data", "README.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", ".ci")
-"""What tests look at beside the program, which mutmut copies once more."""
+"""Files and folders that tests read in addition to the program. mutmut copies them again."""
 SETTINGS: Final = """
 [tool.mutmut]
 source_paths = ["wmsd"]
@@ -34,7 +34,7 @@ timeout_constant = 10.0
 
 @dataclass(slots=True)
 class Verdict:
-    """Of one module: how many breakages came to which end, and those that no test noticed."""
+    """The result for one module: the number of breakages by outcome, and the breakages that no test noticed."""
 
     module: str
     ends: Counter[str] = field(default_factory=Counter)
@@ -50,7 +50,10 @@ class Verdict:
 
 
 def run(room: Room, modules: Sequence[str], folder: Path) -> list[Verdict]:
-    """Raises RuntimeError when mutmut cannot do it, a test that fails as things are for one."""
+    """Run mutmut over the modules.
+
+    Raise RuntimeError if it fails, for example because a test fails without any breakage.
+    """
     _copy(room, modules, folder)
     log = folder / "mutmut.log"
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1"]
@@ -79,7 +82,10 @@ def _copy(room: Room, modules: Sequence[str], folder: Path) -> None:
 
 
 def _codes(module: str, folder: Path) -> dict[str, int | None] | None:
-    """mutmut's code for each breakage, of which there may be none; None where it has not looked for any."""
+    """Return mutmut's exit code for each breakage, which may be none.
+
+    Return None if mutmut did not process the module.
+    """
     path = folder / "mutants" / f"{module}.meta"
     if not path.exists():
         return None
@@ -95,7 +101,7 @@ def _verdict(module: str, codes: Mapping[str, int | None], folder: Path) -> Verd
         end = status_by_exit_code[code]
         if end in ("survived", "no tests", "skipped", "not checked"):
             survivor = _breakage(module, name, folder)
-            if survivor.is_same_sql:  # it breaks nothing
+            if survivor.is_same_sql:  # such a change breaks nothing
                 continue
             verdict.survivors.append(survivor)
         verdict.ends[end] += 1
@@ -105,7 +111,7 @@ def _verdict(module: str, codes: Mapping[str, int | None], folder: Path) -> Verd
 def _breakage(module: str, name: str, folder: Path) -> Breakage:
     from mutmut.mutation.diff_apply import get_diff_for_mutant
 
-    with chdir(folder):  # mutmut knows no other place
+    with chdir(folder):  # mutmut reads only the current directory
         shown = get_diff_for_mutant(name, path=Path(module)).splitlines()
     lines = [line for line in shown if line.startswith(("-", "+")) and not line.startswith(("---", "+++"))]
     function = name.rpartition(".")[2].rpartition("__mutmut_")[0]

@@ -1,1 +1,3 @@
-"""`scripts/replay-month`: a month of a real shop, order by order, against a server of its own."""
+"""The program `scripts/replay-month`, which replays a month of a real shop, order by order, against a separate
+server.
+"""

@@ -1,43 +1,47 @@
-"""Replays a month of a real shop over HTTP, from a client with 8 connections, and checks what came of it.
+"""Replay a month of a real shop over HTTP, from a client with 8 connections, and check the result.
 
     scripts/replay-month online-retail-2010-12.csv.xz [--orders N] [--keep FOLDER]
 
-The directory and the articles are those of scripts/retail-files. They go through `wmsd import` into a data folder
-of its own, and `wmsd serve` serves it on loopback. Stock begins at 0. What the source does not say follows from
-the rules below, always in the same way.
+The directory and the articles come from scripts/retail-files. `wmsd import` imports them into a new data folder,
+and `wmsd serve` serves it on loopback. Stock begins at 0. What the source does not say is decided by the rules
+below, always in the same way.
 
 What the invoices are:
-  goods        A line is goods when its stock code begins with five digits, or with DCGS and four digits. Other
+  goods        A line is goods if its stock code begins with five digits, or with DCGS and four digits. Other
                lines are left out: postage (POST, DOT, C2), fees (AMAZONFEE, BANK CHARGES), manual entries (M, m),
                discounts (D), samples (S), gift vouchers (gift_...). Lines of one article stay separate lines.
   correction   An invoice with neither customer nor price is no sale: it writes stock off (quantity below 0), or
-               tells of stock that was found. It is left out.
-  walk-in      Without a customer it is of the partner WALK-IN.
+               records stock that was found. It is left out.
+  walk-in      An invoice without a customer belongs to the partner WALK-IN.
 
 1. Purchase orders, which cover exactly what the month sells:
   supplier     The first two characters of the stock code. An order has at most 1 000 items.
   article      By the number in its code: a multiple of 3 arrives in the largest box of 24, 12, 10, 6 or 4 that
-               divides what is sold; 7n + 3 is tracked by lots; 7n + 5 by serials where at most 24 are sold; of
-               5n + 4 a tenth more than ordered may come, and does. All have a min_stock of 0.
-2. Receptions, each with the lots that it brings and its serials:
-  parts        Two and three in turn; less where there is too little to be shared. All but the last of an order
-               at once, the last with what comes beyond the order. Odd ones are posted at once, and sent twice at
-               once with one Idempotency-Key; the others are walked from CREAT over IN_LUCRU to FINALIZAT.
-  short        Of the largest order the last part does not come: it is closed short, and the rest ordered anew.
+               divides the quantity sold; 7n + 3 is tracked by lots; 7n + 5 by serials if at most 24 are sold; of
+               5n + 4 a tenth more than ordered may arrive, and does. All have a min_stock of 0.
+2. Receptions, each with its lots and serials:
+  parts        Two or three for each order, alternating; fewer if the quantity is too small to be divided. All
+               parts but the last are sent at the same time. The last part brings what exceeds the order. Odd
+               parts are posted immediately, and sent twice at the same time with one Idempotency-Key; the others
+               move from CREAT over IN_LUCRU to FINALIZAT.
+  short        The last part of the largest order does not arrive: the order is closed short, and the missing goods
+               are ordered again.
   drafts       The first order has a draft that is cancelled, the last order one that is deleted.
 3. Sales orders: each invoice with goods, with its number as external_ref, moved to IN_LUCRU, INCARCAT and LIVRAT.
 4. Returns: each credit note (C...) with goods:
-  bound        A line goes back to the latest earlier order of the same customer that shipped the article and has
-               some of it left to come back, what does not fit to the one before. A return for each order.
-  free         What fits none, and what walk-in customers bring: a return without an order. Its lots and serials
-               are named after it; of bound goods the source does not say which left, and none are named.
-  disposition  RESTOC, CARANTINA and DISTRUS in turn, line by line. Every second return is created without, and
-               told with the move to FINALIZAT.
+  bound        A line returns to the latest earlier order of the same customer that shipped the article and has
+               a quantity left to return; the remaining quantity goes to the order before. Each order has a
+               separate return.
+  free         A return without an order, for lines that fit no order, and for goods of walk-in customers. Its lots
+               and serials are named after it. For bound goods the source does not say which lots and serials left,
+               so none are named.
+  disposition  RESTOC, CARANTINA and DISTRUS in turn, line by line. Every second return is created without
+               dispositions, and gets them with the move to FINALIZAT.
 
-The state is computed from the source and compared, record by record, with what is found over HTTP. After 2: the
-stock that was received, with each lot and serial. At the end: stock (the oldest lots and serials left first),
-purchase orders and what was received of their items, receptions, orders and returns with their statuses and lines,
-and the number of events of each name. The doctor finds nothing.
+The expected state is computed from the source and compared, record by record, with the state over HTTP. After 2:
+the received stock, with each lot and serial. At the end: stock (the oldest lots and serials leave first), purchase
+orders with their received quantities, receptions, orders and returns with their statuses and lines, and the number
+of events of each name. The doctor must find nothing.
 """
 
 import argparse
@@ -57,13 +61,14 @@ from replay.records import Records, differences
 from replay.shop import Shop, article_count, set_up
 
 TOLD: Final = 20
-"""How many failures are told one by one."""
+"""How many failures are printed one by one."""
 
 
 def main() -> int:
-    """0 when every check holds, 1 otherwise."""
+    """Return 0 if every check succeeds, else 1."""
     options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped and the folder removed
+    # so that the server is stopped and the folder is removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with _folder(options.keep) as path:
             wrong = _run(path, options.source.resolve(), options.orders)
@@ -105,7 +110,7 @@ def _folder(kept: Path | None) -> AbstractContextManager[Path]:
 
 
 def _run(path: Path, source: Path, most: int | None) -> list[str]:
-    """What the checks found wrong, after the figures."""
+    """Print the numbers, and return the failures of the checks as sentences."""
     plan = make_plan(source, most)
     company = set_up(path, source, plan)
     with wmsd_server(path / "data") as server:
@@ -122,7 +127,7 @@ def _run(path: Path, source: Path, most: int | None) -> list[str]:
 
 
 def _tell(what: str, done: int, of: int) -> None:
-    """On one line for each phase, where a person looks at it."""
+    """Print the progress on one line for each phase, if standard error is a terminal."""
     if sys.stderr.isatty():
         end = "\n" if done == of else ""
         print(f"\rreplay-month: {what}, {done} of {of} done", end=end, file=sys.stderr, flush=True)

@@ -1,4 +1,7 @@
-"""How an article is bought and tracked. The source does not say: its number and what is sold of it decide."""
+"""How an article is bought and tracked.
+
+The source does not say this: the number in the code and the sold quantity decide.
+"""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +12,7 @@ BOXES: Final = (24, 12, 10, 6, 4)
 """Pieces in a box, the largest first."""
 MOST_SERIALS: Final = 24
 TOLERANCE: Final = 10
-"""Per cent of an order that may come beyond it."""
+"""How many percent more than ordered may arrive."""
 NUMBER: Final = re.compile(r"[0-9]+")
 COLUMNS: Final = (
     *("code", "min_stock", "unit_3pl", "um3pl_factor"),
@@ -19,7 +22,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """`box`: how many pieces are in one; 1 where it arrives by the piece."""
+    """An article. `box` is the number of pieces in a box, or 1 if the article arrives by the piece."""
 
     box: int
     in_lots: bool
@@ -28,13 +31,13 @@ class Article:
 
 
 def articles(sold: Mapping[str, int]) -> dict[str, Article]:
-    """By code, of what is sold."""
+    """Return the sold articles by code."""
     return {code: _article(code, pieces) for code, pieces in sold.items()}
 
 
 def _article(code: str, sold: int) -> Article:
     found = NUMBER.search(code)
-    assert found is not None, code  # goods have a number
+    assert found is not None, code  # every stock code of goods has a number
     number = int(found[0])
     boxes = [box for box in BOXES if sold % box == 0] if number % 3 == 0 else []
     return Article(
@@ -46,7 +49,7 @@ def _article(code: str, sold: int) -> Article:
 
 
 def columns(code: str, article: Article) -> tuple[object, ...]:
-    """Its row of an import file; an article is low once nothing is available."""
+    """Return the article's row of an import file. With min_stock 0, stock is low when no piece is available."""
     return (
         code,
         0,

@@ -1,4 +1,4 @@
-"""A few connections, and what goes over them: every write with a key of its own."""
+"""A client with a few connections, which sends every write with a separate Idempotency-Key."""
 
 import asyncio
 import json
@@ -25,12 +25,15 @@ class Client:
     requests: int = 0
 
     async def send(self, method: str, path: str, key: str, expected: int, body: dict[str, Any]) -> Any:
-        """The answer's body; None when it has none."""
+        """Send a request and return the answer's body, or None if the body is empty."""
         text, _ = await self._send(method, path, key, expected, body)
         return json.loads(text) if text else None
 
     async def send_twice(self, path: str, key: str, body: dict[str, Any]) -> None:
-        """Creates it, and at the same time again with the same key, as after an answer that was lost."""
+        """Send the same request twice at the same time with the same key, as after a lost answer.
+
+        Raise Failed unless exactly one of the answers is a replay of the other.
+        """
         answers = await asyncio.gather(*(self._send("POST", path, key, 201, body) for _ in range(2)))
         (first, first_replays), (second, second_replays) = answers
         if first != second or first_replays == second_replays:
@@ -39,7 +42,7 @@ class Client:
     async def _send(
         self, method: str, path: str, key: str, expected: int, body: dict[str, Any]
     ) -> tuple[str, bool]:
-        """The body, and whether it is that of an earlier answer."""
+        """Return the body, and True if the answer is a replay of an earlier one."""
         headers = {"Idempotency-Key": key}
         try:
             async with self.session.request(method, path, json=body, headers=headers) as answer:
@@ -64,7 +67,10 @@ async def client(shop: Shop) -> AsyncIterator[Client]:
 
 
 async def work_off(jobs: Sequence[Job], work: Callable[[Job], Awaitable[None]], tell: Teller) -> float:
-    """As many at once as there are connections: each takes the next that nobody has taken. In seconds."""
+    """Run the jobs over all connections, in order, and return the seconds.
+
+    Each connection takes the next free job.
+    """
     waiting = iter(jobs)
     done = 0
 

@@ -1,4 +1,4 @@
-"""The state that the plan must end in, by sums over it alone: nothing here has asked the product."""
+"""The state in which the plan must end, computed from the plan alone, without asking wmsd."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ POSTED: Final = "FINALIZAT"
 
 
 def expected_records(plan: Plan, article_count: int) -> Records:
-    """`article_count`: how many articles were imported."""
+    """Return the expected records. `article_count` is the number of imported articles."""
     records: Records = {}
     for purchase in every_order(plan.purchases):
         _put_purchase(records, purchase)
@@ -55,7 +55,7 @@ def _put_return(records: Records, returned: Return) -> None:
 
 @dataclass(slots=True)
 class Stock:
-    """Of an article; nothing is reserved any more. Lots: what is there, and what is quarantined of it."""
+    """The stock of an article; nothing is reserved. `lots` and `quarantined_lots` have the quantities by lot."""
 
     quantity: int = 0
     quarantined: int = 0
@@ -64,10 +64,10 @@ class Stock:
     serials: list[str] = field(default_factory=list)
 
     def keep(self, arrivals: list[Arrival], sold: int) -> None:
-        """What is left when the oldest leaves first.
+        """Add what is left of the arrivals when the oldest goods leave first.
 
-        An order's first receptions arrive in any order. That makes no difference: they are sold out, and what
-        came beyond the order came last.
+        The first receptions of an order arrive in any order. This makes no difference, because they are sold
+        completely, and what exceeds the order arrives last.
         """
         for arrival in arrivals:
             gone = min(arrival.pieces, sold)
@@ -99,7 +99,7 @@ class Stock:
 
 
 def _left(plan: Plan, sold: Counter[str]) -> dict[str, Stock]:
-    """Of what was received."""
+    """Return what is left of the received goods, by article."""
     arrivals: dict[str, list[Arrival]] = defaultdict(list)
     for reception in _posted(plan):
         for arrival in reception.arrivals:
@@ -123,8 +123,10 @@ def _posted(plan: Plan) -> list[Reception]:
 
 
 def _events(plan: Plan, article_count: int) -> Counter[str]:
-    """By name. `stock.updated` is told once for each article of a reception or a return, and twice for each of an
-    order: when it is reserved and when it is loaded. `stock.low` is told when the last piece is reserved.
+    """Return the expected number of events, by name.
+
+    `stock.updated` is sent once for each article of a reception or a return. `stock.updated` is sent twice for
+    each article of an order: on reservation and on loading. `stock.low` is sent when the last piece is reserved.
     """
     purchases, posted, returns = every_order(plan.purchases), _posted(plan), plan.returns
     receptions = [*posted, *(draft for order in purchases for draft in order.drafts)]

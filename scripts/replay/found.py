@@ -1,4 +1,4 @@
-"""The state that the shop is in, found out from outside: over HTTP, and by the doctor."""
+"""The real state of the shop, read from outside: over HTTP, and by the doctor."""
 
 import json
 import subprocess
@@ -13,7 +13,6 @@ from replay.shop import Shop
 
 
 def put_records(records: Records, shop: Shop) -> None:
-    """What there is now."""
     partners = {id: code for code, id in shop.ids("/api/partners").items()}
     _put_purchases_and_receptions(records, shop, partners)
     _put_orders_and_returns(records, shop, partners)
@@ -76,7 +75,7 @@ def put_stock(records: Records, shop: Shop, what: str) -> None:
 
 
 def doctors_findings(data: Path) -> Iterator[str]:
-    """What `wmsd doctor` says of the data folder, a sentence for each."""
+    """Yield each finding of `wmsd doctor` about the data folder as a sentence."""
     command: list[str | Path] = [WMSD, "doctor", "--data", data, "--json"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     if not done.stdout:

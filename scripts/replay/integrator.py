@@ -1,4 +1,6 @@
-"""The integrator: buys, receives, sells and takes back what is planned, as a shop system does it over REST."""
+"""The integrator, which buys, receives, sells and takes back the planned goods over REST, as a shop system
+does.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,7 +21,10 @@ ORDERS: Final = "/api/v2/sales-orders"
 RETURNS: Final = "/api/returns"
 Job = TypeVar("Job")
 Tell = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is done, and of how much."""
+"""A function that reports progress.
+
+The arguments are the phase, the number of finished jobs, and the number of all jobs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +38,10 @@ class Phase:
 
 @dataclass(slots=True)
 class Integrator:
-    """`look` is called when everything is received and nothing is sold.
+    """An integrator. `look` is called when everything is received and nothing is sold.
 
-    Ids are remembered by reference: of purchase orders, of their items by code, of sales orders.
+    `purchases` and `orders` have ids by reference, and `items` has the ids of items by the order's reference and
+    the article's code.
     """
 
     client: Client
@@ -65,7 +71,7 @@ class Integrator:
         work: Callable[[Job], Awaitable[None]],
         lines: Sequence[Sequence[Any]],
     ) -> None:
-        """`lines`: of each document that the jobs make."""
+        """Run a phase. `lines` has the lines of each document that the jobs create."""
         before = self.client.requests
         seconds = await work_off(jobs, work, lambda done: self.tell(name, done, len(jobs)))
         requests = self.client.requests - before
@@ -79,7 +85,9 @@ class Integrator:
         self.items[order.ref] = {item["article_code"]: item["id"] for item in made["items"]}
 
     async def _receive_all(self, order: PurchaseOrder) -> None:
-        """All but the last at once; then the last, so that its lots and serials are the youngest."""
+        """Receive all parts but the last at the same time, then the last, so that its lots and serials are the
+        newest.
+        """
         for draft in order.drafts:
             await self._receive(order, draft)
         *first, last = order.receptions
@@ -137,14 +145,14 @@ class Integrator:
         await self._walk(path, returned.ref, WAY, decided)
 
     async def _create(self, path: str, ref: str, body: dict[str, Any]) -> str:
-        """Where it is."""
+        """Create a record and return its path."""
         made = await self.client.send("POST", path, ref, 201, body)
         return f"{path}/{made['id']}"
 
     async def _walk(
         self, path: str, ref: str, way: tuple[str, ...], at_last: dict[str, Any] | None = None
     ) -> None:
-        """`at_last`: what is said with the last status."""
+        """Move a document through its statuses. `at_last` has the fields to send with the last status."""
         for status in way[1:]:
             said = at_last or {} if status == way[-1] else {}
             await self.client.send("PATCH", path, f"{ref}-{status}", 200, {"status": status, **said})
@@ -168,7 +176,7 @@ def _line(line: ReturnedLine, is_decided_late: bool) -> dict[str, Any]:
 
 
 def replay(shop: Shop, plan: Plan, tell: Tell, look: Callable[[], None]) -> list[Phase]:
-    """Raises Failed at the first request that is refused or not answered."""
+    """Replay the plan. Raise Failed at the first request that is refused or not answered."""
     return asyncio.run(_replay(shop, plan, tell, look))
 
 

@@ -1,4 +1,6 @@
-"""A month's invoices, and what they are: the rules that `scripts/replay-month --help` tells."""
+"""A month's invoices, sorted into orders, credit notes and others by the rules of `scripts/replay-month
+--help`.
+"""
 
 import csv
 import lzma
@@ -15,12 +17,15 @@ GOODS: Final = re.compile(r"[0-9]{5}|DCGS[0-9]{4}")
 WALK_IN: Final = "WALK-IN"
 Row = dict[str, str]
 Line = tuple[str, int]
-"""A stock code, and how many pieces of it are bought, sold or taken back."""
+"""A stock code, and how many pieces are bought, sold or returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """Its goods, line by line; of a credit note, what it takes back. `at` is the time as the source has it."""
+    """An invoice with its lines of goods, or a credit note with the returned goods.
+
+    `at` is the time as in the source.
+    """
 
     number: str
     at: str
@@ -40,7 +45,7 @@ class Invoice:
 
 @dataclass(slots=True)
 class Month:
-    """Its orders by number, its credit notes, and what is left out; all in the order of the source."""
+    """The orders by number, the credit notes, and counts of what is left out; all in the order of the source."""
 
     orders: dict[str, Invoice] = field(default_factory=dict)
     credits: list[Invoice] = field(default_factory=list)
@@ -67,7 +72,7 @@ class Month:
             self.credits.append(invoice)
 
     def sold(self) -> Counter[str]:
-        """Pieces by stock code."""
+        """Return the sold pieces by stock code."""
         sums: Counter[str] = Counter()
         for order in self.orders.values():
             sums.update(order.pieces())
@@ -79,12 +84,12 @@ def corrects_stock(rows: list[Row]) -> bool:
 
 
 def partner(row: Row) -> str:
-    """The code that scripts/retail-files gives the customer."""
+    """Return the code that scripts/retail-files gives the customer."""
     return str(int(Decimal(row["CustomerID"]))) if row["CustomerID"] else WALK_IN
 
 
 def read_month(source: Path, most: int | None = None) -> Month:
-    """The month, or its beginning up to the order that makes it `most`."""
+    """Return the month. With `most`, return only its beginning, up to the order with this number."""
     month = Month()
     with lzma.open(source, "rt", encoding="utf-8", newline="") as file:
         for number, rows in groupby(csv.DictReader(file), key=itemgetter("InvoiceNo")):

@@ -1,4 +1,4 @@
-"""Everything that is sent, decided before the first request."""
+"""The plan of everything that is sent, made before the first request."""
 
 from dataclasses import dataclass
 from pathlib import Path

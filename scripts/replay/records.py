@@ -1,9 +1,9 @@
-"""A state of the shop, part by part, so that a difference is told as what it is."""
+"""The state of the shop as named records, so that each difference can be reported by name."""
 
 from collections.abc import Iterable, Iterator
 
 Records = dict[str, list[object]]
-"""What there is under each name: one thing when all is well. What is there twice has two."""
+"""The values by name. A name has one value if all is correct, and two if the record exists twice."""
 
 
 def put(records: Records, name: str, value: object) -> None:
@@ -13,7 +13,7 @@ def put(records: Records, name: str, value: object) -> None:
 def put_document(
     records: Records, name: str, header: tuple[object, ...], way: Iterable[str], lines: Iterable[object]
 ) -> None:
-    """`way`: the statuses that it went through."""
+    """Add a document. `way` has the statuses that it went through."""
     put(records, name, header)
     put(records, f"{name} statuses", tuple(way))
     for position, line in enumerate(lines, start=1):

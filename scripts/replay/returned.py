@@ -1,4 +1,4 @@
-"""What comes back: the month's credit notes as returns."""
+"""The returns, planned from the month's credit notes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -24,8 +24,9 @@ class ReturnedLine:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """`order` is the number of the order that it is bound to. `is_decided_late`: what becomes of the goods is said
-    when they are there.
+    """A return. `order` is the number of its order, or None.
+
+    With `is_decided_late`, the dispositions are sent only when the goods have arrived.
     """
 
     ref: str
@@ -44,7 +45,8 @@ def plan_returns(month: Month, articles: Mapping[str, Article]) -> list[Return]:
         names = (f"{ref}-{unit}" for unit in count(1))
         found = []
         for code, quantity in lines:
-            # Which lot or serial left with an order, its invoice does not say; what comes back freely is named.
+            # An order's invoice does not name the lots and serials that were shipped, so only free returns name
+            # them.
             article = articles.get(code) if order is None else None
             lot = ref if article and article.in_lots else None
             serials = [next(names) for _ in range(quantity)] if article and article.has_serials else []
@@ -54,7 +56,7 @@ def plan_returns(month: Month, articles: Mapping[str, Article]) -> list[Return]:
 
 
 def _shares(month: Month) -> Iterator[tuple[Invoice, str | None, list[Line]]]:
-    """Each credit note's lines by the order that they go back to; None where there is none."""
+    """Yield each credit note's lines by the order that they return to; None stands for no order."""
     left = {number: order.pieces() for number, order in month.orders.items()}
     orders_of: dict[str, list[Invoice]] = defaultdict(list)
     for order in reversed(month.orders.values()):
@@ -73,7 +75,9 @@ def _shares(month: Month) -> Iterator[tuple[Invoice, str | None, list[Line]]]:
 def _fitting(
     line: Line, candidates: list[str], left: Mapping[str, Counter[str]]
 ) -> Iterator[tuple[str | None, str, int]]:
-    """The line in parts: to each order what is left to come back of it, and the remainder to none."""
+    """Split the line: to each order the quantity that it can still take back, and the remaining quantity to
+    None.
+    """
     code, quantity = line
     for number in candidates:
         part = min(quantity, left[number][code])

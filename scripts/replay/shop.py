@@ -1,4 +1,4 @@
-"""The shop before the month: its company, directory and articles, through the command line; its stock is 0."""
+"""The shop before the month: its company, directory and articles, created by the command line. The stock is 0."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ PARTNER_COLUMNS: Final = ("code", "name", "type")
 
 
 def set_up(folder: Path, source: Path, plan: Plan) -> Company:
-    """Makes the import files and takes them in; the data folder is `data`."""
+    """Write the import files and import them. The data folder is `data`."""
     run([sys.executable, ROOT / "scripts" / "retail-files", source, folder], folder)
     site = Installation(folder / "data")
     company = site.company("SHOP")
@@ -43,7 +43,7 @@ def _csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def article_count(folder: Path) -> int:
-    """How many articles the source has, goods or not."""
+    """Return the number of articles in the source, including those that are not goods."""
     with (folder / "articles.csv").open(encoding="utf-8", newline="") as file:
         return sum(1 for _ in csv.DictReader(file))
 
@@ -56,7 +56,7 @@ class Shop:
     company: Company
 
     def pages(self, path: str) -> Iterator[Any]:
-        """Every record of a page list."""
+        """Yield every record of a list with pages."""
         page = last = 1
         while page <= last:
             body = self._get(path, per_page=200, page=page)
@@ -64,7 +64,7 @@ class Shop:
             page, last = page + 1, body["meta"]["last_page"]
 
     def walk(self, path: str, **query: str) -> Iterator[Any]:
-        """Every record of a cursor list."""
+        """Yield every record of a list with cursors."""
         cursor: str | None = ""
         while cursor is not None:
             body = self._get(path, per_page=500, **query, **({"cursor": cursor} if cursor else {}))
@@ -72,7 +72,7 @@ class Shop:
             cursor = body["next_cursor"]
 
     def ids(self, path: str) -> dict[str, int]:
-        """The ids of a page list, by code."""
+        """Return the ids of a list with pages, by code."""
         return {record["code"]: record["id"] for record in self.pages(path)}
 
     def _get(self, path: str, **query: object) -> Any:

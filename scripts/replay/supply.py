@@ -1,4 +1,4 @@
-"""What the shop buys before the month, so that it can sell what it sold: purchase orders and their receptions."""
+"""What the shop buys before the month to cover its sales: purchase orders and their receptions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,14 +15,14 @@ WALKED: Final = ("CREAT", "IN_LUCRU", "FINALIZAT")
 CANCELLED: Final = ("CREAT", "ANULAT")
 DELETED: Final = ("CREAT",)
 RECEIVED_BY: Final = {1: ("CREAT", "RECEPTIONAT"), 2: ("CREAT", "PARTIAL", "RECEPTIONAT")}
-"""The statuses of a purchase order that is received at once, and in several parts or closed short."""
+"""The statuses of a purchase order: received in one part (1), or in several parts or closed short (2)."""
 Share = list[Line]
-"""What one reception brings, in boxes where the article comes in boxes."""
+"""What one reception brings, in boxes if the article comes in boxes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A line of a reception; `units` are boxes where the article comes in boxes."""
+    """A line of a reception. `units` are boxes if the article comes in boxes."""
 
     code: str
     units: int
@@ -40,7 +40,10 @@ class Reception:
 
 @dataclass(frozen=True, slots=True)
 class PurchaseOrder:
-    """`drafts` are receptions that come to nothing. `rest` orders anew what this one, closed short, lacks."""
+    """A purchase order. `drafts` are receptions that are cancelled or deleted.
+
+    `rest` is the order for the missing goods if this one is closed short.
+    """
 
     ref: str
     supplier: str
@@ -54,7 +57,7 @@ class PurchaseOrder:
         return RECEIVED_BY[2 if self.rest or len(self.receptions) > 1 else 1]
 
     def received(self) -> Counter[str]:
-        """Pieces by code, drafts left out."""
+        """Return the received pieces by code, without those of drafts."""
         sums: Counter[str] = Counter()
         for reception in self.receptions:
             sums.update({arrival.code: arrival.pieces for arrival in reception.arrivals})
@@ -66,7 +69,10 @@ def supplier(code: str) -> str:
 
 
 def plan_supply(sold: Mapping[str, int], articles: Mapping[str, Article]) -> list[PurchaseOrder]:
-    """Without the order of a rest, which stands under the one that it is of."""
+    """Return the purchase orders.
+
+    An order for missing goods is the `rest` of its first order, not an entry of the list.
+    """
     wanted = [
         (f"{code}-{number}", code, lines)
         for code, of_supplier in groupby(sorted(sold), key=supplier)
@@ -83,7 +89,7 @@ def plan_supply(sold: Mapping[str, int], articles: Mapping[str, Article]) -> lis
 
 
 def every_order(orders: Iterable[PurchaseOrder]) -> list[PurchaseOrder]:
-    """Those of a rest too."""
+    """Return all orders, including those for missing goods."""
     return [each for order in orders for each in ([order, order.rest] if order.rest else [order])]
 
 
@@ -98,7 +104,9 @@ def _with_draft(order: PurchaseOrder, name: str, way: tuple[str, ...]) -> Purcha
 
 @dataclass(slots=True)
 class _Planner:
-    """Serials are numbered in the order of arrival: `arrived` is how many pieces of each article came before."""
+    """A planner of orders. `arrived` counts earlier pieces by article, because serials are numbered in the order
+    of arrival.
+    """
 
     articles: Mapping[str, Article]
     arrived: Counter[str] = field(default_factory=Counter)
@@ -116,7 +124,10 @@ class _Planner:
         return PurchaseOrder(ref, supplier, lines, receptions, rest=rest)
 
     def _with_extra(self, share: Share, ordered: Mapping[str, int]) -> Share:
-        """What comes beyond the order comes last: all that its tolerance allows, in whole boxes or pieces."""
+        """Return the share with the excess: as much as the tolerance allows, in whole boxes or pieces.
+
+        The excess arrives last.
+        """
         return [
             (code, units + ordered[code] * TOLERANCE // 100 * self.articles[code].is_over_delivered)
             for code, units in share
@@ -140,6 +151,6 @@ class _Planner:
 
 
 def _share(boxes: Iterable[Line], part: int, parts: int) -> Share:
-    """The part of each article that comes in it; what there is too little of to be shared comes late."""
+    """Return what one part brings of each article. Quantities too small to be divided come in the later parts."""
     cut = [(code, units * (part + 1) // parts - units * part // parts) for code, units in boxes]
     return [(code, units) for code, units in cut if units]

@@ -1,4 +1,4 @@
-"""Disasters of every kind, one after the other, and an integrator who reads on after each."""
+"""Disasters of every kind, one after the other, and an integrator who continues after each."""
 
 import shutil
 import tempfile
@@ -18,7 +18,7 @@ from tests.support.disaster.site import SEALS, Seal, open_site
 from tests.support.forked import Program
 
 ROUNDS: Final = 3
-"""Disasters of a site, the one after the other."""
+"""The disasters of one installation, one after the other."""
 
 
 def run(divisor: int) -> Verdict:
@@ -39,7 +39,7 @@ def run(divisor: int) -> Verdict:
 
 
 def _try(rescue: Rescue, seal: Seal, rounds: list[str]) -> str:
-    """What is broken; "" when every law holds."""
+    """Return the law that was broken, or "" if every law holds."""
     with _home() as home:
         try:
             with open_site(home, seal) as site:

@@ -1,4 +1,7 @@
-"""Clocks, disks, shortages, files and kills: each breaks a server at work, and the page on it is written."""
+"""Faults of clocks, disks, resources and files, and kills.
+
+Each fault strikes a server at work, and the page about faults is written.
+"""
 
 import shutil
 import tempfile
@@ -25,7 +28,7 @@ from tests.support.small_disk import small_disk_at
 
 SEED: Final = 20261122
 ROUNDS: Final = 2
-"""Of every fault."""
+"""How often every fault is tried."""
 MOST_AGAIN: Final = 5
 KILLS: Final = 1000
 KILLS_OF_A_SCENE: Final = 100
@@ -34,7 +37,7 @@ WRITES: Final = 50_000
 
 @dataclass
 class Tried:
-    """What came of a fault in all rounds: sums, and the worst of each time, in seconds."""
+    """The results of a fault in all rounds: sums, and the longest of each time, in seconds."""
 
     family: str
     fault: Fault
@@ -43,11 +46,11 @@ class Tried:
     refused: int = 0
     unknown: int = 0
     slowest: float | None = None
-    """That 99 of 100 requests of companies that were not struck did not take longer than; None without such."""
+    """The 99th percentile of the requests of other companies, in seconds; None if there were none."""
     whole_after: float = 0.0
     stop_seconds: float = 0.0
     again: int = 0
-    """How often it was tried again because the machine had been too busy to measure waits."""
+    """How often the fault was tried again because the machine was too busy to measure waits."""
     broken: list[str] = field(default_factory=list)
 
     def add(self, each: trial.Trial) -> None:
@@ -101,7 +104,9 @@ def _try_all(rounds: int) -> list[Tried]:
 
 
 def _try(scene: Scene, tried: Tried, name: str, says: str) -> trial.Trial:
-    """Tries a fault; again if only waits were too long, while the machine gave its processors to others."""
+    """Try a fault. Try it again if only waits were too long, and the machine had given its processors to
+    others.
+    """
     for again in range(MOST_AGAIN + 1):
         before = stolen.ticks()
         found = trial.run(scene, tried.fault, f"{name}A{again}")

@@ -1,4 +1,4 @@
-"""Clients that go away, many times at each place and by each way in."""
+"""Clients that disconnect, many times at each point of a request and by each interface."""
 
 import asyncio
 import time
@@ -38,7 +38,7 @@ def run(divisor: int) -> Verdict:
 
 
 async def _visits(visitors: Visitors, rounds: int) -> list[Visit]:
-    """Both kinds at once, so that each is cut amid the others."""
+    """Run both kinds of visits at the same time, so that connections are cut while others work."""
     visits: list[Visit] = []
     kinds: tuple[Callable[[], Awaitable[list[Visit]]], ...] = (visitors.cut_and_go_on, visitors.cut_and_repeat)
     for number in range(rounds):

@@ -1,4 +1,4 @@
-"""Strangers and tenants who mean harm, at once, beside tenants who work."""
+"""Hostile strangers and tenants at the same time, beside tenants who work."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ HOSTILE: Final = 3
 HONEST: Final = 2
 ARTICLES: Final = 100_000
 MOST_DISK_A_MINUTE: Final = 100_000_000
-"""What a hostile company can add to the disk within the limits, with its logs and uploads."""
+"""The bytes that a hostile company can add to the disk within the limits, with its logs and uploads."""
 FILES: Final = {
     "partners": "code,name,type\nP,Customer,CLIENT\n",
     "warehouses": "code,name\nMAIN,Main\n",
@@ -42,7 +42,7 @@ def run(divisor: int) -> Verdict:
 def _plan(
     site: Installation, hostile: list[Company], honest: list[Company], people: list[Account], seconds: float
 ) -> Plan:
-    """With the settings that an installation has by default."""
+    """Return the plan of the attack, with the default settings of an installation."""
     return Plan(
         root=ROOT,
         data=site.data,

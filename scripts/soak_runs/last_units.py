@@ -1,4 +1,4 @@
-"""Many want what is there for few."""
+"""Many orders that compete for the last units of an article."""
 
 import asyncio
 import time
@@ -66,7 +66,10 @@ def _broken(shop: Shop, tally: Tally, attempts: int, units: int) -> Iterator[str
 
 
 def _falling(left: list[float], tally: Tally) -> Iterator[str]:
-    """The first was told when the stock was counted."""
+    """Yield the violations if the available stock in the events does not fall with every order.
+
+    The first event is that of the stock count.
+    """
     if len(left) != tally.accepted + 1:
         yield f"{len(left) - 1} orders told of the stock that they left, {tally.accepted} were accepted."
     if left != sorted(set(left), reverse=True):

@@ -1,4 +1,4 @@
-"""One order, posted by many at once with one key."""
+"""One order that many clients post at the same time with one Idempotency-Key."""
 
 import asyncio
 import time

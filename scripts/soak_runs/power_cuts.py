@@ -1,4 +1,4 @@
-"""The server is killed while many post, and asked again for everything when it is back."""
+"""A server that is killed while clients post, and gets every request again after its restart."""
 
 import asyncio
 import os
@@ -20,12 +20,12 @@ KILLS: Final = 5
 CONNECTIONS: Final = 32
 SHORTEST: Final = 0.5
 LONGEST: Final = 2.5
-"""Seconds of a server's life, from the first post."""
+"""The longest life of a server after the first post, in seconds."""
 
 
 @dataclass(slots=True)
 class Asked:
-    """A request with a key, the names of its orders, and its first answer, if it had one."""
+    """A request with a key, the names of its orders, and its first answer, or None if there was none."""
 
     path: str
     names: tuple[str, ...]
@@ -96,7 +96,9 @@ def _repeated(shop: Shop, asked: Sequence[Asked]) -> Iterator[str]:
 
 
 async def _ask_again(caller: Caller, asked: Sequence[Asked]) -> list[Answer]:
-    """Over as many connections as before, each with every so many of the requests."""
+    """Repeat all requests over as many connections as before, and return the answers in the order of the
+    requests.
+    """
 
     async def work(connection: Connection, first: int) -> list[Answer]:
         return [await connection.ask(each.request) for each in asked[first::CONNECTIONS]]

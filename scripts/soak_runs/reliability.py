@@ -1,4 +1,4 @@
-"""The page of the guide that says what the service was put through: `wmsd/docs/reliability.md`."""
+"""The page of the guide about the tests of reliability and their results: `wmsd/docs/reliability.md`."""
 
 import os
 import platform
@@ -99,7 +99,7 @@ made. After each rescue an integrator reads on, with the cursors, ETags, keys an
 
 
 class Rescued(NamedTuple):
-    """What came of one kind of rescue. `seal`: what the keys in its backups are sealed with."""
+    """The result of one kind of rescue. `seal` says what the keys in its backups are sealed with."""
 
     rescue: str
     seal: str
@@ -108,14 +108,14 @@ class Rescued(NamedTuple):
 
 
 def write(tried: Sequence["Tried"], killed: Killed, began: datetime, seed: int, seconds: float) -> None:
-    """Leaves the part about disasters as it is."""
+    """Write the page, except its part about disasters, which stays as it is."""
     _, heading, disasters = PAGE.read_text(encoding="utf-8").partition(DISASTERS)
     parts = [*_parts(tried, killed, began, seed, seconds), heading, disasters]
     PAGE.write_text("".join(parts), encoding="utf-8")
 
 
 def write_disasters(rescued: Sequence[Rescued], began: datetime, rounds: int, seconds: float) -> None:
-    """Leaves everything else as it is."""
+    """Write the part about disasters. The rest of the page stays as it is."""
     others, _, _ = PAGE.read_text(encoding="utf-8").partition(DISASTERS)
     broken = sum(each.broken for each in rescued)
     head = DISASTERS_DONE.format(

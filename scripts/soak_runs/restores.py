@@ -1,4 +1,7 @@
-"""Backups and restores are killed at any moment; the old state or the new one is left, whole."""
+"""Backups and restores that are killed at any moment.
+
+Each kill must leave the complete old state or the complete new one.
+"""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""A company with stock of A and B, its server, and what its file says when all is over."""
+"""A company with stock of the articles A and B, its server, and the checks of its file at the end."""
 
 import json
 import re
@@ -46,7 +46,7 @@ class Shop:
                 connection.close()
 
     def flaws(self) -> Iterator[str]:
-        """A sentence for each promise that the file breaks, and each complaint in the servers' logs."""
+        """Yield a sentence for each broken promise of the file, and for each problem in the servers' logs."""
         yield from self._examined()
         for order, times in self.rows(NOT_TOLD_ONCE):
             yield f"{order} has {times} sales_order.created."

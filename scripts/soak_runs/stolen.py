@@ -1,26 +1,29 @@
-"""How much of the processors the machine gave to others, where it is a virtual one: waits of then say little."""
+"""The share of processor time that a virtual machine's host gave to others.
+
+A high share makes measured waits meaningless.
+"""
 
 from pathlib import Path
 from typing import Final, NamedTuple
 
 STAT: Final = Path("/proc/stat")
 MUCH: Final = 0.05
-"""The share of the processors' time, from which on waits are measured again."""
+"""The share of processor time from which waits are measured again."""
 
 
 class Ticks(NamedTuple):
-    """Ticks of all processors since the system's start (proc(5), `/proc/stat`)."""
+    """Ticks of all processors since the system started (proc(5), `/proc/stat`)."""
 
     stolen: int
     total: int
 
     def share_since(self, before: "Ticks") -> float:
-        """The share that was stolen since then."""
+        """Return the share of time that was stolen since then."""
         return (self.stolen - before.stolen) / max(self.total - before.total, 1)
 
 
 def ticks() -> Ticks:
-    """The ticks until now; none where the system does not tell."""
+    """Return the ticks until now, or 0 if the system does not report them."""
     if not STAT.exists():
         return Ticks(0, 0)
     name, *fields = STAT.read_text(encoding="ascii").partition("\n")[0].split()

@@ -1,4 +1,4 @@
-"""The tests that have a longer form, in it, and those that ask at random, each time differently."""
+"""The tests with a longer form, in this form, and the tests with random data, different each time."""
 
 import os
 import subprocess

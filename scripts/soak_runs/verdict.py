@@ -1,4 +1,4 @@
-"""What came of a part, and how far it is."""
+"""The result and the progress of a part of scripts/soak."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ EVERY_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Its figures by name, and a sentence for each breach of a law."""
+    """The numbers of a part by name, and a sentence for each violation of a law."""
 
     figures: Mapping[str, float]
     broken: list[str]
@@ -32,7 +32,7 @@ def progress(text: str) -> None:
 
 @asynccontextmanager
 async def telling(text: Callable[[], str]) -> AsyncIterator[None]:
-    """Says now and then how far it is."""
+    """Print the progress every EVERY_SECONDS until the context ends."""
 
     async def tell() -> None:
         while True:

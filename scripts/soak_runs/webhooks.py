@@ -1,4 +1,4 @@
-"""A sending server that is killed while orders are posted, and receivers that fail."""
+"""A server that is killed while it sends webhooks, orders are posted, and receivers fail."""
 
 import asyncio
 import time
