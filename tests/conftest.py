@@ -7,16 +7,16 @@ import pytest
 from hypothesis import settings
 
 from tests.support.command_fixtures import home, shared, stocked, tenant
-from tests.support.dock import Dock, open_dock
+from tests.support.dock import Dock, fill_dock, open_dock
 from tests.support.forked import Program
-from tests.support.goods import Store, open_store
+from tests.support.goods import Store, fill_store, open_store
 from tests.support.log_files import logging_as_it_was
 from tests.support.machine import bare, booted
 from tests.support.newer_executable import newer_build
-from tests.support.shop import Shop, open_shop
+from tests.support.shop import Shop, fill_shop, open_shop
 from tests.support.small_disk import small_disk_at
 from tests.support.thorough import IS_THOROUGH
-from tests.support.world import UNLIMITED, World, open_world
+from tests.support.world import UNLIMITED, Fill, World, open_world
 
 __all__ = ["bare", "booted", "home", "logging_as_it_was", "newer_build", "shared", "stocked", "tenant"]
 
@@ -60,10 +60,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     started.end()
 
 
+FILLED_FOR: dict[str, Fill] = {"dock": fill_dock, "shop": fill_shop, "store": fill_store}
+"""The function that fills the company for a test with this fixture."""
+
+
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[World]:
     """An installation with the company ACME, and limits that do not bite."""
-    async with open_world(tmp_path / "data", UNLIMITED) as opened:
+    fill = next((fill for name, fill in FILLED_FOR.items() if name in request.fixturenames), None)
+    async with open_world(tmp_path / "data", UNLIMITED, fill=fill) as opened:
         yield opened
 
 

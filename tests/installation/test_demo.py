@@ -35,21 +35,21 @@ async def documents(world: World, kind: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-async def shop(world: World) -> World:
+async def demo_world(world: World) -> World:
     loaded = await demo.load(world.installation)
     world.company, world.token = loaded.company_id, loaded.token
     return world
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: str(kind.name))
-async def test_the_demo_has_documents_in_every_status(shop: World, kind: DocumentKind) -> None:
-    statuses = {each["status"] for each in await documents(shop, kind.name)}
+async def test_the_demo_has_documents_in_every_status(demo_world: World, kind: DocumentKind) -> None:
+    statuses = {each["status"] for each in await documents(demo_world, kind.name)}
     assert statuses == set(get_args(kind.table.body.model_fields["status"].annotation))
 
 
-async def test_the_orders_are_of_the_days_around_today(shop: World) -> None:
-    today = shop.clock.now().date()
-    orders = await documents(shop, "sales-orders")
+async def test_the_orders_are_of_the_days_around_today(demo_world: World) -> None:
+    today = demo_world.clock.now().date()
+    orders = await documents(demo_world, "sales-orders")
     days = [(date.fromisoformat(each["requested_date"]) - today).days for each in orders]
     assert (len(orders), min(days), max(days)) == (62, -10, 10)
     late = [each for each, day in zip(orders, days, strict=True) if day < 0 and each["status"] in OPEN]
@@ -58,33 +58,37 @@ async def test_the_orders_are_of_the_days_around_today(shop: World) -> None:
     assert Counter(bool(each["external_ref"]) for each in orders)[True] > 30
 
 
-async def test_something_is_short_has_come_back_and_is_owed(shop: World) -> None:
-    items = [each["items"] for each in await documents(shop, "purchase-orders") if each["status"] == "PARTIAL"]
+async def test_something_is_short_has_come_back_and_is_owed(demo_world: World) -> None:
+    items = [
+        each["items"] for each in await documents(demo_world, "purchase-orders") if each["status"] == "PARTIAL"
+    ]
     assert all(any(0 <= item["received_quantity"] < item["quantity"] for item in each) for each in items)
-    lines = [line for each in await documents(shop, "returns") for line in each["lines"]]
+    lines = [line for each in await documents(demo_world, "returns") for line in each["lines"]]
     assert {line["disposition"] for line in lines} == {"RESTOC", "CARANTINA", "DISTRUS", None}
-    owed = (await shop.call("GET", "/api/v2/packaging/balances?per_page=100")).body["data"]
+    owed = (await demo_world.call("GET", "/api/v2/packaging/balances?per_page=100")).body["data"]
     assert any(each["quantity"] > 0 for each in owed)
-    low = (await shop.call("GET", "/api/v2/stock?low=true&per_page=100")).body["data"]
+    low = (await demo_world.call("GET", "/api/v2/stock?low=true&per_page=100")).body["data"]
     assert 0 < len(low) < 10
 
 
-async def test_its_people_have_done_it(shop: World) -> None:
-    admin = await signed_in(shop)
+async def test_its_people_have_done_it(demo_world: World) -> None:
+    admin = await signed_in(demo_world)
     for path, person in (("sales-orders", "demo-office"), ("receptions", "demo-warehouse")):
-        page = await admin.get(f"/companies/{shop.company}/{path}/1")
+        page = await admin.get(f"/companies/{demo_world.company}/{path}/1")
         assert f"{person}@example.com" in page.text
 
 
-async def test_a_day_is_made_once(shop: World) -> None:
+async def test_a_day_is_made_once(demo_world: World) -> None:
     """Whatever has become of it, and however old it is."""
-    (cancelled, *_) = [each["id"] for each in await documents(shop, "sales-orders") if each["status"] == "CREAT"]
-    await shop.send("PATCH", f"/api/sales-orders/{cancelled}", {"status": "ANULAT"})
-    before = await documents(shop, "sales-orders")
-    shop.clock.advance(40 * 86_400)
-    again = await demo.load(shop.installation)
-    shop.token = again.token
-    assert await documents(shop, "sales-orders") == before
+    (cancelled, *_) = [
+        each["id"] for each in await documents(demo_world, "sales-orders") if each["status"] == "CREAT"
+    ]
+    await demo_world.send("PATCH", f"/api/sales-orders/{cancelled}", {"status": "ANULAT"})
+    before = await documents(demo_world, "sales-orders")
+    demo_world.clock.advance(40 * 86_400)
+    again = await demo.load(demo_world.installation)
+    demo_world.token = again.token
+    assert await documents(demo_world, "sales-orders") == before
 
 
 async def test_the_token_of_the_start_before_goes_on(world: World) -> None:

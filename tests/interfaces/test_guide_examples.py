@@ -53,7 +53,7 @@ def test_there_is_one_in_each_language() -> None:
 
 
 @pytest.fixture
-async def shop(world: World) -> World:
+async def demo_world(world: World) -> World:
     """With the demo's company and its token: what the guide is tried against first."""
     loaded = await demo.load(world.installation)
     world.company, world.token = loaded.company_id, loaded.token
@@ -61,31 +61,33 @@ async def shop(world: World) -> World:
 
 
 @pytest.mark.parametrize("language", RUN)
-async def test_it_makes_one_order_and_reads_on_where_it_was(shop: World, tmp_path: Path, language: str) -> None:
-    first = await run(shop, tmp_path, language)
-    (order,) = await orders_of_the_example(shop)
+async def test_it_makes_one_order_and_reads_on_where_it_was(
+    demo_world: World, tmp_path: Path, language: str
+) -> None:
+    first = await run(demo_world, tmp_path, language)
+    (order,) = await orders_of_the_example(demo_world)
     assert order["ship_to"]["city"] == "Cluj-Napoca"
     assert order["code"] in first
     shown = [line for line in first.splitlines() if line.startswith("sales_order.created")]
     assert shown[-1:] == ([] if language == "bash" else [f"sales_order.created {order['id']}"])
     before = (tmp_path / "place.txt").read_text().strip()
-    await shop.send("PATCH", f"/api/sales-orders/{order['id']}", {"notes": "changed"})
-    again = await run(shop, tmp_path, language)
-    assert len(await orders_of_the_example(shop)) == 1
+    await demo_world.send("PATCH", f"/api/sales-orders/{order['id']}", {"notes": "changed"})
+    again = await run(demo_world, tmp_path, language)
+    assert len(await orders_of_the_example(demo_world)) == 1
     if language != "bash":
         assert again.splitlines()[1:] == [f"sales_order.updated {order['id']}"]
     place = (tmp_path / "place.txt").read_text().strip()
     assert place != before
-    rest = (await shop.call("GET", f"/api/v2/events?cursor={place}")).body
+    rest = (await demo_world.call("GET", f"/api/v2/events?cursor={place}")).body
     assert (rest["data"], rest["next_cursor"]) == ([], None)
 
 
 @pytest.mark.parametrize("language", RUN)
-async def test_a_refusal_is_told_and_fails(shop: World, tmp_path: Path, language: str) -> None:
+async def test_a_refusal_is_told_and_fails(demo_world: World, tmp_path: Path, language: str) -> None:
     wrong = PROGRAMS[language].replace("85123A", "NONE-1")
     assert wrong != PROGRAMS[language]
     code, written, complaints = await run_program(
-        shop.base_url, shop.token, shop.company, tmp_path, language, wrong
+        demo_world.base_url, demo_world.token, demo_world.company, tmp_path, language, wrong
     )
     assert code != 0
     assert "lines.0.article_code" in written + complaints
@@ -117,12 +119,14 @@ async def test_it_asks_again_with_its_key_wherever_the_answer_breaks_off(
 
 @pytest.mark.parametrize("language", RUN)
 async def test_it_makes_one_order_however_often_its_answer_is_lost(
-    shop: World, tmp_path: Path, language: str
+    demo_world: World, tmp_path: Path, language: str
 ) -> None:
-    async with breaking_off(partial(passed_on, shop), [0, 40, 700, None, 0, 40, 700]) as url:
-        code, written, _ = await run_program(url, shop.token, shop.company, tmp_path, language, AT_ONCE[language])
+    async with breaking_off(partial(passed_on, demo_world), [0, 40, 700, None, 0, 40, 700]) as url:
+        code, written, _ = await run_program(
+            url, demo_world.token, demo_world.company, tmp_path, language, AT_ONCE[language]
+        )
     assert code == 0
-    (order,) = await orders_of_the_example(shop)
+    (order,) = await orders_of_the_example(demo_world)
     assert order["code"] in written
     assert (tmp_path / "place.txt").read_text().strip()
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.support.shop import Shop, open_shop
+from tests.support.shop import Shop, fill_shop
 from tests.support.world import Answer, World
 from wmsd.base.quantity import SCALE
 from wmsd.warehouse.purchase_orders import store as purchase_orders
@@ -93,8 +93,12 @@ def arrival(order: Answer, *items: dict[str, Any], **fields: Any) -> dict[str, A
     }
 
 
-async def open_dock(world: World) -> Dock:
-    await open_shop(world)
+async def fill_dock(world: World) -> None:
+    await fill_shop(world)
     await world.import_csv("partners", "code,name,type\nSUP,Supplier,FURNIZOR\n")
     await world.import_csv("articles", ARTICLES)
+
+
+async def open_dock(world: World) -> Dock:
+    await world.fill(fill_dock)
     return Dock(world)

@@ -113,9 +113,13 @@ def _decimals(values: dict[str, Any]) -> dict[str, Any]:
     return {name: Decimal(str(value)) if name in numbers else value for name, value in values.items()}
 
 
-async def open_store(world: World) -> Store:
+async def fill_store(world: World) -> None:
     await world.import_csv("partners", "code,name,type\nP1,First,CLIENT\n")
     await world.import_csv("warehouses", "code,name\nMAIN,Main\nEAST,East\n")
     articles = "P,Plain,false,false\nL,Lotted,true,false\nS,Serial,true,true\n"
     await world.import_csv("articles", "code,name,track_lot,track_serial\n" + articles)
+
+
+async def open_store(world: World) -> Store:
+    await world.fill(fill_store)
     return Store(world)

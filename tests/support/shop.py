@@ -46,7 +46,7 @@ WAYS = {
 }
 
 
-async def open_shop(world: World) -> Shop:
+async def fill_shop(world: World) -> None:
     await world.import_csv("partners", "code,name,type\nP1,First,CLIENT\nP2,Second,CLIENT\nP3,Gone,CLIENT\n")
     await world.import_csv("partners", "code,name,active\nP3,Gone,false\n")
     await world.import_csv("clients", "code,name\nC1,Owner\n")
@@ -55,4 +55,8 @@ async def open_shop(world: World) -> Shop:
         "articles", "code,name,min_stock,active\nA,Alpha,10,true\nB,Beta,,true\nOLD,Old,,false\n"
     )
     await world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,20\nB,MAIN,1.5\nA,EAST,5\n")
+
+
+async def open_shop(world: World) -> Shop:
+    await world.fill(fill_shop)
     return Shop(world)

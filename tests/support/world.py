@@ -6,9 +6,9 @@ cause, in order, and no others. Every answer is also held to the served OpenAPI 
 
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -88,6 +88,13 @@ class World:
     company: int = 0
     token: str = ""
     kernel_token: str = ""
+    filled: "Fill | None" = None
+    """What ACME was filled with before this world was opened."""
+
+    async def fill(self, fill: "Fill") -> None:
+        """Fill ACME, if it is not filled by the same function already."""
+        if self.filled is not fill:
+            await fill(self)
 
     async def call(
         self,
@@ -258,14 +265,19 @@ class Beginning:
             file.write_bytes(content)
 
 
-_beginnings: list[Beginning] = []
+Fill = Callable[[World], Awaitable[object]]
+_beginnings: dict[Fill | None, Beginning] = {}
 
 
-async def _beginning() -> Beginning:
-    if not _beginnings:
+async def _beginning(fill: Fill | None = None) -> Beginning:
+    if fill not in _beginnings:
+        empty = None if fill is None else await _beginning()
         with TemporaryDirectory() as folder:
-            _beginnings.append(await _begin(DataFolder(Path(folder))))
-    return _beginnings[0]
+            data = DataFolder(Path(folder))
+            _beginnings[fill] = await (
+                _begin(data) if fill is None or empty is None else _go_on(data, empty, fill)
+            )
+    return _beginnings[fill]
 
 
 async def _begin(data: DataFolder) -> Beginning:
@@ -275,13 +287,22 @@ async def _begin(data: DataFolder) -> Beginning:
         company = await world.new_company("ACME")
         await world.new_user("admin@example.com", "platform-admin")
         token = await world.new_token("admin@example.com")
-    files = {
-        str(file.relative_to(data.path)): file.read_bytes() for file in data.path.rglob("*") if file.is_file()
-    }
-    begun = ids.count
+    files, begun = _files_of(data), ids.count
     async with _opened(data, {}, ids, Contract(), company, token) as world:
         contract = Contract(*await _served_descriptions(world))
     return Beginning(files, begun, company, token, contract)
+
+
+async def _go_on(data: DataFolder, empty: Beginning, fill: Fill) -> Beginning:
+    empty.lay_down(data)
+    ids = CountedIds(empty.ids)
+    async with _opened(data, UNLIMITED, ids, empty.contract, empty.company, empty.token) as world:
+        await fill(world)
+    return replace(empty, files=_files_of(data), ids=ids.count)
+
+
+def _files_of(data: DataFolder) -> dict[str, bytes]:
+    return {str(file.relative_to(data.path)): file.read_bytes() for file in data.path.rglob("*") if file.is_file()}
 
 
 async def _served_descriptions(world: World) -> list[Any]:
@@ -305,12 +326,15 @@ async def open_world(
     hasher: PasswordHasher = QUICK_HASHER,
     started: Callable[[Installation], Started] | None = None,
     alone: bool = False,
+    fill: Fill | None = None,
 ) -> AsyncIterator[World]:
-    """A new installation has one company, ACME, and an admin's token for it; one that is there opens as it is.
-    `started`: what works beside it. `alone`: whether no other process may open the companies' files, as in a
-    server that people start.
+    """Open an installation. A new one has one company, ACME, and an admin's token for ACME.
+
+    `started` works beside the installation. If `alone` is true, no other process may open the files of companies,
+    as in a server that people start. `fill` fills ACME of a new installation. This happens once in each process,
+    and later worlds start with a copy.
     """
-    data, beginning = DataFolder(folder), await _beginning()
+    data, beginning = DataFolder(folder), await _beginning(fill)
     if data.is_made:
         opening = _opened(
             data, settings or {}, CountedIds(), beginning.contract, hasher=hasher, started=started, alone=alone
@@ -323,6 +347,7 @@ async def open_world(
             data, settings or {}, ids, beginning.contract, *made, hasher=hasher, started=started, alone=alone
         )
     async with opening as world:
+        world.filled = fill
         yield world
 
 
