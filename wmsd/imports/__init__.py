@@ -1,1 +1,1 @@
-"""CSV files as people have them: reads, previews, imports, exports and takes back."""
+"""Import and export of CSV files, with previews, and with a way to undo an import."""

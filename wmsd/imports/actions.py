@@ -1,4 +1,4 @@
-"""The use cases of imports at the pages, for admins of the company."""
+"""The operations of the import pages, for admins of a company."""
 
 import asyncio
 from collections.abc import Callable
@@ -30,7 +30,10 @@ by_admins = partial(operation, tag="Imports", role="company-admin")
 async def upload_as_json(
     desk: ImportDesk, database: Database, company: Company, upload: Upload, about: About
 ) -> dict[str, Any]:
-    """The upload as it stands: the company's file alone says whether it was taken in."""
+    """Return an upload as JSON, with its state, progress and preview.
+
+    The upload counts as imported only if the company's file has a record of its import.
+    """
     found = await database.read(lambda tx: record.of_upload(tx, upload.id))
     state, message = about.state, about.message
     if found is not None:
@@ -63,7 +66,7 @@ class ImportService:
 
 
 class UploadToLookAt(Input):
-    """What somebody says of an uploaded file. What is left out is as the file shows."""
+    """The user's choices for an uploaded file. wmsd detects whatever is left out."""
 
     kind: Annotated[str, Field(max_length=64)]
     file_name: Annotated[str, Field(max_length=200)] = ""
@@ -85,13 +88,13 @@ CHOICES: Final = ("decimal", "delimiter", "encoding")
 
 @by_admins(answer="page", returns=ImportShown)
 def list_imports(tx: Transaction, query: ImportQuery) -> Page:
-    """List the last imports of the company."""
+    """List the latest imports of the company."""
     return record.page(tx, query)
 
 
 @by_admins(answer="cursor", returns=ImportShown)
 def walk_imports(tx: Transaction, query: ImportCursorQuery, position: int) -> CursorPage:
-    """List them by cursor."""
+    """List imports by cursor."""
     return record.after(tx, query, position)
 
 
@@ -105,7 +108,10 @@ def get_import(tx: Transaction, id: int) -> Record:
 async def undo_import(
     service: ImportService, database: Database, company: Company, caller: Caller, id: int
 ) -> Callable[[Transaction], Record]:
-    """Take an import back, all of it or nothing. It must be the last one, and nothing may be built on it."""
+    """Undo an import completely.
+
+    Only the latest import can be undone, and only if no later change depends on its records.
+    """
     await database.read(lambda tx: record.one(tx, id))
     await service.desk.take_back(company, id, caller)
     return lambda tx: record.one(tx, id)
@@ -115,7 +121,10 @@ async def undo_import(
 async def begin_upload(
     service: ImportService, database: Database, company: Company, caller: Caller
 ) -> dict[str, object]:
-    """Make a place for a file that is to be uploaded. Uploads count in the company's quota."""
+    """Create an upload for a file.
+
+    The file counts towards the storage quota of the company.
+    """
     check_not_frozen(company)
     upload = await service.desk.make(company, caller)
     kept = await service.desk.bytes_kept(company)
@@ -134,7 +143,10 @@ async def begin_upload(
 async def look_at_upload(
     service: ImportService, company: Company, upload: str, body: UploadToLookAt
 ) -> dict[str, object]:
-    """Begin to look at an uploaded file: what an import would do."""
+    """Start to preview an uploaded file.
+
+    The preview shows what an import would change.
+    """
     if body.kind not in KINDS:
         raise invalid({"kind": [f"must be one of {', '.join(KINDS)}"]})
     module = MODULE_OF.get(body.kind)
@@ -152,7 +164,10 @@ async def look_at_upload(
 
 @by_admins(answer="object")
 async def get_upload(service: ImportService, database: Database, company: Company, upload: str) -> dict[str, Any]:
-    """Get an upload: what was understood of it, what would change, and how far its import is."""
+    """Get an upload.
+
+    The answer has the detected form of the file, the preview, and the progress of the import.
+    """
     return await upload_as_json(service.desk, database, company, *await service.desk.find(company, upload))
 
 
@@ -160,7 +175,10 @@ async def get_upload(service: ImportService, database: Database, company: Compan
 async def import_upload(
     service: ImportService, database: Database, company: Company, upload: str
 ) -> dict[str, object]:
-    """Begin to import an upload. What is asked twice is done once."""
+    """Start to import an upload.
+
+    A repeated request does not import the file twice.
+    """
     check_not_frozen(company)
     kept = await service.desk.bytes_kept(company)
 
@@ -175,6 +193,9 @@ async def import_upload(
 
 @by_admins(answer="object")
 async def get_upload_errors(service: ImportService, company: Company, upload: str) -> dict[str, object]:
-    """Get the file with the errors of an upload, the first 1 000."""
+    """Get the errors of an upload as CSV.
+
+    The file has the first 1 000 errors.
+    """
     found, _ = await service.desk.find(company, upload)
     return {"csv": or_not_found(await asyncio.to_thread(found.errors), "list of errors")}

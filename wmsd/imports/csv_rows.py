@@ -1,4 +1,4 @@
-"""Reads the rows of a CSV file, as programs and people write it."""
+"""A reader for the rows of CSV files, as spreadsheets and other programs write them."""
 
 import csv
 import difflib
@@ -34,7 +34,7 @@ MOST_COLUMNS: Final = 200
 
 
 class Unreadable(Exception):
-    """The file is no readable CSV; the sentences say where and why."""
+    """The error for a file that cannot be read as CSV. `sentences` say where and why."""
 
     def __init__(self, *sentences: str) -> None:
         first, *others = sentences
@@ -43,7 +43,7 @@ class Unreadable(Exception):
 
 
 class WrongHeader(Unreadable):
-    """Its first line is wrong. `wrong`: the sentences, by the columns that they are about as the file has them."""
+    """The error for a wrong header. `wrong` maps the column names, as the file writes them, to error sentences."""
 
     def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
         super().__init__(*(sentence for sentences in wrong.values() for sentence in sentences))
@@ -52,7 +52,7 @@ class WrongHeader(Unreadable):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a file is written. `delimiter`: None for the one that the header has most of."""
+    """The form of a CSV file. If `delimiter` is None, the most frequent delimiter of the header is used."""
 
     encoding: str = "utf-8"
     delimiter: str | None = None
@@ -65,7 +65,7 @@ PLAIN: Final = Form()
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The names in the first line, and what is wrong with them."""
+    """The column names of the first line, and their errors."""
 
     names: tuple[str, ...]
     unknown: Mapping[str, str | None]
@@ -79,13 +79,17 @@ class Header:
 
 
 def _near(name: str, columns: Columns) -> str | None:
-    """The column that was meant. `unit` is none for `quantity`, although most of its letters are in it."""
+    """Return the known column that is most similar to `name`, or None if no column is similar enough.
+
+    The limit is strict: `unit` does not match `quantity`, although `quantity` has most of its letters.
+    """
     return next(iter(difflib.get_close_matches(name.lower(), list(columns), n=1, cutoff=LIKE)), None)
 
 
 def column_name(heading: str, columns: Columns) -> str:
-    """The column that a heading names, whatever its capitals and the blanks around it; the heading itself where it
-    names none.
+    """Return the known column for a heading, ignoring capitals and surrounding blanks.
+
+    Return the stripped heading itself if no column matches.
     """
     name = heading.strip()
     return lowered if name not in columns and (lowered := name.lower()) in columns else name
@@ -94,7 +98,11 @@ def column_name(heading: str, columns: Columns) -> str:
 def read_header(
     columns: Columns, required: Iterable[str], cells_of_it: Sequence[str], of_lines: Collection[str] = ()
 ) -> Header:
-    """`of_lines`: a file that has none of these columns changes what is there, and none is required in it."""
+    """Check the cells of the first line against the known columns.
+
+    If `of_lines` is given and the file has none of these columns, the file only changes existing documents, and no
+    column is required.
+    """
     names = tuple(column_name(heading, columns) for heading in cells_of_it)
     unknown: dict[str, str | None] = {}
     for name in names:
@@ -113,8 +121,9 @@ def read_rows(
     form: Form = PLAIN,
     of_lines: Collection[str] = (),
 ) -> Iterator[Row]:
-    """The rows of a file's lines. Cells that cannot be read are added to the errors of the outcome. Raises
-    Unreadable.
+    """Read the rows of a file.
+
+    Cells that cannot be read are added to the errors of `outcome`. Raise Unreadable if the file is no valid CSV.
     """
     rows = split(texts, form.delimiter)
     names = _named(columns, required, next(rows, Line(1, [])).cells, of_lines)
@@ -127,9 +136,9 @@ def read_rows(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row as it stands in the file. `number` is that of a spreadsheet: the header is 1, and empty rows count.
+    """A row of the file. `number` is the row number in a spreadsheet: the header is row 1, and empty rows count.
 
-    `stray` is the number of the first column without a heading where the row has something.
+    `stray` is the number of the first filled column that has no heading, or None.
     """
 
     number: int
@@ -138,8 +147,10 @@ class Line:
 
 
 def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
-    """The rows of a file, without empty ones, and without columns that have no heading; the first is the header.
-    A text is a line, or a line with the empty ones after it, over which the reader passes. Raises Unreadable.
+    """Split a file into rows, without empty rows and without columns that have no heading. The header comes first.
+
+    Each of `texts` is one line, or a line together with the empty lines after it. Raise Unreadable if the file is
+    no valid CSV.
     """
     lines = Quotes(iter(texts))
     first = next(lines, "")
@@ -166,7 +177,7 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
 
 
 class Quotes:
-    """Passes lines on, and knows in which one a quote of the current record began that has not ended."""
+    """An iterator over lines that knows where the open quote of the current record began."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
@@ -177,13 +188,16 @@ class Quotes:
         self.open_since: int | None = None
 
     def end_record(self) -> int:
-        """Answers how many rows a spreadsheet shows: this one, and the empty ones that came with its last line."""
+        """End the current record, and return the number of spreadsheet rows that it occupies.
+
+        Empty lines that came with the last line of the record count too.
+        """
         self._before, self.open_since = self._done, None
         return self._ends
 
     @property
     def begun(self) -> int:
-        """The line where the quote begins, or where its record does."""
+        """The line in which the open quote begins, or else the line in which the current record begins."""
         return self.open_since or self._before + 1
 
     def __iter__(self) -> "Quotes":
@@ -199,7 +213,7 @@ class Quotes:
 
 
 def ends_in(text: str) -> int:
-    """How many lines end in it, as any system ends them."""
+    """Count the line ends in `text`, whichever system wrote them."""
     ends = text.count("\n")
     return ends + text.count("\r") - text.count("\r\n") if "\r" in text else ends
 
@@ -209,7 +223,10 @@ def _unguarded(row: list[str]) -> list[str]:
 
 
 def _under(width: int, nameless: set[int], row: Line) -> Line:
-    """The row as the header has it. Spreadsheets end rows with empty cells where another row was longer."""
+    """Return the row without cells beyond the header and without columns that have no heading.
+
+    Spreadsheets add empty cells to rows that are shorter than others.
+    """
     found = row.cells
     while len(found) > width and not found[-1]:
         found.pop()
@@ -239,7 +256,7 @@ def _named(
 
 
 def _wrong_names(columns: Columns, header: Header) -> Iterator[tuple[str, str]]:
-    """The columns that are wrong in the header, and why. The known columns are listed once."""
+    """Yield each wrong column of the header with its error sentence. Known columns are listed only once."""
     for name, near in header.unknown.items():
         if near:
             yield name, f"there is no column {_named_as(name)}; did you mean {near}?"
@@ -266,7 +283,10 @@ def _named_as(name: str) -> str:
 def _values(
     readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: Line, outcome: Outcome
 ) -> dict[str, object] | None:
-    """The row by column. A cell that cannot be read stays text, so that the row's other errors are found."""
+    """Return the values of the row by column, or None if the number of cells is wrong.
+
+    A cell that cannot be read stays text, so that the other errors of the row are found too.
+    """
     if row.stray is not None:
         sentence = f"has something in column {row.stray}, which has no heading"
         outcome.errors.add(CellError(row.number, "", sentence))

@@ -1,4 +1,4 @@
-"""What is there now of the record that a row of a file is about, as cells: for previews."""
+"""The current values of the record that a row of a file changes, as cells, for previews."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -46,7 +46,7 @@ def _directory(kind: DirectoryKind, tx: Transaction, row: Values) -> Values | No
 
 
 def _stock(tx: Transaction, row: Values) -> Values | None:
-    """The total, or the part that the row names."""
+    """Return the total stock, or the stock of the lot or serial that the row names."""
     article_id = articles.id_of_code(tx, str(row.get("article_code")))
     warehouse_id = directory.id_of_code(tx, directory.WAREHOUSES, str(row.get("warehouse_code")))
     if article_id is None or warehouse_id is None:
@@ -76,7 +76,7 @@ def _packaging_movement(tx: Transaction, row: Values) -> Values | None:
 
 
 def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None:
-    """The document's own fields: which of its lines is meant, a row does not say."""
+    """Return the fields of the document without its lines, because a row does not say which line it changes."""
     found, of_lines = rows_of_document(kind, tx, row), DocumentRows(kind).line_columns
     if found is None:
         return None
@@ -84,7 +84,7 @@ def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None
 
 
 def rows_of_document(kind: DocumentKind, tx: Transaction, row: Values) -> list[Values] | None:
-    """The rows of the document that the row is about; None when there is none yet."""
+    """Return the current rows of the document that `row` names, or None if there is no such document."""
     code, external_ref = row.get("code"), row.get("external_ref")
     if code is not None:
         document_id = kind.table.id_of_code(tx, str(code))
@@ -110,7 +110,7 @@ CURRENT: Final[Mapping[str, Current]] = {
 
 
 def as_cell(value: object) -> str:
-    """The cell for a value. Numbers have one form, whatever they were written like."""
+    """Return the text of a cell for a value. Equal numbers give equal texts."""
     if isinstance(value, Decimal):
         return (
             f"{value.normalize():f}"

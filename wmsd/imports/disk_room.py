@@ -1,4 +1,4 @@
-"""Whether the disk has room for an import: before its rows are written, and while they are."""
+"""The checks that the disk has enough space for an import, before and while its rows are written."""
 
 from pathlib import Path
 from typing import Final
@@ -13,15 +13,17 @@ SHARE_OF_DISK: Final = 4
 
 
 def staging_folder(folder: Path) -> StagingFolder:
-    """A folder on the disk of the data, for an import that somebody at the pages has chosen. Raises OSError."""
+    """Return a staging folder on the data disk, for an import from the pages. Raise OSError."""
     disk = disk_of(folder)
     spare = max(disk.free - disk.refused_below, 0)
     return StagingFolder(str(folder), spare // SHARE_OF_DISK, disk.refused_below)
 
 
 class Room:
-    """The disk of the company's file. Orders and receptions go on beside an import, so it takes nothing of what is
-    kept for them. `most_growth`: the bytes by which the company's file may grow; None for any.
+    """The disk space for the import into a company's file.
+
+    An import leaves free the space that orders and receptions need meanwhile. `most_growth` is the largest growth
+    of the company's file in bytes, or None for no limit.
     """
 
     def __init__(self, folder: Path, most_growth: int | None = None) -> None:
@@ -29,7 +31,7 @@ class Room:
         self.most_growth = most_growth
 
     def admit(self, rows: int, bytes_per_row: int) -> None:
-        """Call it before so many rows are written. Raises Problem."""
+        """Check the free space before `rows` rows are written. Raise Problem if the space is too small."""
         disk, needed = disk_of(self._folder), rows * bytes_per_row
         if disk.free < needed + disk.refused_below:
             raise unavailable(
@@ -40,7 +42,7 @@ class Room:
             )
 
     def look(self) -> None:
-        """Call it now and then while rows are written. Raises Problem."""
+        """Check the free space while rows are written. Raise Problem if the disk has filled up."""
         disk = disk_of(self._folder)
         if disk.free < disk.refused_below:
             raise unavailable(

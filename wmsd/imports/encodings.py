@@ -1,5 +1,6 @@
-"""How the text of a file is encoded: what its bytes show, which encodings can read it, and a cell that shows how
-its letters were read, where that was guessed.
+"""The detection of a file's text encoding from its bytes.
+
+If the encoding is a guess, a sample cell shows how its letters were read.
 """
 
 import codecs
@@ -37,8 +38,10 @@ BLOCK: Final = 64 * 1024
 
 
 class Encoding(NamedTuple):
-    """`others`: those that read the file too, and otherwise, where the encoding is a guess. `is_doubtful`: most of
-    what it reads beyond ASCII is no letter, as in files of DOS.
+    """An encoding of a file.
+
+    `others` are encodings that also read the file, but with other letters, if the encoding is a guess.
+    `is_doubtful` means that most non-ASCII characters would not be letters, as in files from DOS.
     """
 
     name: str
@@ -47,7 +50,7 @@ class Encoding(NamedTuple):
 
 
 def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
-    """The encoding that was chosen, or the one that the file shows. Raises Unreadable."""
+    """Return the chosen encoding, or else the detected one. Raise Unreadable if the file is no text."""
     file.seek(0)
     beginning = file.read(4)
     for begins, is_other in OTHER_FILES.items():
@@ -62,7 +65,11 @@ def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
 
 
 def _of_bytes(file: IO[bytes]) -> Encoding:
-    """UTF-8, unless the file has other bytes and no letters of UTF-8. Raises Unreadable."""
+    """Detect the encoding from the bytes of the file.
+
+    The result is UTF-8 unless the file has invalid UTF-8. Raise Unreadable if the file mixes encodings or is no
+    text.
+    """
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     wrong = right = 0
@@ -96,7 +103,7 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
 
 
 def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "WrongEncoding":
-    """Asks for the encoding, with a line as each would read it."""
+    """Return an error that asks the user for the encoding, with one line as each choice would read it."""
     file.seek(0)
     line = next(islice(file, number - 1, None), b"").strip()
     begin = max(0, next((place for place, byte in enumerate(line) if byte > 0x7F), 0) - MOST_CHARACTERS // 2)
@@ -110,7 +117,7 @@ def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "Wrong
 
 
 class WrongEncoding(Unreadable):
-    """The file is no text of the encoding. `others` are those that can read it."""
+    """The error for a file that is not text in its encoding. `others` are encodings that can read the file."""
 
     def __init__(self, sentence: str, others: list[str]) -> None:
         super().__init__(sentence)
@@ -118,11 +125,14 @@ class WrongEncoding(Unreadable):
 
 
 def not_readable(file: IO[bytes], encoding: str) -> WrongEncoding:
-    """What to say of a file that is no text of this encoding: the line, and the encodings that can read it."""
+    """Return the error for a file that is not text in `encoding`.
+
+    The error names the line, and the encodings that can read the file.
+    """
     line = _first_wrong_line(file, encoding) or 1
     name = ENCODINGS.get(encoding, "UTF-16" if "16" in encoding else "UTF-8")
     others = [each for each in GUESSABLE if ENCODINGS[each] != name and _first_wrong_line(file, each) is None]
-    if "utf-8" in others:  # what is UTF-8 is hardly ever something else
+    if "utf-8" in others:  # text that is valid UTF-8 is hardly ever in another encoding
         others = ["utf-8"]
     if not others:
         return WrongEncoding(f"line {line} is not {name} text. {SAVE_AS}", others)
@@ -135,7 +145,7 @@ def not_readable(file: IO[bytes], encoding: str) -> WrongEncoding:
 
 
 def _first_wrong_line(file: IO[bytes], encoding: str) -> int | None:
-    """The line of the first byte that is no text of this encoding; None where all is text."""
+    """Return the line of the first byte that is invalid in `encoding`, or None if the whole file is valid."""
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
     line = 1
@@ -155,7 +165,7 @@ MOST_ROWS: Final = 10_000
 
 
 class Sample(NamedTuple):
-    """A cell, and by encoding how it would be read in others that read the whole file."""
+    """A sample cell. `others` maps other encodings that read the whole file to their reading of the cell."""
 
     line: int
     cell: str
@@ -163,7 +173,10 @@ class Sample(NamedTuple):
 
 
 def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> Sample | None:
-    """The first cell that one of the others reads otherwise; without others, the first beyond ASCII."""
+    """Return the first cell that one of `others` reads differently, or None.
+
+    If `others` is empty, return the first cell that is not ASCII.
+    """
     letters = telling_letters(encoding, others)
     for row in islice(rows, MOST_ROWS):
         for cell in row.cells:
@@ -174,7 +187,7 @@ def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> S
 
 
 def _around(cell: str, place: int) -> str:
-    """The part of a long cell that has this place."""
+    """Return the part of a long cell that contains the character at `place`."""
     if len(cell) <= MOST_CHARACTERS:
         return cell
     begin = max(0, place - MOST_CHARACTERS // 2)

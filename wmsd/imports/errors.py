@@ -1,6 +1,4 @@
-"""What is wrong with a file, as people are told: each error with its cell, and the code that was meant by one that
-no record has.
-"""
+"""The errors of a file in the form for users: each with its cell, and with the code that was probably meant."""
 
 import csv
 import re
@@ -28,7 +26,7 @@ CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """An error, with the cell that it is about as it stands in the file."""
+    """An error, with the cell as the file has it."""
 
     line: int
     column: str
@@ -42,7 +40,7 @@ class Wrong:
 
     @property
     def text(self) -> str:
-        """The whole sentence for people."""
+        """The whole sentence that users see."""
         quoted = "" if not self.cell else f' The cell has "{short_cell(self.cell)}".'
         return f"{self.where}: {self.sentence}.{quoted}"
 
@@ -56,14 +54,14 @@ class Wrong:
 
 
 class Told(NamedTuple):
-    """The first errors of a file, and how many there are in all."""
+    """The first errors of a file, and the number of all errors."""
 
     first: Sequence[Wrong] = ()
     in_all: int = 0
 
     @property
     def more(self) -> int:
-        """How many are only counted."""
+        """The number of errors that are counted but not listed."""
         return self.in_all - len(self.first)
 
 
@@ -72,13 +70,13 @@ def short_cell(cell: str) -> str:
 
 
 def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[CellError]) -> list[Wrong]:
-    """The errors with the beginnings of their cells, which are read again from the file."""
+    """Return the errors with the beginnings of their cells, which are read again from the file."""
     errors = list(errors)
     wanted = {error.line for error in errors}
     last = max(wanted, default=0)
     lines: dict[int, list[str]] = {}
     names: list[str] = []
-    with suppress(Unreadable), rows_of(file, form) as rows:  # which is said already
+    with suppress(Unreadable), rows_of(file, form) as rows:  # this error is already reported
         for row in rows:
             if not names:
                 names = [column_name(heading, columns) for heading in row.cells]
@@ -92,7 +90,10 @@ def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[C
 
 
 def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | None:
-    """A part of a list, such as `barcodes.1`, is in the cell of the list."""
+    """Return the cell of an error, or None if it cannot be found.
+
+    An error in a member of a list, such as `barcodes.1`, belongs to the cell of the list.
+    """
     name = error.column
     while name and name not in names:
         name = name.rpartition(".")[0]
@@ -102,7 +103,7 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
 
 
 def of_file(error: Unreadable) -> list[Wrong]:
-    """What keeps the whole file from being read. What is wrong with its first line is an error of row 1."""
+    """Return the errors that prevent reading the file. Errors of the header are errors of row 1."""
     if isinstance(error, WrongHeader):
         at = [(column, sentence) for column, sentences in error.wrong.items() for sentence in sentences]
         return [Wrong(1, column, None, sentence.removesuffix(".")) for column, sentence in at]
@@ -110,8 +111,10 @@ def of_file(error: Unreadable) -> list[Wrong]:
 
 
 def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
-    """The first ones, as far as they are among the others, those of the file with the other decimal mark; and how
-    many such there are. Of cells beyond the first it is known only that they are wrong with either.
+    """Return the errors that occur with either decimal mark, and their number.
+
+    `others` are the errors of the file with the other decimal mark. Only the first errors are known with their
+    sentences. For the other cells wmsd knows only that they are wrong with either mark.
     """
     known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
     either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]
@@ -124,12 +127,15 @@ def _with_either_mark(error: CellError) -> CellError:
 
 
 def cells_to_ask(guessed: Guess) -> list[Wrong]:
-    """The cells that wait for a choice of the decimal mark: the first few."""
+    """Return an error for each of the first cells whose decimal mark the user must choose."""
     return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
 
 
 def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
-    """Errors as CSV, and how many more there are. A spreadsheet runs none of it as a formula."""
+    """Write errors as CSV, then the number of further errors, `more`.
+
+    Cells are escaped, so that no spreadsheet runs them as formulas.
+    """
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row", "column", "cell", "message"])
     for each in errors:
@@ -151,8 +157,10 @@ TABLES: Final[Mapping[str, str]] = {
 
 
 def with_similar_codes(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
-    """The errors, and where a code is unknown, the one that differs from it in capitals and blanks only, or else
-    in signs too. Where there are several, none is named. Each table that is concerned is read once.
+    """Return the errors, adding the most similar known code to each error about an unknown code.
+
+    A code is similar if only capitals and blanks differ, or else if only signs differ too. If several codes are
+    similar, no code is added. Each table is read only once.
     """
     errors = list(errors)
     wanted: dict[str, set[Key]] = {}

@@ -1,4 +1,4 @@
-"""Lists as files: the operation that walks a list, with lines of CSV in the place of records."""
+"""Exports of lists as files: operations that return CSV lines instead of records."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -22,7 +22,7 @@ Cells = Iterable[list[str]]
 
 
 class Lines(Model):
-    """Lines of CSV, with their ends."""
+    """CSV lines with their line ends."""
 
     text: str
 
@@ -33,8 +33,10 @@ def can_be_exported(kind_name: str) -> bool:
 
 
 def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str], zone: ZoneInfo) -> Operation:
-    """As `walking`, with one line for each record. Its answer has the `seconds` of the processor that it took. The
-    columns of `moments` are by the clocks of the zone, as spreadsheets read them.
+    """Return the operation `walking`, changed to return one CSV line for each record.
+
+    The answer also has the processor time in `seconds`. The columns in `moments` are in the local time of `zone`,
+    in the form that spreadsheets read.
     """
     written = partial(time_zones.for_spreadsheets, zone=zone)
 
@@ -54,8 +56,9 @@ def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str
 
 
 def as_export(walking: Operation, kind_name: str) -> Operation:
-    """As `as_lines`, as an import takes it back, for those who may import. A record may have several lines, and
-    names others by their codes.
+    """Return the operation `walking`, changed to return CSV rows that an import accepts, for company admins.
+
+    A record may have several rows, and refers to other records by their codes.
     """
     kind = KINDS[kind_name]
 
@@ -82,8 +85,10 @@ def as_export(walking: Operation, kind_name: str) -> Operation:
 def _lines_of(
     walking: Operation, csv: Callable[[], CsvLines | None], cells: Callable[[Transaction, Records], Cells]
 ) -> Callable[..., CursorPage]:
-    """The action whose answers are lines. SQLite renders them with `csv`; `cells` are those of a list that has an
-    SQL of its own, and of rows that no SQL gives.
+    """Return the action that answers with CSV lines.
+
+    SQLite renders the lines with `csv`. `cells` is used for lists with SQL of their own, and for rows that SQL
+    cannot render.
     """
 
     def lines(tx: Transaction, **asked: Any) -> CursorPage:

@@ -1,6 +1,6 @@
-"""Guesses how a file is written: its encoding, its delimiter and its decimal mark.
+"""The detection of a CSV file's form: its encoding, delimiter and decimal mark.
 
-What can only be guessed at a risk is asked: `1.000` is a thousand in one country and one in the other.
+If a wrong guess could change data, wmsd asks the user: `1.000` is a thousand in some countries and one in others.
 """
 
 import re
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What somebody has said of the file; None where it is to be guessed."""
+    """The form of the file that the user has chosen; None for each part that wmsd detects."""
 
     encoding: str | None = None
     delimiter: str | None = None
@@ -60,7 +60,7 @@ class Guess:
 
     @property
     def question(self) -> str | None:
-        """What has to be asked before the file can be imported."""
+        """The question that the user must answer before the file can be imported, or None."""
         if not self.questions:
             return None
         line, column, text = self.questions[0]
@@ -92,7 +92,10 @@ def _plain(number: Decimal) -> str:
 
 
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
-    """How the file is written. It is read whole, and is at its beginning again. Raises Unreadable."""
+    """Detect the form of the file. Raise Unreadable if the file is no valid CSV.
+
+    The whole file is read, and is then at its beginning again.
+    """
     encoding, others, is_doubtful = encoding_of(file, chosen.encoding)
     with closing(lines_of(file, encoding)) as texts:
         delimiter = chosen.delimiter or delimiter_of(next(texts, ""))
@@ -108,15 +111,16 @@ def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
 
 @contextmanager
 def rows_of(file: IO[bytes], form: Form) -> Iterator[Iterator[Line]]:
-    """The rows of the file as they stand in it, from its header on. Raises Unreadable."""
+    """Open the rows of the file, starting with the header. Raise Unreadable if the file is no valid CSV."""
     with closing(lines_of(file, form.encoding)) as texts:
         yield split(texts, form.delimiter)
 
 
 def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
-    """The lines of the file, from its beginning, with their ends, without one that names the delimiter for a
-    spreadsheet. Empty lines come with the line before them, as `split` takes them: millions are passed over as
-    quickly as they are read. Raises Unreadable.
+    """Yield the lines of the file with their ends, without a first line that names the delimiter.
+
+    Spreadsheets write such a first line. Empty lines are joined to the line before them, as `split` expects, so
+    that millions of them are skipped quickly. Raise Unreadable if the file is no valid text.
     """
     file.seek(0)
     reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
@@ -126,11 +130,11 @@ def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
             for place, line in enumerate(block):
                 if "\0" in line or len(line) >= LONGEST_LINE:
                     _check(line, done + ends_in("".join(block[:place])) + 1)
-                if not done and not place:  # programs that add to a file may mark its beginning twice
+                if not done and not place:  # programs that append to a file may add a second byte order mark
                     line = line.lstrip(MARK)
                 if done or place or (named := NAMES_DELIMITER.match(line)) is None:
                     yield line
-                elif named.end() < len(line):  # the empty lines after it
+                elif named.end() < len(line):  # the empty lines after the skipped line
                     yield line[named.end() :]
             done += ends_in("".join(block))
     except UnicodeError:
@@ -143,7 +147,7 @@ def _blocks(reader: TextIOWrapper) -> Iterator[list[str]]:
     rest = ""
     while piece := reader.read(PIECE):
         text = rest + piece
-        sure = len(text) - text.endswith("\r")  # what follows may be the other half of this end
+        sure = len(text) - text.endswith("\r")  # a "\r" at the end may be the first half of "\r\n"
         end = max(text.rfind("\n", 0, sure), text.rfind("\r", 0, sure)) + 1
         yield LINES.findall(text, 0, end)
         rest = text[end:]
@@ -154,7 +158,7 @@ def _blocks(reader: TextIOWrapper) -> Iterator[list[str]]:
 
 
 def _check(line: str, number: int) -> None:
-    """Raises Unreadable."""
+    """Raise Unreadable if the line has a zero byte or is too long."""
     if "\0" in line:
         raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
     if len(line.rstrip("\r\n")) >= LONGEST_LINE:
@@ -163,7 +167,7 @@ def _check(line: str, number: int) -> None:
 
 @dataclass(slots=True)
 class Numbers:
-    """The numbers of a file, by what each says of the decimal mark."""
+    """The numbers of a file, grouped by the decimal mark that each of them indicates."""
 
     sure: dict[Mark, Cell] = field(default_factory=dict)
     """The first cell that is a number with this mark only."""
@@ -198,7 +202,10 @@ class Numbers:
 
 
 def _with_decimal(form: Form, numbers: Numbers) -> Guess:
-    """One kind of evidence decides, but never that a cell such as `1.000` is 1: that is asked."""
+    """Decide the decimal mark if all clear cells agree.
+
+    A cell such as `1.000` is never read as 1 without asking the user.
+    """
     if len(numbers.sure) > 1:
         return Guess(form, questions=sorted(numbers.sure.values()))
     if not numbers.sure:

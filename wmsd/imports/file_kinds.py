@@ -1,6 +1,4 @@
-"""The kinds of CSV files. A table declares the columns of each, for both directions, and the module of a company
-that it belongs to.
-"""
+"""The kinds of CSV files, with the columns of each kind and the module that a company needs for it."""
 
 import csv
 import gc
@@ -60,8 +58,9 @@ MODULE_OF: Final = {**OF_FIXED_KINDS, **{kind.name: kind.reading.by_page.module 
 
 
 class RowByRow(Import):
-    """Imports through the actions for single records. Whether a row is valid depends on the rows before it, so all
-    checks are part of the writing.
+    """An import that uses the actions for single records.
+
+    Whether a row is valid depends on the rows before it, so all checks run while rows are written.
     """
 
     checks_all = False
@@ -89,7 +88,7 @@ class RowByRow(Import):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of records as CSV: its columns in the order of an export, and how rows are imported and exported."""
+    """A kind of CSV file: its columns in export order, and how its rows are imported and exported."""
 
     columns: dict[str, FieldInfo]
     required: tuple[str, ...]
@@ -231,9 +230,9 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 
 def import_csv(tx: Transaction, kind: Kind, lines: Iterable[str], **options: object) -> Outcome:
-    """Imports a few rows, all of them or none, in one transaction.
+    """Import a few rows, all of them or none, in one transaction.
 
-    Raises ImportRefused with all errors, Unreadable when the file is no CSV.
+    Raise ImportRefused with all errors, or Unreadable if the file is no valid CSV.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
     importing.gather(
@@ -257,11 +256,12 @@ def import_beside(
     outcome: Outcome | None = None,
     **options: object,
 ) -> Outcome:
-    """As `import_csv`, for any number of rows. Other writers wait for the last step only. A dry run changes
-    nothing. Raises Problem and FileFull when the `room` is not enough. `outcome`: a plain one where nobody reads
-    what a kind tells beyond the counts, which would be in memory.
+    """Import any number of rows, staged in a separate file. Other writers wait only during the last step.
 
-    That step begins with another check, which finds what others have changed since the first.
+    The last step checks the rows again, because other users may have changed records since the first check. A dry
+    run changes nothing. Pass a plain `outcome` if only the counts are needed: a kind's own outcome may need much
+    memory. Raise ImportRefused with all errors, Unreadable if the file is no valid CSV, and Problem or FileFull if
+    `room` is too small.
     """
     outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
     rows = read_rows(kind.columns, kind.required, texts, outcome, form, kind.of_lines)
@@ -271,7 +271,7 @@ def import_beside(
         return importing.gather(tx, STAGED, seen, outcome)
 
     count = staging.gather(gather)
-    if not count:  # then nothing is written, so that no import of nothing is recorded
+    if not count:  # an import without rows writes nothing and is not recorded
         _refuse(outcome)
         return outcome
     watch.rows(0, count)
@@ -285,7 +285,7 @@ def import_beside(
     if room is not None:
         room.admit(count, kind.bytes_per_row)
 
-    gc.freeze()  # what exists now is no garbage: no collection looks through it while others wait
+    gc.freeze()  # what exists now is not garbage; the collector must not scan it while other writers wait
 
     def write(tx: Transaction) -> None:
         if not dry_run:
@@ -318,16 +318,16 @@ def _refuse(outcome: Outcome) -> None:
 
 
 class DryRun(Exception):
-    """Everything was valid. It is raised to undo the rows of a dry run."""
+    """The exception that rolls back a dry run without errors."""
 
 
 def write_headings(kind: Kind, file: IO[str]) -> None:
-    """The first line of a file of this kind: by itself, it is a template to fill in."""
+    """Write the first line of a file of this kind. Without rows, the file is a template to fill in."""
     csv.writer(file, lineterminator="\n").writerow(map(csv_cells.write_cell, kind.columns))
 
 
 def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
-    """Writes a file that import accepts unchanged. Returns the number of rows."""
+    """Write a file that an import accepts unchanged. Return the number of rows."""
     write_headings(kind, file)
     writer = csv.writer(file, lineterminator="\n")
     count = 0
@@ -338,7 +338,7 @@ def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
 
 
 def cells_of(kind: Kind, record: Mapping[str, Any]) -> list[str]:
-    """The cells of a row, in the order of the columns."""
+    """Return the cells of a row, in the order of the columns."""
     written = {name: csv_cells.write_cell(record.get(name)) for name in kind.columns}
     return [
         unambiguous(cell) if csv_cells.is_number(kind.columns[name]) else cell for name, cell in written.items()

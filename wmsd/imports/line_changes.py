@@ -1,4 +1,4 @@
-"""Which lines of a document a file takes away, and which it brings: for previews."""
+"""The lines of a document that an import would remove and add, for previews."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ Line = tuple[str, ...]
 
 
 def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row], list[Row]]:
-    """The first rows, and those after them that are of the last document too."""
+    """Return the first `most` rows, and the further rows of the last document among them."""
     first = list(islice(rows, most))
     if not first or kind_name not in REPLACED:
         return first, []
@@ -35,8 +35,9 @@ def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row
 
 
 def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
-    """The rows of documents whose lines would change. The first of each has the first lines that go and that come,
-    and how many more do.
+    """Return the rows of documents whose lines would change, by row number.
+
+    The first row of each document has the first removed and added lines, and how many more there are of each.
     """
     kind, found = REPLACED.get(kind_name), dict[int, dict[str, Any]]()
     if kind is None:
@@ -56,14 +57,17 @@ def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[i
 
 
 def _told_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
-    """Without the second column of a reference, such as the number of an item, where the rows leave it out."""
+    """Return the columns of a line that a preview shows.
+
+    The second column of a reference, such as an item's number, is left out if a row does not fill it.
+    """
     extra = {name for names in kind.in_files.columns.values() for name in names[1:]}
     left_out = {name for name in extra if any(row.values.get(name) is None for row in rows)}
     return [name for name in in_file.line_columns if name not in left_out]
 
 
 def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
-    """What is as in the document, such as the warehouse, is not told."""
+    """Return the cells of a line. A cell is empty if the document has the same value, such as the warehouse."""
     cells = {name: as_cell(values.get(name)) for name in columns}
     own = {
         name: as_cell(values.get(name.removeprefix(OF_A_LINE))) for name in columns if name.startswith(OF_A_LINE)
@@ -72,7 +76,7 @@ def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
 
 
 def _change(before: Sequence[Line], after: Sequence[Line]) -> dict[str, Any]:
-    """Both lists are empty where only the order differs."""
+    """Return the removed and added lines. Both lists are empty if only the order of the lines differs."""
     goes, comes = _without(before, after), _without(after, before)
     return {
         "go": [_text(line) for line in goes[:MOST_NAMED]],

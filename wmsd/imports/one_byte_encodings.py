@@ -1,8 +1,7 @@
-"""Which of the encodings with one byte for each letter a file has: the one in which some language explains most
-of its letters.
+"""The detection of encodings with one byte per letter, by the language that explains most letters of the file.
 
-It counts bytes and knows no words. So it is a guess, which a file with few such letters may mislead: whoever
-imports it is shown how a cell was read.
+The detection counts bytes and knows no words. The result is a guess, which a file with few special letters can
+mislead. Therefore users see how a cell was read.
 """
 
 import re
@@ -12,8 +11,10 @@ from typing import Final, NamedTuple
 
 
 class Alphabet(NamedTuple):
-    """The letters beyond ASCII of a language. `rare` ones hardly ever come without common ones. So `ě`, `ď` and
-    `ő` alone show no language: their bytes are `ì`, `ï` and `õ` in the West.
+    """The non-ASCII letters of a language.
+
+    `rare` letters hardly ever occur without common ones. Therefore `ě`, `ď` and `ő` alone do not indicate a
+    language: in Western encodings their bytes are `ì`, `ï` and `õ`.
     """
 
     common: str
@@ -117,7 +118,7 @@ BESIDE_LETTERS: Final = re.compile(
 
 
 class Letters:
-    """Counts the bytes beyond ASCII of a file, block by block."""
+    """A counter for the non-ASCII bytes of a file, fed block by block."""
 
     def __init__(self) -> None:
         self._all: Counter[int] = Counter()
@@ -138,18 +139,19 @@ class Letters:
         return max(self._possible() or LANGUAGES, key=self._explained)
 
     def others(self, encoding: str) -> tuple[str, ...]:
-        """The encodings that read all bytes too, and some of them otherwise."""
+        """Return the encodings that can read all bytes too, but read some of them differently."""
         found = bytes(self._all).decode(encoding, "replace")
         return tuple(each for each in self._possible() if bytes(self._all).decode(each) != found)
 
     def are_few(self, encoding: str) -> bool:
-        """Whether less than half of the bytes are letters in the encoding."""
+        """Return True if less than half of the non-ASCII bytes are letters in the encoding."""
         found = ((bytes([byte]).decode(encoding, "replace"), count) for byte, count in self._all.items())
         return 2 * sum(count for each, count in found if each.isupper() or each.islower()) < self._all.total()
 
     def fit_none(self, encoding: str) -> bool:
-        """Whether most of the bytes are strange in the encoding, as in files of DOS: a sign where a letter stands,
-        or a capital after a small letter.
+        """Return True if most non-ASCII bytes are unlikely in the encoding, as in files from DOS.
+
+        Unlikely bytes are signs in the place of letters, and capitals after small letters.
         """
         signs = sum(
             count
@@ -174,8 +176,10 @@ class Letters:
         return signs + found, shared
 
     def _of_language(self, alphabet: Alphabet, encoding: str) -> tuple[int, int]:
-        """Letters that the encodings share show the language, but only beside others: `ö` and `ü` alone make no
-        file Hungarian. All of them decide only where others are even: `á` beside `ő` is not Estonian.
+        """Return two weights of the language: from letters that indicate this encoding, and from shared letters.
+
+        Shared letters count only together with the others: `ö` and `ü` alone do not make a file Hungarian. The
+        second weight decides only between equal first weights: `á` with `ő` is not Estonian.
         """
         telling = shared = 0
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):
@@ -189,7 +193,7 @@ class Letters:
 
 
 def other_readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
-    """How the others would read a text that was read in this encoding, where that differs."""
+    """Return how each of `others` would read the text, if it would read the text differently."""
     raw, found = text.encode(encoding), dict[str, str]()
     for other in others:
         reading = raw.decode(other, "replace")
@@ -199,7 +203,10 @@ def other_readings(text: str, encoding: str, others: Iterable[str]) -> dict[str,
 
 
 def telling_letters(encoding: str, others: Collection[str]) -> "re.Pattern[str]":
-    """Finds a letter or sign that one of the others reads otherwise; any beyond ASCII where there is no other."""
+    """Return a pattern for letters and signs that one of `others` reads differently.
+
+    If `others` is empty, the pattern matches every non-ASCII character.
+    """
     if not others:
         return BEYOND_ASCII
     high = bytes(range(0x80, 0x100)).decode(encoding, "ignore")

@@ -1,4 +1,4 @@
-"""What an import would do: what was understood of the file, what would change, and everything that is wrong."""
+"""The preview of an import: the detected form of the file, the changes, and all errors."""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -50,12 +50,12 @@ class Preview:
 
     @property
     def wrong(self) -> list[Wrong]:
-        """What the question is about, the first errors, and what keeps the file from being read."""
+        """The cells that the question is about, the first errors, and the reasons why the file cannot be read."""
         asked = [] if self.guess is None else cells_to_ask(self.guess)
         return [*asked, *self.errors.first, *([] if self.unreadable is None else of_file(self.unreadable))]
 
     def as_json(self) -> dict[str, Any]:
-        """With the first errors only."""
+        """Return the preview as JSON, with at most `MOST_SHOWN` errors."""
         guess, unreadable = self.guess, self.unreadable
         return {
             "kind": self.kind,
@@ -112,7 +112,7 @@ def preview(
     watch: Watch | None = None,
     **options: object,
 ) -> Preview:
-    """Changes nothing."""
+    """Preview the import of a file. No record is changed."""
     kind, found = KINDS[kind_name], Preview(kind_name)
     try:
         found.guess = guessed = guess(file, kind.columns, chosen)
@@ -129,7 +129,7 @@ def preview(
 
 
 def evidence_of(guessed: Guess) -> str | None:
-    """Which cell shows the decimal mark."""
+    """Return the cell that shows the decimal mark, as text for users, or None."""
     cell = guessed.evidence
     return None if cell is None else f"row {cell.line}, {cell.column}: {short_cell(cell.text)}"
 
@@ -161,7 +161,7 @@ def _try(
 def _tried(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> Outcome:
-    """What an import of the file would do, and its errors. Changes nothing."""
+    """Return the outcome of an import of the file, with its errors, without importing it."""
     try:
         with closing(lines_of(file, form.encoding)) as texts:
             return import_beside(staging, kind, texts, True, watch, form, outcome=Outcome(), **options)
@@ -172,8 +172,10 @@ def _tried(
 def errors_anyway(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> Told:
-    """The errors that a file which waits for a choice of the decimal mark has with either. It is tried with both:
-    a quantity decides on other cells too, such as serials, or the status of an order.
+    """Return the errors that occur with either decimal mark, for a file whose decimal mark the user must choose.
+
+    The file is tried with both marks, because a quantity also decides whether other cells are valid, such as
+    serials.
     """
     errors = _tried(staging, kind, file, form, watch, options).errors
     if errors:
@@ -185,7 +187,7 @@ def errors_anyway(
 
 
 def errors_for_people(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> Told:
-    """The errors as people are told them."""
+    """Return the errors as users see them."""
     return _told(staging, kind, file, form, errors.first, errors.in_all)
 
 
@@ -210,7 +212,10 @@ def _first_rows(kind_name: str, file: IO[bytes], form: Form) -> tuple[list[Row],
 def _compared_rows(
     tx: Transaction, kind_name: str, columns: Iterable[str], first: list[Row], rest: list[Row]
 ) -> list[dict[str, Any]]:
-    """The first rows. The first row of a document whose lines change has `lines`: those that go and that come."""
+    """Return the first rows, compared with the current records.
+
+    The first row of a document whose lines change has the removed and added lines in `lines`.
+    """
     changes = line_changes(tx, kind_name, [*first, *rest])
     found = [_compared(tx, kind_name, columns, row) for row in first]
     for each in found:
@@ -221,8 +226,9 @@ def _compared_rows(
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
-    """What the row would do, and the cell of each column before and after. An empty cell of a column that cannot
-    be empty has no value: what is there stays.
+    """Return what the row would do, and the cell of each column before and after.
+
+    An empty cell of a column that cannot be empty keeps the current value.
     """
     current = CURRENT[kind_name](tx, row.values)
     shown: list[dict[str, Any]] = []
@@ -238,7 +244,7 @@ def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row)
 
 
 def _mark_wrong(found: Preview) -> None:
-    """Of a row with errors nothing happens, whatever is there now."""
+    """Mark rows with errors as wrong, because they would not be imported."""
     wrong = {each.line for each in found.errors.first}
     for row in found.rows:
         if row["row"] in wrong:

@@ -1,4 +1,4 @@
-"""What the record of an import shows."""
+"""The record of an import."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, SortedBy
 
 
 class ImportShown(Model):
-    """An import, and whether it can be taken back."""
+    """An import, and whether the import can be undone."""
 
     id: Id
     kind: str

@@ -1,6 +1,8 @@
-"""Codes of a file that look like others: they differ in capital letters, in characters that nobody sees, such as a
-no-break space, or in zeros before a number, which a spreadsheet drops. They are two records, which is seldom
-meant: so whoever imports them is told.
+"""The detection of codes in a file that look alike.
+
+Such codes differ only in capitals, in invisible characters such as a no-break space, or in leading zeros, which
+spreadsheets drop. Similar codes name two different records, which users seldom mean. Therefore wmsd warns about
+similar codes.
 """
 
 import unicodedata
@@ -58,7 +60,7 @@ code of those that are alike, not with each: there may be as many.
 
 
 def noted(tx: Transaction, schema: str, table: str, rows: Iterable[Row]) -> Iterator[Row]:
-    """Passes the rows on, and notes their codes. `table` has the records that they are about."""
+    """Yield the rows unchanged, and store their codes in `schema`. `table` has the records of these rows."""
     make_tables(tx, schema, TABLES)
     known = [code for (code,) in tx.rows(KNOWN_BEYOND_ASCII.format(table=table))]
     tx.executemany(ADD_KNOWN, [(code, _look(code)) for code in known])
@@ -75,7 +77,7 @@ def _code(row: Row) -> str | None:
 
 
 def _look(code: str) -> str:
-    """The same for codes that look alike."""
+    """Return a key that is equal for codes that look alike."""
     if code.isascii():
         return code.lstrip("0") if code.isdigit() else code.lower()
     found = unicodedata.normalize("NFC", code)
@@ -84,7 +86,7 @@ def _look(code: str) -> str:
 
 
 def _shown(code: str) -> str:
-    """With numbers in the place of what cannot be seen."""
+    """Return the code with invisible characters replaced by their numbers."""
     return "".join(f"⟨U+{ord(each):04X}⟩" if _is_unseen(each) else each for each in code)
 
 
@@ -93,7 +95,7 @@ def _is_unseen(character: str) -> bool:
 
 
 def find(tx: Transaction, table: str) -> list[Alike]:
-    """The first, in the order of the file."""
+    """Return the first pairs of codes that look alike, in the order of the file."""
     rows = tx.rows(FIND.format(table=table), {"most": MOST_TOLD})
     return [
         Alike(line, _shown(code), _shown(other), other_line, in_all)

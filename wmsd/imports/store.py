@@ -1,4 +1,4 @@
-"""The SQL of the record of imports in a company's file, and of what taking back the last one needs."""
+"""SQL for the records of imports in a company's file, and for the data that undoes the latest import."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -49,7 +49,7 @@ ONE: Final = f"SELECT {SHOWN} FROM imports WHERE id = ?"
 
 
 def one(tx: Transaction, import_id: int) -> Record:
-    """Raises Problem (404) when there is none."""
+    """Return the record of an import. Raise Problem (404) if there is no such import."""
     return Record(import_id, or_not_found(tx.value(ONE, (import_id,)), "import"))
 
 
@@ -74,19 +74,19 @@ def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
 
 
 def last_to_take_back(tx: Transaction) -> dict[str, Any] | None:
-    """The import that `import undo` would take back, as `row` shows it."""
+    """Return the import that `wmsd import undo` would undo, as `row` returns imports, or None."""
     made = undo_rows.made(tx)
     return None if made is None else row(tx, made.import_id)
 
 
 def of_upload(tx: Transaction, upload: str) -> Record | None:
-    """The import that has taken in this upload."""
+    """Return the import that imported this upload, or None."""
     import_id = tx.value("SELECT id FROM imports WHERE upload = ?", (upload,))
     return None if import_id is None else one(tx, import_id)
 
 
 class TakenInAlready(Exception):
-    """The upload was taken in before."""
+    """The error for an upload that is already imported."""
 
 
 INSERT: Final = "INSERT INTO imports (kind, file_name, upload, actor, imported_at) VALUES (?, ?, ?, ?, ?)"
@@ -99,14 +99,17 @@ FORGET_OLD: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Writes an import down in its own transaction, and keeps what taking it back needs."""
+    """A recorder that stores the record of an import in the import's transaction, with the data for an undo."""
 
     kind: str
     file_name: str
     upload: str | None = None
 
     def begin(self, tx: Transaction) -> Callable[[Outcome], None]:
-        """Call it before the rows are written; what it returns, after them. Raises TakenInAlready."""
+        """Start recording, before rows are written. Raise TakenInAlready if the upload is already imported.
+
+        Call the returned function after the rows are written.
+        """
         if self.upload is not None and of_upload(tx, self.upload) is not None:
             raise TakenInAlready
         names = (self.kind, self.file_name[:LONGEST_NAME], self.upload, tx.actor.name, tx.timestamp)
@@ -120,7 +123,7 @@ class Recording:
             has_changed_something = bool(outcome.created or outcome.updated)
             if keeping is not None:
                 keeping.end(has_changed_something)
-            elif has_changed_something:  # then an import before this one is not the last any more
+            elif has_changed_something:  # an earlier import can no longer be undone, because it is not the latest
                 undo_rows.forget(tx)
             tx.execute(FORGET_OLD, (MOST_KEPT,))
 

@@ -1,4 +1,7 @@
-"""Takes the last import of a company back, while nothing was built on it: the whole of it, or nothing."""
+"""The undo of a company's latest import, if no later change depends on its records.
+
+Either the whole import is undone, or nothing is.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -26,7 +29,7 @@ NOUNS: Final = {
 
 
 class CannotBeUndone(Exception):
-    """Nothing was changed. The sentences say what stands in the way: the first few."""
+    """The error for an import that cannot be undone; nothing was changed. `sentences` are the first reasons."""
 
     def __init__(self, sentences: Iterable[str]) -> None:
         self.sentences = [f"{each[0].upper()}{each[1:]}." for each in sentences]
@@ -34,7 +37,7 @@ class CannotBeUndone(Exception):
 
 
 class Prepared(NamedTuple):
-    """What was computed before others have to wait, of the import that was the last one then."""
+    """Data computed before other writers have to wait, about the import that was the latest one at that time."""
 
     made: Made | None
     counters: undo_stock_import.Counters | None
@@ -42,10 +45,10 @@ class Prepared(NamedTuple):
 
 
 def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:
-    """Takes back the last import, which must be `import_id` if that is given. `used` are the ids of warehouses
-    that are used outside of the company's file. Answers the import.
+    """Undo the latest import, and return its row. Raise CannotBeUndone if there are obstacles.
 
-    Raises CannotBeUndone.
+    If `import_id` is given, it must be the id of the latest import. `used` are ids of warehouses that are used
+    outside of the company's file.
     """
     prepared = staging.gather(_prepare)
     return staging.write(lambda tx: _undo(tx, prepared, import_id, used))
@@ -80,7 +83,7 @@ def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iter
 
 
 def _why_none(last: dict[str, Any] | None) -> str:
-    """Why nothing is kept of the last import that has changed something."""
+    """Return why the latest import that changed records has no data for an undo."""
     if last is None:
         return "no import has changed anything yet"
     named = f"import {last['id']} of {last['kind']} is the last one that has changed something, and"
@@ -121,7 +124,7 @@ def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
 
 
 def _take_back(tx: Transaction, made: Made, counters: undo_stock_import.Counters | None) -> list[str]:
-    """Answers what forbids it."""
+    """Undo the import, and return the sentences that forbid the undo. An empty list means success."""
     if counters is not None:
         return undo_stock_import.take_back(tx, counters)
     if made.table == "packaging_movements":

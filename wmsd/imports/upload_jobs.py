@@ -1,7 +1,8 @@
-"""Looks at uploads, takes them in, and takes imports back, in processes of their own.
+"""Processes that preview uploads, import them, and undo imports.
 
-A process of its own takes no time from requests. It borrows the company's file as any command beside a server, and
-writes all rows or none, however it ends: so the company's file alone says whether an upload was taken in.
+A separate process takes no time from requests. The process borrows the company's file like any command that runs
+next to a server. The process writes all rows or none, however it ends. Therefore only the company's file says
+whether an upload was imported.
 """
 
 import asyncio
@@ -65,7 +66,7 @@ BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: be
 
 
 class Running(NamedTuple):
-    """What is at work for a company; `upload_id` is None while an import is taken back."""
+    """The work that is running for a company. `upload_id` is None while an import is being undone."""
 
     task: "asyncio.Task[int]"
     upload_id: str | None
@@ -73,7 +74,10 @@ class Running(NamedTuple):
 
 
 class ImportDesk:
-    """`config_file` is the one that the server has its settings from. `limits` are those of each process."""
+    """The manager of uploads and of the processes that work on them.
+
+    `config_file` is the file that the server read its settings from. `limits` apply to each process.
+    """
 
     def __init__(
         self,
@@ -106,7 +110,7 @@ class ImportDesk:
         return running is not None and self.is_at_work(company) and running[1:] == (upload.id, state)
 
     async def make(self, company: Company, caller: Caller) -> Upload:
-        """A place for a new upload. Raises Problem: 409 while another one is at work, 503 without room."""
+        """Create an upload. Raise Problem: 409 while other work is running, 503 if the disk is full."""
         await self._wait_until_idle(company)
         about = About(by=caller.actor.name, user_id=caller.actor.user_id, at=timestamps.to_text(self._clock.now()))
         try:
@@ -119,28 +123,30 @@ class ImportDesk:
             raise unavailable("The upload cannot be kept now. Tell the site admin.", 30) from None
 
     async def bytes_kept(self, company: Company) -> int:
-        """What the company's uploads take on the disk, all of their files together."""
+        """Return the number of bytes that all files of the company's uploads occupy on the disk."""
         return await asyncio.to_thread(self.uploads.bytes_of, company.id)
 
     async def find(self, company: Company, upload_id: str) -> tuple[Upload, About]:
-        """Raises Problem (404)."""
+        """Return the upload and its description. Raise Problem (404) if there is no such upload."""
         upload = await asyncio.to_thread(self.uploads.find, company.id, upload_id)
         return upload, await asyncio.to_thread(upload.about)
 
     async def look(self, company: Company, upload: Upload, about: About) -> None:
-        """Begins to look at it. Raises Problem (409)."""
+        """Start the preview of an upload. Raise Problem (409) while other work is running for the company."""
         await self._begin(company, upload, about, "looking", self._look)
 
     async def take_in(
         self, company: Company, upload: Upload, about: About, most_growth: int | None = None
     ) -> None:
-        """Begins to take it in, once. `most_growth`: the bytes by which the company's data may grow. Raises
-        Problem (409).
+        """Start the import of an upload, unless the import has already started.
+
+        `most_growth` is the number of bytes by which the company's data may grow, or None for no limit. Raise
+        Problem (409) if the file has errors or no rows, or while other work is running for the company.
         """
         if about.state != "looked":
             return
         preview = await asyncio.to_thread(upload.preview)
-        if self._is_at(upload, company, "looking"):  # it ends a moment after it has written down what it found
+        if self._is_at(upload, company, "looking"):  # the preview's process ends shortly after writing its result
             await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
         if self._is_at(upload, company, "importing"):
             return
@@ -151,7 +157,7 @@ class ImportDesk:
         await self._begin(company, upload, about, "importing", partial(self._take_in, most_growth))
 
     async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
-        """Raises Problem (409) with what stands in the way."""
+        """Undo an import. Raise Problem (409) with the reasons if the import cannot be undone."""
         await self._wait_until_idle(company)
         with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
             arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
@@ -165,7 +171,10 @@ class ImportDesk:
                 raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
 
     async def _wait_until_idle(self, company: Company) -> None:
-        """A process ends a moment after its import is there for everybody. Raises Problem (409)."""
+        """Wait for a process that is about to end. Raise Problem (409) if the process keeps running.
+
+        An import is visible to requests shortly before its process ends.
+        """
         if self.is_at_work(company):
             await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
         self._check_idle(company)
@@ -175,7 +184,7 @@ class ImportDesk:
             raise Problem("INVALID_STATUS", BUSY)
 
     async def _begin(self, company: Company, upload: Upload, about: About, state: State, work: Work) -> None:
-        """Returns when it is written down that the work has begun. Raises Problem (409), and OSError."""
+        """Start the work, and return when the new state is stored. Raise Problem (409) or OSError."""
         self._check_idle(company)
         about.state, about.message = state, ""
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -218,7 +227,7 @@ class ImportDesk:
         done: State,
         longest: float = LONGEST_SECONDS,
     ) -> None:
-        """Runs the command, and notes what came of it: `done`, or that it has failed."""
+        """Run the command, and store the new state: `done`, or "failed"."""
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
         for path in (upload.said_file, upload.errors_file):
@@ -237,7 +246,7 @@ class ImportDesk:
         said_file: Path,
         longest: float = LONGEST_SECONDS,
     ) -> int:
-        """How the command ends. What keeps it from its end is written to `said_file` too."""
+        """Run the command, and return its exit code. If a limit ends the command, `said_file` gets the reason."""
         charge = partial(self._costs.note_beside, company.id, user_id or 0)
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
         async with self._at_once:
@@ -259,7 +268,7 @@ class ImportDesk:
             return code
 
     def _limit_reached(self, code: int, said_file: Path) -> str | None:
-        """The sentence for a process that has run out of memory or time."""
+        """Return the error sentence for a process that ran out of memory or processor time, or None."""
         if child_process.ran_out_of_time(code):
             return OF_TIME.format(minutes=math.ceil(self._limits.cpu_seconds / 60))
         if code and child_process.ran_out_of_memory(code, last_lines(said_file)):
@@ -267,13 +276,13 @@ class ImportDesk:
         return None
 
     def end_of(self, company_ids: Container[int]) -> None:
-        """Ends what is under way for these companies: what was not committed is as if it had never begun."""
+        """Terminate the processes of these companies. Uncommitted work leaves no trace."""
         for process in [each for each, company_id in self._processes.items() if company_id in company_ids]:
             with suppress(ProcessLookupError):
                 process.terminate()
 
     async def stop(self) -> None:
-        """Ends what is under way: what was not committed is as if it had never begun."""
+        """Terminate all processes, and wait for their tasks. Uncommitted work leaves no trace."""
         self.end_of(set(self._processes.values()))
         tasks = [running.task for running in self._running.values()]
         if tasks:
@@ -284,12 +293,12 @@ class ImportDesk:
 
 
 def at_once_here() -> int:
-    """How many processes may work at once on this machine."""
+    """Return how many processes may run at the same time on this machine."""
     return max(1, min(MOST_AT_ONCE, machine_memory() // SHARE_OF_MEMORY // LEAST_MEMORY))
 
 
 def limits_here() -> Limits:
-    """What a process may take on this machine."""
+    """Return the limits of a process on this machine."""
     share = machine_memory() // SHARE_OF_MEMORY // at_once_here()
     return Limits(max(LEAST_MEMORY, min(MOST_MEMORY, share)), CPU_SECONDS)
 
@@ -303,7 +312,7 @@ def _arguments(company: Company, upload: Upload, about: About) -> list[str]:
 
 
 def _note(upload: Upload, about: About, state: State) -> None:
-    """What came of it. A folder that was given up meanwhile is left alone."""
+    """Store the new state. If the folder was deleted meanwhile, do nothing."""
     about.state = state
     if state == "failed":
         about.message = upload.failure()

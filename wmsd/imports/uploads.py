@@ -1,7 +1,8 @@
-"""The files that people have uploaded, each in a folder of its own beneath the data folder.
+"""Uploaded files, each in a separate folder below the data folder.
 
-`file` is what was sent, `about.json` what is known of it, `preview.json` and `errors.csv` what an import would do,
-and `said` what the command says that looks at it or takes it in. Only the newest of a company are kept, for a day.
+`file` is the uploaded file, and `about.json` its description. `preview.json` and `errors.csv` have the result of
+the preview. `said` has the output of the command that previews or imports the file. Only the newest uploads of a
+company are kept, for one day.
 """
 
 import json
@@ -35,7 +36,7 @@ TOLD: Final = "rows "
 
 @dataclass(slots=True)
 class About:
-    """`choices` are what somebody has said of the file, `options` those of the kind."""
+    """The description of an upload. `choices` describe the form of the file, and `options` belong to its kind."""
 
     kind: str = ""
     file_name: str = ""
@@ -74,7 +75,7 @@ class Upload:
         return About(**json.loads((self.folder / "about.json").read_text(encoding="utf-8")))
 
     def write(self, about: About) -> None:
-        """The whole of it, or what was there before."""
+        """Replace `about.json` in one step, so that readers find either the old or the new content."""
         beside = self.folder / "about.new"
         beside.unlink(missing_ok=True)
         with new_private(beside) as file:
@@ -88,19 +89,20 @@ class Upload:
         return None
 
     def errors(self) -> str | None:
-        """The whole file of errors as text: it has at most `MOST_ERRORS` rows, with shortened cells. None when the
-        file is not there. Raises OSError when the file cannot be read.
+        """Return the file of errors as text, or None if there is no such file. Raise OSError if it cannot be read.
+
+        The file has at most `MOST_ERRORS` rows, with shortened cells.
         """
         with suppress(FileNotFoundError):
             return self.errors_file.read_bytes().decode(errors="replace")
         return None
 
     def said(self) -> list[str]:
-        """The last lines that the command has said."""
+        """Return the last lines of the command's output."""
         return last_lines(self.said_file)
 
     def progress(self) -> tuple[int, int] | None:
-        """The rows that are done, of how many."""
+        """Return the numbers of finished rows and of all rows, or None if no progress is reported yet."""
         for line in reversed(self.said()):
             numbers = line.removeprefix(TOLD).split() if line.startswith(TOLD) else []
             if len(numbers) == 2 and all(each.isdecimal() for each in numbers):
@@ -108,7 +110,7 @@ class Upload:
         return None
 
     def failure(self) -> str:
-        """Why the command has failed."""
+        """Return why the command failed."""
         said = self.said()
         if refused := sentence_of(said):
             return refused
@@ -120,7 +122,7 @@ class Uploads:
         self._folder = folder
 
     def make(self, company_id: int, about: About) -> Upload:
-        """A place for a new upload. The oldest ones of the company give way. Raises OSError."""
+        """Create an upload, and delete the company's oldest uploads. Raise OSError if creating files fails."""
         place = self._folder / str(company_id)
         for folder in (self._folder, place):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -132,7 +134,7 @@ class Uploads:
         return upload
 
     def find(self, company_id: int, upload_id: str) -> Upload:
-        """Raises Problem (404)."""
+        """Return an upload. Raise Problem (404) if there is no such upload."""
         folder = self._folder / str(company_id) / upload_id
         if not ID.fullmatch(upload_id) or not (folder / "about.json").exists():
             raise not_found("upload")
@@ -142,7 +144,7 @@ class Uploads:
         shutil.rmtree(upload.folder, ignore_errors=True)
 
     def bytes_of(self, company_id: int) -> int:
-        """What all files of the company's uploads take."""
+        """Return the number of bytes of all files of the company's uploads."""
         files = (self._folder / str(company_id)).rglob("*")
         return sum(size for file in files if (size := _size(file)) is not None)
 
@@ -160,7 +162,7 @@ class Uploads:
 
 
 def _size(file: Path) -> int | None:
-    """None for a folder, and for what is gone meanwhile."""
+    """Return the size of a regular file in bytes, or None for a folder or a deleted file."""
     with suppress(OSError):
         found = file.lstat()
         return found.st_size if stat.S_ISREG(found.st_mode) else None
@@ -168,7 +170,7 @@ def _size(file: Path) -> int | None:
 
 
 def last_lines(said_file: Path) -> list[str]:
-    """What a command has said at last; nothing where the file is not there."""
+    """Return the last lines of a command's output, or nothing if the file cannot be read."""
     try:
         with said_file.open("rb") as file:
             file.seek(max(0, said_file.stat().st_size - LONGEST_SAID))
@@ -178,7 +180,7 @@ def last_lines(said_file: Path) -> list[str]:
 
 
 def sentences_of(said: Iterable[str]) -> list[str]:
-    """Why a command has failed, of what it has said."""
+    """Return the sentences in a command's output that say why the command failed."""
     return [each.removeprefix(SAID) for each in said if each.startswith(SAID)]
 
 
