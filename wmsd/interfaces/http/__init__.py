@@ -1,1 +1,1 @@
-"""HTTP: turns requests into calls of the dispatcher, and replies into responses."""
+"""HTTP: requests become calls of the dispatcher, and replies become responses."""

@@ -1,8 +1,9 @@
-"""Opens accepted connections, a few in each turn of the event loop.
+"""The queue that opens accepted connections, a few in each iteration of the event loop.
 
-A connection passes several turns before its request is answered, and all that are opened in one turn pass them
-together. A crowd would make these turns long, for everybody. So the others wait. Who came first is next, but each
-waits longer by what its address has opened lately: who comes now and then does not wait for those who come often.
+A connection needs several iterations before its request is answered. Many connections opened at the same time
+would make the iterations slow for all clients. Therefore the others wait. The order is first come, first served.
+But each connection waits longer if its address has opened many lately, so that rare clients do not wait for
+frequent ones.
 """
 
 import asyncio
@@ -41,7 +42,10 @@ class Opening:
         self._lately_until = 0.0
 
     def add(self, connection: Connection, accepted: socket.socket) -> None:
-        """The connection is counted already. It may be cut, for others, before it is opened."""
+        """Add a connection that is counted already.
+
+        The connection may be cut, in favour of other connections, before it is opened.
+        """
         if connection.is_cut:
             accepted.close()
             return
@@ -49,12 +53,12 @@ class Opening:
         connection.opening = partial(self._forget, connection)
 
     def go_on(self) -> None:
-        """Opens the next ones, unless they are opened anyway. Raises MemoryError."""
+        """Open the next connections, unless opening is already scheduled. Raise MemoryError if memory is short."""
         if not self._is_scheduled:
             self._open_some()
 
     def close(self) -> None:
-        """Opens all that wait: they were accepted."""
+        """Open all waiting connections, because they were accepted."""
         while self._waiting:
             self._open_some()
 
@@ -64,7 +68,7 @@ class Opening:
             self._before = Counter() if now >= self._lately_until + LATELY_SECONDS else self._lately
             self._lately, self._lately_until = Counter(), now + LATELY_SECONDS
         if connection.is_proxy:
-            return now  # it is many clients
+            return now  # a proxy stands for many clients
         self._lately[connection.address] += 1
         opened_lately = self._lately[connection.address] + self._before[connection.address]
         return now + min(opened_lately * SECONDS_OF_ONE, LONGEST_SECONDS)
@@ -73,7 +77,7 @@ class Opening:
         self._waiting.pop(connection).socket.close()
 
     def _open_some(self) -> None:
-        self._is_scheduled = False  # whatever fails, the next one goes on
+        self._is_scheduled = False  # first, so that opening continues after any failure
         try:
             for each in nsmallest(OPENED_AT_ONCE, self._waiting, key=lambda each: self._waiting[each].place):
                 self._begin(each)
@@ -85,7 +89,7 @@ class Opening:
     def _begin(self, connection: Connection) -> None:
         accepted, connection.opening = self._waiting.pop(connection).socket, None
         try:
-            asyncio.ensure_future(_open(connection, accepted, self._tls))  # noqa: RUF006  (it is kept from its first step on)
+            asyncio.ensure_future(_open(connection, accepted, self._tls))  # noqa: RUF006  (the loop refers to it from its first step on)
         except MemoryError:
             accepted.close()
             connection.gave_up()
@@ -93,8 +97,10 @@ class Opening:
 
 
 async def _is_handshake(opened: socket.socket) -> bool:
-    """Whoever speaks plain http is told so. Until the loop has the socket, it is closed here. Raises OSError when
-    the client leaves, or has said nothing for too long.
+    """Return True if the client starts a TLS handshake. Answer plain HTTP with a refusal.
+
+    The function closes the socket on any error, because the event loop does not have the socket yet. Raise OSError
+    if the client leaves, or sends nothing for too long.
     """
     try:
         async with asyncio.timeout(HEAD_SECONDS):
@@ -114,7 +120,7 @@ async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLConte
     task = asyncio.current_task()
     if (
         tls is not None and task is not None
-    ):  # else it takes one turn, and uvloop keeps what is cancelled then for ever
+    ):  # without TLS, opening takes one iteration, and uvloop would keep a cancelled task forever
         connection.opening = task.cancel
     loop = asyncio.get_running_loop()
     handshake_seconds = None if tls is None else HEAD_SECONDS

@@ -1,4 +1,4 @@
-"""Imports aiohttp's server first, without reading the system's certificates."""
+"""The names that wmsd uses of aiohttp's server, imported without reading the system's certificates."""
 
 from wmsd.base.aiohttp_without_cas import left_unread
 

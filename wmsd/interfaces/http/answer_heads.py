@@ -20,8 +20,10 @@ BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
 
 
 async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:
-    """Is called before the head of an answer is sent: by aiohttp, but not for routes that `PlainRoutes` has found.
-    One that is no `Response` is sent in pieces.
+    """Record that an answer begins, just before its head is sent. Complete the head of a streamed answer.
+
+    aiohttp calls this function, except for routes that `PlainRoutes` has found. An answer that is not a `Response`
+    is streamed.
     """
     if request.get(BEGUN) is answer:
         return
@@ -32,7 +34,7 @@ async def note_begun(installation: Installation, request: web.Request, answer: w
 
 
 def complete_head(settings: Settings, request: web.Request, answer: web.StreamResponse) -> None:
-    """Adds these headers, and gives a body the form in which the client reads it."""
+    """Add the common headers, and convert the body to the form that the client accepts."""
     answer.headers["X-Request-Id"] = request[REQUEST_ID]
     answer.headers["Server"] = "wmsd"
     answer.headers["X-Content-Type-Options"] = "nosniff"

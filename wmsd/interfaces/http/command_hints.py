@@ -1,4 +1,4 @@
-"""The commands that pages for site admins name, as they are typed on the machine of the server."""
+"""The commands that pages for site admins show, with the options that the server's machine needs."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Compresses answers for those who accept it (RFC 9110, section 12.5.3)."""
+"""Compression of answers for clients that accept gzip (RFC 9110, section 12.5.3)."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ GZIP: Final = ("gzip", "x-gzip")
 
 
 def compress(request: web.Request, answer: web.StreamResponse) -> None:
-    """Has the answer compressed when it is sent, if that is asked for and worth it."""
+    """Mark the answer for compression if the client accepts gzip and the body is long enough."""
     if "Accept-Encoding" not in request.headers or not isinstance(answer, web.Response):
         return
     body = answer.body
@@ -33,7 +33,7 @@ def compress(request: web.Request, answer: web.StreamResponse) -> None:
 
 
 def accepts_gzip(header: str) -> bool:
-    """Whether the codings in the header include gzip. One with the weight 0 is refused; `*` is every other one."""
+    """Return True if the header accepts gzip. A weight of 0 refuses a coding; `*` stands for unnamed codings."""
     weights = weights_in(header)
     named = [weights[name] for name in GZIP if name in weights]
     return max(named, default=weights.get("*", 0.0)) > 0

@@ -1,9 +1,9 @@
-"""Limits open connections, and how long each client may keep the service waiting.
+"""Limits for open connections, and for the time that each client may keep the service waiting.
 
 A client that sends nothing, half a head or half a body, or does not read its answer, occupies a file and memory.
-So each of these has a time limit, and the number of connections is limited, per address and in all. Beyond that
-limit, the connection that has kept the service waiting longest is closed, among those of the address with the
-most. An address for whose connections the service is at work gives none of them up.
+Therefore each of these has a time limit. The number of connections is limited too, per address and in all. Beyond
+the limit, wmsd picks the address with the most connections, and closes the connection that has waited longest. A
+connection whose request is being processed is never closed for others.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ HEAD_TOO_LARGE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The most connections and unread bytes, in all and of each address or company."""
+    """The limits for connections and unread bytes, in all and for each address or company."""
 
     connections: int = 4096
     connections_of_an_address: int = 512
@@ -49,11 +49,11 @@ class Bounds:
 
 
 class Stopping(Exception):
-    """The service is stopping."""
+    """The error for clients that wait while the service is stopping."""
 
 
 class Connection(asyncio.Protocol):
-    """Stands between asyncio and aiohttp's protocol, and passes everything on to it."""
+    """A protocol between asyncio and aiohttp's protocol, which passes all events on to aiohttp."""
 
     def __init__(self, connections: "Connections", make_inner: Callable[[], asyncio.Protocol]) -> None:
         self._connections = connections
@@ -90,19 +90,19 @@ class Connection(asyncio.Protocol):
     # --- called by asyncio ---------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        opened = cast(asyncio.Transport, transport)  # uvloop's do not inherit from asyncio.Transport
+        opened = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from asyncio.Transport
         if self.is_cut:
             opened.abort()
             return
         self._transport = opened
         _limit_kernel_buffer(opened)
         self.opening = None
-        self._inner = self._make_inner()  # many are cut before
+        self._inner = self._make_inner()  # created late, because many connections are cut before
         self._inner.connection_made(opened)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is None:
-            return  # it was cut before it was made
+            return  # the connection was cut before it was opened
         self._connections.remove(self)
         self._inner.connection_lost(exc)
         self._transport = None
@@ -117,14 +117,15 @@ class Connection(asyncio.Protocol):
             self._inner.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """A client may close its side after its request, and wait for the answer (RFC 9293, section 3.6). One that
-        has left looks the same, so it is treated as one that waits: its connection still counts. aiohttp alone
-        would drop the request.
+        """Return True if the connection stays open for its answer, although the client sends nothing more.
+
+        A client may close its side, and wait for the answer (RFC 9293, section 3.6). A client that has left looks
+        the same, so its connection still counts. aiohttp alone would drop the request.
         """
         is_at_work = self.waiting_since is None and self.may_finish
         has_asked = is_at_work or (self.head_since is not None and not self._is_silent)
         is_tls = self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
-        self.is_finished = has_asked and not is_tls  # asyncio closes both sides of TLS at once
+        self.is_finished = has_asked and not is_tls  # asyncio always closes both sides of TLS
         return self.is_finished or self._inner.eof_received()
 
     def pause_writing(self) -> None:
@@ -138,28 +139,29 @@ class Connection(asyncio.Protocol):
         self._inner.resume_writing()
 
     def count(self, peer: tuple[str, int] | None) -> None:
-        """Counts it from the moment it is accepted."""
+        """Count the connection from the moment it is accepted."""
         host = peer[0] if peer else ""
         self.address, self.is_proxy = counted_as(host), is_in(host, self._connections.proxies)
         self.waiting_since = self.head_since = self._connections.time()
         self._connections.add(self)
 
     def gave_up(self) -> None:
-        """Removes it when it could not be opened."""
+        """Remove a connection that could not be opened."""
         self.opening = None
         self._connections.remove(self)
 
     # --- called by the server ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Notes that a request is being processed."""
+        """Record that a request is being processed."""
         self._requests += 1
         self.waiting_since = self.head_since = None
         self._connections.is_at_work_for(self)
 
     def end(self, company: int | None = None, request_is_whole: bool = False) -> None:
-        """Notes that it waits for its client, after an answer of this company. `request_is_whole`: what comes next
-        is a head.
+        """Record that the connection waits for its client, after an answer of this company.
+
+        `request_is_whole` means that a new head comes next.
         """
         self.waiting_since, self.company = self._connections.time(), company
         if request_is_whole:
@@ -167,14 +169,15 @@ class Connection(asyncio.Protocol):
         self._connections.waits_for(self)
 
     def ask_for_body(self) -> None:
-        """Asks a client that waits for that."""
+        """Send "100 Continue" if the client waits for it before it sends the body."""
         if self.awaits_continue and self._transport is not None:
             self._transport.write(CONTINUE)
         self.awaits_continue = False
 
     def ends_with(self, request: web.Request) -> bool:
-        """Whether nothing can come after this request, which is answered now: its client has closed its side, or
-        has not been asked for the body, and may leave it out.
+        """Return True if no request can follow this request, which is being answered now.
+
+        Either the client has closed its side, or it has not been asked for the body and may leave the body out.
         """
         awaits, self.awaits_continue = self.awaits_continue, False
         return self.is_finished or (awaits and not request.content.is_eof())
@@ -183,7 +186,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def unread(self) -> int:
-        """The bytes that its client has not read yet."""
+        """The number of bytes that the client has not read yet."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     @property
@@ -195,7 +198,7 @@ class Connection(asyncio.Protocol):
             return now > self.read_until
         if self.waiting_since is None:
             return False
-        if self.is_finished and not self.unread:  # what it has sent is no whole request
+        if self.is_finished and not self.unread:  # the client has sent only a part of a request
             return now > self.waiting_since + LOOK_SECONDS
         if self.head_since is not None and now > self.head_since + HEAD_SECONDS:
             return True
@@ -209,7 +212,7 @@ class Connection(asyncio.Protocol):
 
     def cut(self) -> None:
         self.is_cut = True
-        # It refers to this connection: only a collection would free both.
+        # `opening` refers to this connection; only a garbage collection would free both.
         opening, self.opening = self.opening, None
         if opening is not None:
             opening()
@@ -243,11 +246,11 @@ class Connections:
         return self._number
 
     def protocol(self, make_inner: Callable[[], asyncio.Protocol]) -> Connection:
-        """The protocol for a client that was just accepted."""
+        """Return the protocol for a client that was just accepted."""
         return Connection(self, make_inner)
 
     def stop(self) -> None:
-        """Stops waiting for clients: bodies that are still arriving are refused."""
+        """Stop waiting for clients: requests whose bodies are still arriving are refused."""
         self.is_stopping = True
         for each in self._all():
             if each.body is not None and not each.body.expired():
@@ -276,7 +279,7 @@ class Connections:
             self._of_address.pop(connection.address, None)
 
     def waits_for(self, connection: Connection) -> None:
-        if connection in self._of_address.get(connection.address, {}):  # and not cut meanwhile
+        if connection in self._of_address.get(connection.address, {}):  # not cut meanwhile
             waiting = self._waiting.setdefault(connection.address, {})
             waiting.pop(connection, None)
             waiting[connection] = None
@@ -288,7 +291,7 @@ class Connections:
             self._waiting.pop(connection.address, None)
 
     def is_unread(self, connection: Connection) -> None:
-        """Notes a slow reader. If too much is unread, closes those that have been slow the longest."""
+        """Record a slow reader. If too many bytes are unread, close the connections that are slow the longest."""
         self._unread[connection] = None
         company = connection.company
         if company is not None:
@@ -303,13 +306,11 @@ class Connections:
         return {each: None for beside in self._of_address.values() for each in beside}
 
     def _burden(self, address: str) -> tuple[int, float]:
-        """Which of the addresses that keep the service waiting gives way: the one with the most connections. Of
-        equals, the one that has kept it waiting longest.
-        """
+        """Return the burden of an address: its number of connections, then how long its oldest one waits."""
         return len(self._of_address[address]), -(next(iter(self._waiting[address])).waiting_since or 0.0)
 
     def _cut_one(self, address: str) -> None:
-        """Closes the one of an address that has kept the service waiting longest. It may be the newest."""
+        """Close the longest waiting connection of an address, which may be its newest connection."""
         self._cut(next(iter(self._waiting[address])))
 
     def _cut_unread(self, connections: list[Connection], most: int) -> None:
@@ -327,7 +328,7 @@ class Connections:
         connection.cut()
 
     def _look(self) -> None:
-        self._next_look = self._loop.call_later(LOOK_SECONDS, self._look)  # first: it must go on after any failure
+        self._next_look = self._loop.call_later(LOOK_SECONDS, self._look)  # first, to survive any failure
         now = self.time()
         for each in [each for each in self._all() if each.is_overdue(now)]:
             self._cut(each)
@@ -346,16 +347,17 @@ class Connections:
 
 
 def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
-    """Limits what the kernel holds for a client that does not read: by default, some megabytes."""
+    """Limit what the kernel buffers for a client that does not read. The default would be some megabytes."""
     opened = transport.get_extra_info("socket")
     if opened is not None:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
 
 
 def reset_when_closed(request: web.Request, is_on: bool) -> None:
-    """Has the connection reset, and not just closed, however it ends from here on: by a failure, a stop of the
-    service, or a kill. Where an answer has neither a length nor chunks, as by HTTP/1.0, which many proxies speak,
-    a client takes the close for the end of the answer (RFC 9112, section 8).
+    """Reset the connection when it ends, instead of closing it, whatever ends it: an error, a stop or a kill.
+
+    An answer may have neither a length nor chunks, as in HTTP/1.0, which many proxies speak. Then a client would
+    take a close for the end of the answer (RFC 9112, section 8).
     """
     opened = None if request.transport is None else request.transport.get_extra_info("socket")
     if opened is not None:
@@ -363,7 +365,7 @@ def reset_when_closed(request: web.Request, is_on: bool) -> None:
 
 
 def of(request: web.BaseRequest) -> Connection | None:
-    """The connection of a request. None under a server that does not use `Connection`, as in tests."""
+    """Return the connection of a request, or None under a server that does not use `Connection`, as in tests."""
     transport = request.transport
     protocol = None if transport is None else transport.get_protocol()
     return protocol if isinstance(protocol, Connection) else None
@@ -371,10 +373,10 @@ def of(request: web.BaseRequest) -> Connection | None:
 
 @contextlib.asynccontextmanager
 async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
-    """Marks the connection as waiting for its client, so that it may be closed for others.
+    """Mark the connection as waiting for its client, so that it may be closed for others.
 
-    Asks for the body where the client waits for that. Raises TimeoutError at `until`, on the loop's clock, and
-    Stopping when the service stops.
+    If the client waits for "100 Continue", that is sent. Raise TimeoutError at `until`, on the loop's clock, or
+    Stopping.
     """
     connection = of(request)
     if connection is None:

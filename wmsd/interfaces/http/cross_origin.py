@@ -1,6 +1,7 @@
-"""Lets pages of other origins call the API (the Fetch standard's CORS protocol), where the installation allows it.
+"""CORS: lets pages of other origins call the API, if the installation allows their origins (Fetch standard).
 
-They authenticate by a token. Credentials that a browser adds by itself, such as cookies, are never admitted.
+Such pages authenticate with a token. Credentials that a browser adds automatically, such as cookies, are never
+accepted.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ REMEMBERED_SECONDS: Final = 600
 
 
 def allow(origins: Sequence[str], request: web.Request, answer: web.StreamResponse) -> None:
-    """Says in the answer that the page may read it."""
+    """Add the headers that allow the page to read the answer."""
     answer.headers["Vary"] = f"{answer.headers['Vary']}, Origin" if "Vary" in answer.headers else "Origin"
     if (allowed := _allowed(origins, request)) is not None:
         answer.headers["Access-Control-Allow-Origin"] = allowed
@@ -26,7 +27,7 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
 
 
 def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
-    """Answers OPTIONS: what can be done at this address, and by a page of this origin."""
+    """Answer OPTIONS: the methods of this address, and what a page of this origin may send."""
     answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
     if _is_preflight(origins, request):
         answer.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
@@ -38,20 +39,21 @@ def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]
 async def answer_preflight(
     origins: Sequence[str], methods: Sequence[str], otherwise: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """Answers a preflight, and `otherwise` all else, which it counts. A page sends a preflight before each of its
-    requests, and those are counted.
+    """Answer a preflight; pass every other request to `otherwise`, which counts it.
+
+    Preflights are not counted, because a page sends one before each of its requests, and those are counted.
     """
     return options(origins, request, methods) if _is_preflight(origins, request) else await otherwise(request)
 
 
 def _is_preflight(origins: Sequence[str], request: web.Request) -> bool:
-    """Whether a browser asks what a page of an allowed origin may send."""
+    """Return True if a browser asks what a page of an allowed origin may send."""
     asks = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
     return asks and _allowed(origins, request) is not None
 
 
 def _allowed(origins: Sequence[str], request: web.Request) -> str | None:
-    """The origin of the page, as it is allowed; None for others and for what is no page."""
+    """Return the page's origin in the form that the answer allows, or None if the origin is not allowed."""
     origin = request.headers.get("Origin")
     if origin is None:
         return None

@@ -1,4 +1,4 @@
-"""The page of a failure that needs nothing but this file: no template, catalogue, stylesheet or database."""
+"""The page for failures. The page needs only this file: no template, catalogue, stylesheet or database."""
 
 from collections.abc import Callable
 from html import escape
@@ -18,7 +18,7 @@ POLICY: Final = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 
 def reads_pages(request: web.BaseRequest) -> bool:
-    """Whether a person reads the answer, in a browser: not a program, and not a browser that loads a file."""
+    """Return True if a person reads the answer in a browser, unlike a program or a browser that loads a file."""
     return "text/html" in weights_in(request.headers.get("Accept", ""))
 
 
@@ -29,7 +29,7 @@ def made(
     told: Callable[[str], str] = lambda text: text,
     heading: str = HEADING,
 ) -> web.Response:
-    """The page. `told` translates its sentences."""
+    """Return the page. `told` translates its sentences."""
     message, next_ = ("", NEXT) if problem.status == 500 else (problem.message, REQUEST)
     heading, message, next_ = (escape(told(each)) for each in (heading, message, next_))
     text = f"""<!doctype html>

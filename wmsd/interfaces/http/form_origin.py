@@ -1,4 +1,4 @@
-"""Whether a form was sent from a page of this service. What a wrong proxy does is told, with what to set."""
+"""The check that a form was sent from a page of this service. Wrong proxy settings are logged, with the remedy."""
 
 import logging
 import time
@@ -24,15 +24,20 @@ _lines = TokenBucket(1.0, 20, time.monotonic())
 
 class FormOfAnotherOrigin(Problem):
     def __init__(self, own: str = "", sent: str = "") -> None:
-        """`own`: the only origin that forms are accepted from, where it is set. `sent`: that of the browser, where
-        its page may well be of this service.
+        """Create the error.
+
+        `own` is the only origin that forms are accepted from, if a setting fixes the origin. `sent` is the
+        browser's origin, if the form may well come from a page of this service.
         """
         super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
         self.own, self.sent = own, sent
 
 
 def check_form_origin(request: web.Request, own: str, is_fixed: bool) -> None:
-    """Raises Problem (403) unless a page of the origin `own` has sent the form. `is_fixed`: a setting says it."""
+    """Raise Problem (403) unless a page of the origin `own` has sent the form.
+
+    `is_fixed` means that a setting fixes the origin.
+    """
     sent, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
     if site is None:
         is_own = sent == own != ""
@@ -64,7 +69,7 @@ def _tell_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
 
 @lru_cache(maxsize=64)
 def _tell_difference(sent: str, own: str) -> None:
-    """Once for each, as long as it is remembered."""
+    """Log the difference once per pair, as long as the cache remembers the pair."""
     if _lines.take(time.monotonic()):
         LOG.warning(
             "forms come from %s, and wmsd takes %s for its address. If people open the first, set it as "

@@ -1,4 +1,4 @@
-"""Listens on the service's address. Limits connections, so that open files remain for everything else."""
+"""The listener on the service's address. Connections are limited, so that files remain for everything else."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ SHARE_OF_COMPANIES: Final = 0.4
 
 
 def raise_file_limit() -> int:
-    """Raises the soft limit of open files to the hard one. Returns the limit in force."""
+    """Raise the soft limit of open files to the hard limit. Return the limit in force."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         try:
@@ -54,7 +54,7 @@ def raise_file_limit() -> int:
 
 
 def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
-    """The bounds, with no more connections than their share of the open files."""
+    """Return the bounds, with no more connections than their share of the open files."""
     share = max(16, int((files - FILES_BESIDE) * SHARE_OF_CONNECTIONS))
     most = min(bounds.connections, share)
     if most < bounds.connections:
@@ -63,7 +63,7 @@ def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
 
 
 def for_companies(files: int) -> int:
-    """The share of the open files for companies' files."""
+    """Return the share of the open files for companies' files."""
     return int((files - FILES_BESIDE) * SHARE_OF_COMPANIES)
 
 
@@ -78,7 +78,7 @@ async def open_listener(
     proxies: Sequence[Network] = (),
     grace_seconds: float = GRACE_SECONDS,
 ) -> AsyncIterator[tuple[str, int]]:
-    """Serves the application. Yields host and port. Raises OSError or UnicodeError when it cannot listen there."""
+    """Serve the application, and yield the host and port. Raise OSError or UnicodeError if listening fails."""
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=grace_seconds)
     await runner.setup()
     connections = Connections(bounds, proxies)
@@ -107,11 +107,10 @@ async def open_listener(
 
 
 class Accepting(AbstractContextManager[None]):
-    """Accepts the connections of one listener, and closes the listener at the end.
+    """A listener that accepts connections, and is closed at the end.
 
-    The loop's own server stops for good when memory runs out while it accepts, although the loop goes on. And it
-    reports a TLS connection only after the handshake, so that it does not count the many whose handshake is under
-    way.
+    asyncio's own server stops accepting for good if memory runs out, although the loop keeps running. And it
+    reports a TLS connection only after the handshake, so that unfinished handshakes would not be counted.
     """
 
     def __init__(self, listener: socket.socket, protocol: NewConnection, tls: ssl.SSLContext | None) -> None:
@@ -135,8 +134,9 @@ class Accepting(AbstractContextManager[None]):
         self._again = None
 
     def _accept(self) -> None:
-        """Accepts many at a time: those that the loop leaves to the system are dropped when they are too many, and
-        their clients try again after a second only.
+        """Accept many connections in one call.
+
+        If too many wait in the system's queue, the system drops some, and their clients retry only after a second.
         """
         try:
             try:

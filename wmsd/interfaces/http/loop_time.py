@@ -1,4 +1,4 @@
-"""How long a request keeps the event loop from others: the time of its steps, without what it waits for."""
+"""The time that a request blocks the event loop: the time of its steps, without the time that it waits."""
 
 from collections.abc import Awaitable, Generator
 from time import perf_counter
@@ -8,7 +8,7 @@ Result = TypeVar("Result")
 
 
 class LoopTime(Generic[Result]):
-    """Awaits work, and adds up the seconds of its steps."""
+    """A wrapper that awaits work, and adds up the seconds of its steps."""
 
     __slots__ = ("_work", "seconds")
 
@@ -28,7 +28,7 @@ class LoopTime(Generic[Result]):
                 return result
             finally:
                 self.seconds += perf_counter() - began
-                thrown = None  # also on the way out: it holds this frame, which only a collection would find
+                thrown = None  # always: the exception refers to this frame, and only a collection frees both
             try:
                 yield waited
             except BaseException as error:

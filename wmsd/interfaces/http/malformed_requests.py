@@ -1,4 +1,4 @@
-"""Answers what is no HTTP: a head that is too long or broken never becomes a request, and meets no route."""
+"""Answers to malformed HTTP: a head that is too long or broken never becomes a request, and reaches no route."""
 
 import re
 from collections.abc import Callable
@@ -38,7 +38,7 @@ SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class RequestHandler(web.RequestHandler):
-    """aiohttp's handler of a connection. The answers that it makes by itself have the form of all others."""
+    """aiohttp's handler of a connection, whose answers to malformed requests have the usual form."""
 
     __slots__ = ("_app", "_installation", "_log")
 
@@ -60,7 +60,7 @@ class RequestHandler(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Raises ConnectionError when an answer has begun already."""
+        """Return the answer to a malformed or failed request. Raise ConnectionError if an answer has begun."""
         super().handle_error(request, status, exc, message)
         problem = self._problem(request, status, exc, message or "")
         answer = _told(
@@ -73,11 +73,14 @@ class RequestHandler(web.RequestHandler):
         )
         answer.force_close()
         if exc is not None:
-            exc.__traceback__ = None  # it holds the frame that holds the error, until a collection
+            exc.__traceback__ = None  # it refers to a frame that refers to the error
         return answer
 
     def _page_of_large_head(self, request: web.BaseRequest) -> Callable[[str], web.Response] | None:
-        """Makes the page from the id of the request, where a browser is to have one. The parser keeps nothing."""
+        """Return a function that creates a browser's page from the request id, or None for other clients.
+
+        The head is read from the connection, because the parser keeps nothing of it.
+        """
         connection = connections.of(request)
         if self._app is None or connection is None or not connection.head.reads_pages:
             return None
@@ -92,15 +95,16 @@ class RequestHandler(web.RequestHandler):
             return Problem("SERVER_ERROR", MISTAKE)
         if PARSER_FAILED.match(message):
             self._log.shortages.failed("requests are broken off", MemoryError("the parser found no memory"))
-            return broken_off(may_have_written=False)  # nothing has seen the request yet
+            return broken_off(may_have_written=False)  # no handler has seen the request
         if TOO_LARGE.match(message):
             return Problem("VALIDATION_FAILED", HEAD_TOO_LARGE, status=TOO_LARGE_STATUS)
         return Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason_of(message)}.", status=status)
 
 
 def answering_all(installation: Installation, log: RequestLog, plain: PlainRoutes, handle: Answering) -> Answering:
-    """Has the plain routes answer what they know, and `handle` the rest. Refuses what has no path too, such as
-    `OPTIONS *` and CONNECT: it meets no route, not even the last.
+    """Return a handler that lets the plain routes answer first, and then `handle`.
+
+    Requests without a path, such as `OPTIONS *` and CONNECT, match no route. The handler refuses such requests.
     """
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
@@ -126,7 +130,10 @@ def _told(
     reason: str,
     page: Callable[[str], web.Response] | None = None,
 ) -> web.Response:
-    """`page` makes the answer of a browser, from the id of the request."""
+    """Return the answer to a malformed request, and log the request.
+
+    `page` creates the answer for a browser from the request id. If `page` is None, the answer is JSON.
+    """
     request_id = request[REQUEST_ID] = installation.ids.unique()
     if page is None:
         answer = web.Response(status=told.status, body=told.body, headers=told.headers)

@@ -1,5 +1,6 @@
-"""`/metrics`, for Prometheus: at an address of its own (metrics.listen), or at the service's with a token
-(metrics.token_file). Without either there is nothing at that address.
+"""`/metrics`, for Prometheus: at a separate address (metrics.listen), or at the service's address with a token.
+
+The token is in metrics.token_file. Without either setting, the address does not exist.
 """
 
 import asyncio
@@ -75,7 +76,7 @@ def _is(sent: str | None, token: str) -> bool:
 
 
 def add_to(app: web.Application, installation: Installation, figures: LiveFigures) -> None:
-    """At the service's address, where a token is set and no address of its own."""
+    """Add `/metrics` to the service's address, if a token file is set, but no separate address."""
     settings = installation.settings.metrics
     if settings.token_file and not settings.listen:
         add_open(app, "GET", PATH, Scraping(settings, figures).answer)
@@ -83,7 +84,10 @@ def add_to(app: web.Application, installation: Installation, figures: LiveFigure
 
 @asynccontextmanager
 async def listening_for_scrapes(settings: Metrics, figures: LiveFigures) -> AsyncIterator[str | None]:
-    """At an address of its own, if there is to be one: yields it. Raises OSError and UnicodeError."""
+    """Serve `/metrics` at its separate address, and yield the URL, or None if no such address is set.
+
+    Raise OSError or UnicodeError if the address cannot be used.
+    """
     if not settings.listen:
         yield None
         return

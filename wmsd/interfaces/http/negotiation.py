@@ -1,9 +1,10 @@
-"""Reads what a client accepts (RFC 9110, section 12.4.2)."""
+"""The weights in a client's Accept headers (RFC 9110, section 12.4.2)."""
 
 
 def weights_in(header: str) -> dict[str, float]:
-    """The weights of the codings or media types in a header, in small letters: 1 where it gives none, 0 where what
-    it gives is no number.
+    """Return the weights of the codings or media types in a header, by name in lower case.
+
+    A missing weight counts as 1, and an invalid weight as 0.
     """
     weights: dict[str, float] = {}
     for part in header.split(","):

@@ -1,4 +1,4 @@
-"""Answers that are sent in pieces. Each is read when the one before it is with the client."""
+"""Answers that are sent in pieces. Each piece is read after the client has received the previous piece."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,9 +19,9 @@ Begin = Callable[[web.StreamResponse], Awaitable[None]]
 async def answer_in_pieces(
     request: web.Request, reply: Reply, call: Call, work: WorkAdmission, begin: Begin
 ) -> web.StreamResponse:
-    """The answer of an operation whose body is read in pieces. It takes turns with downloads. Raises Problem.
+    """Send an operation's answer whose body is read in pieces. Raise Problem if the download cannot start.
 
-    `begin` is called before the head is sent.
+    The answer waits for a download slot. `begin` is called before the head is sent.
     """
     caller, company = call.caller, call.tenant
     assert reply.pieces is not None and caller is not None
@@ -39,14 +39,16 @@ async def send_pieces(
     pieces: AsyncIterator[Piece],
     begin: Begin | None = None,
 ) -> web.StreamResponse:
-    """Sends the pieces, and pays for each. Raises what reading them raises, and ConnectionResetError for a client
-    that takes nothing: the answer is broken off then.
+    """Send the pieces, and charge the cost of each to `turn`.
+
+    Raise what reading the pieces raises, and ConnectionResetError if the client receives nothing for too long.
+    After an error, the answer stays incomplete.
     """
     first = await anext(pieces)
     if begin is not None:
         await begin(response)
     await response.prepare(request)
-    if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
+    if request.method == "HEAD":  # aiohttp would send the body as the beginning of the next answer
         return response
     await _send(response, first, turn)
     async for piece in pieces:

@@ -1,7 +1,7 @@
-"""What is told to who speaks plain http to the port of https: the first byte tells a handshake from a request.
+"""Answers to plain HTTP on the HTTPS port. The first byte tells a TLS handshake from a request.
 
-A browser that asks for a page is led to https. Everything else is refused, requests of the API too: what a program
-has sent in clear, such as its token, must not look as if it had worked.
+Browsers that ask for a page are redirected to HTTPS. Everything else is refused, including requests of the API: a
+program that has sent its token unencrypted must not get an answer that looks like success.
 """
 
 import asyncio
@@ -27,7 +27,10 @@ ANSWER: Final = (
 
 
 async def speaks_tls(opened: socket.socket) -> bool:
-    """Waits for the first byte, and leaves it there. False also for a client that leaves without one."""
+    """Wait for the first byte without consuming it. Return True if the byte starts a TLS handshake.
+
+    Return False for a client that leaves without sending anything.
+    """
     loop = asyncio.get_running_loop()
     has_come = asyncio.Event()
     loop.add_reader(opened, has_come.set)
@@ -39,7 +42,7 @@ async def speaks_tls(opened: socket.socket) -> bool:
 
 
 async def refuse_plain_http(opened: socket.socket) -> None:
-    """Answers what has come so far, and closes the socket. Raises OSError when the client has left."""
+    """Answer the data that has arrived so far, and close the socket. Raise OSError if the client has left."""
     loop = asyncio.get_running_loop()
     try:
         if head := await loop.sock_recv(opened, MOST_READ):
@@ -54,7 +57,7 @@ async def refuse_plain_http(opened: socket.socket) -> None:
 
 
 def answer(head: bytes) -> bytes:
-    """What a request is told that begins so."""
+    """Return the answer to a plain HTTP request with this head."""
     page, host = PAGE.match(head), HOST.search(head)
     if page is None or host is None:
         return _written(b"400 Bad Request", b"")

@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457), for those who ask for them."""
+"""Errors as problem details (RFC 9457), for clients that accept them."""
 
 import json
 from typing import Final
@@ -13,7 +13,7 @@ PAGE: Final = "/docs/errors"
 
 
 def translate(request: web.Request, answer: web.StreamResponse) -> None:
-    """Gives an error the form of problem details, if the client accepts it."""
+    """Convert an error to problem details, if the client accepts them."""
     if answer.status < 400 or weights_in(request.headers.get("Accept", "")).get(MEDIA_TYPE, 0.0) == 0:
         return
     if not isinstance(answer, web.Response) or answer.content_type != "application/json":
@@ -34,7 +34,7 @@ def translate(request: web.Request, answer: web.StreamResponse) -> None:
 
 
 def type_of(code: str) -> str:
-    """The address of the code's paragraph in the guide."""
+    """Return the address of the code's paragraph in the guide."""
     return f"{PAGE}#{code.lower()}"
 
 

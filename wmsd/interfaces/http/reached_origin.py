@@ -1,8 +1,9 @@
-"""The origin at which people and programs reach the service: `server.public_url`, or else what Host says, and what
-trusted proxies say of the scheme, host and port by which they were reached.
+"""The origin at which clients reach the service.
 
-Each proxy replaces a header, or adds to its end what it has seen. So as many values are believed, from the end, as
-the request has passed trusted proxies: that of the outermost one is the browser's.
+The origin is `server.public_url`, or else the Host header, corrected by what trusted proxies say about the scheme,
+host and port. Each proxy replaces a header, or appends what it has seen. Therefore wmsd believes as many values,
+from the end, as the request has passed trusted proxies: the value of the outermost proxy describes the browser's
+request.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ FORWARDED: Final = ("X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port")
 
 
 class Front(NamedTuple):
-    """What stands between the service and whoever reaches it."""
+    """The proxies in front of the service, and its public address."""
 
     proxies: Sequence[Network]
     """Those that are believed."""
@@ -26,8 +27,9 @@ class Front(NamedTuple):
 
 
 def origin(request: web.BaseRequest, front: Front, passed: int) -> str:
-    """The scheme and the host that the caller has reached, through so many trusted proxies. "" when nobody names
-    a host, or when a trusted proxy says what cannot be read: it would be wrong to take http then.
+    """Return the scheme and host that the client has reached, through `passed` trusted proxies.
+
+    Return "" if no host is known, or if a trusted proxy sends an invalid value: assuming http would be wrong then.
     """
     if front.public_url:
         return front.public_url
@@ -38,18 +40,21 @@ def origin(request: web.BaseRequest, front: Front, passed: int) -> str:
 
 
 def _forwarded(request: web.BaseRequest, passed: int, scheme: str, host: str) -> tuple[str, str]:
-    """Scheme and host as the outermost of the `passed` trusted proxies says."""
+    """Return the scheme and host that the outermost of the `passed` trusted proxies reports."""
     said_scheme, said_host, port = (_said(request, name, passed) for name in FORWARDED)
     scheme, host = said_scheme.lower() or scheme, said_host or host
     named = HOST.fullmatch(host)
     other = PORTS["http" if scheme == "https" else "https"]
-    if port and port != str(other) and named is not None and named[2] is None:  # of a proxy behind one with TLS
+    if port and port != str(other) and named is not None and named[2] is None:  # of a proxy behind a TLS proxy
         host = f"{host}:{port}"
     return scheme, host
 
 
 def _said(request: web.BaseRequest, name: str, passed: int) -> str:
-    """What the outermost trusted proxy says; where fewer say something, the first of them. Empty: nobody does."""
+    """Return the value of the outermost trusted proxy, or "" if no proxy sends the header.
+
+    If fewer proxies send a value than the request has passed, the first value counts.
+    """
     if name not in request.headers:
         return ""
     said = [each.strip() for each in ",".join(requests.every(request, name)).split(",")]

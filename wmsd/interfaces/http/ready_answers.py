@@ -1,4 +1,4 @@
-"""Answers whose bytes are there: their head and body are sent together."""
+"""Answers whose body is complete: head and body are sent together."""
 
 from typing import Final
 
@@ -9,8 +9,9 @@ UNCHANGED: Final = 304
 
 
 class Answer(web.Response):
-    """Sends itself, without what aiohttp does for answers that have cookies, are compressed or end a connection.
-    Those, and others that are rare, are left to aiohttp.
+    """An answer that sends itself, without aiohttp's work for cookies, compression and closing connections.
+
+    Answers that need any of these are sent by aiohttp.
     """
 
     is_sent = False

@@ -1,8 +1,8 @@
-"""The head of a request while it arrives: bounds it, and keeps its beginning, by which one that is too large is
-answered.
+"""The head of a request while it arrives: its size limit, and its beginning.
 
-aiohttp bounds each header and how many there are, which allows a megabyte in all, and an address may have hundreds
-of connections. So the whole head has a bound of its own.
+The beginning decides how a head that is too large is answered. aiohttp limits the size and the number of headers,
+which allows a megabyte in all, and an address may have hundreds of connections. Therefore the whole head has a
+separate limit.
 """
 
 import re
@@ -31,11 +31,11 @@ class RequestHead:
         """The last bytes that came; None when the head is whole."""
 
     def is_too_large_with(self, data: bytes) -> bool:
-        """Whether the head is, after this arrived. What follows its end is not counted."""
+        """Return True if the head is too large after `data` has arrived. Bytes after the head do not count."""
         if self._end is None:
             return False
         if not self._length:
-            data = data.lstrip(b"\r\n")  # as parsers skip it
+            data = data.lstrip(b"\r\n")  # as parsers do
             self.beginning = data[:BEGINNING]
         end = data.find(END_OF_HEAD)
         self._length += len(data) if end < 0 else end
@@ -47,11 +47,11 @@ class RequestHead:
 
     @property
     def reads_pages(self) -> bool:
-        """Whether it is of a person's browser, on its way to a page."""
+        """True if a person's browser has sent the head to get a page."""
         return READS_PAGES.search(self.beginning) is not None and not OF_THE_API.match(self.beginning)
 
     @property
     def languages(self) -> str:
-        """What it says in Accept-Language."""
+        """The value of the Accept-Language header, or ""."""
         found = LANGUAGES.search(self.beginning)
         return found[1].decode("latin-1").strip() if found else ""

@@ -1,6 +1,7 @@
-"""Hands answered requests to the history: those of the API that name a company which their token may use.
+"""The transfer of answered requests to the request history.
 
-What a stranger sends belongs to no company, whichever it names.
+The history has requests of the API that name a company which their token may use. Requests without a valid token
+belong to no company, whichever company they name.
 """
 
 import logging
@@ -32,7 +33,7 @@ class Answered(NamedTuple):
 
 
 def keep(installation: Installation, request: web.Request, answer: web.StreamResponse, seconds: float) -> None:
-    """One that cannot be kept costs nobody the answer."""
+    """Add a request to the history. A failure is logged, and the request is answered all the same."""
     call = request.get(CALL)
     if call is None:
         return
@@ -44,7 +45,7 @@ def keep(installation: Installation, request: web.Request, answer: web.StreamRes
 
 
 def keep_call(installation: Installation, call: Call, asked: Asked, answered: Answered, seconds: float) -> None:
-    """As `keep`, for a call that came in another way, such as one that somebody has tried at the pages."""
+    """Add a call to the history that is not an HTTP request itself, such as a try-out at the pages."""
     if call.known is None or call.session is not None or not installation.history.is_on:
         return
     if not installation.history.wants(call.known[1].id, asked.method, answered.status):
@@ -69,7 +70,7 @@ def _taken(
         seconds,
         asked.method,
         asked.path,
-        [  # cut off, because what waits is held in memory
+        [  # shortened, because waiting entries stay in memory
             value if value is None or len(value) <= LONGEST_HEADER else value[:LONGEST_HEADER]
             for value in (*map(asked.headers.get, ASKED_FOR), *sent)
         ],

@@ -1,4 +1,4 @@
-"""Logs a line for each request with its sender, and only some lines in a flood of refused requests."""
+"""The log of requests: a line for each request with its sender, but only some lines for a flood of refusals."""
 
 import asyncio
 import logging
@@ -37,14 +37,14 @@ class RequestLog:
         self.shortages = RepeatedFailures(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
     def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
-        """Logs a request that was answered. A line that fails costs nobody the answer."""
+        """Log an answered request. If logging fails, the request is answered all the same."""
         try:
             self._write(request, status, seconds, reason)
         except Exception as error:
             self._failures.failed("requests are answered, but not logged", error)
 
     def write_call(self, call: Call, path: str, status: int, seconds: float) -> None:
-        """Logs a call that another request has made, such as one that is tried at the pages."""
+        """Log a call that was made by another request, such as a try-out at the pages."""
         try:
             if self._admits(call, status):
                 extra = {"request_id": call.request_id, "status": status, **_sender(call)}
@@ -56,7 +56,7 @@ class RequestLog:
             self._failures.failed("requests are answered, but not logged", error)
 
     def _admits(self, call: Call | None, status: int) -> bool:
-        """Whether there is to be a line about it."""
+        """Return True if the call must be logged."""
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
             return False
         if self._sampling.admits(status, call is not None and call.caller is not None):
@@ -86,13 +86,13 @@ class RequestLog:
             LOG.warning(sentence)
 
     async def close(self, _: web.Application) -> None:
-        """Logs the number of requests left out so far."""
+        """Log the number of requests that were left out since the last such line."""
         if self._telling is not None:
             self._telling.cancel()
         self._tell()
 
     def for_aiohttp(self) -> dict[str, Any]:
-        """Arguments for aiohttp's server, so that the requests that it answers by itself are logged here too."""
+        """Return the arguments that make aiohttp's server log its own answers here too."""
         return {
             "access_log": self,
             "access_log_class": _OwnAnswers,
@@ -101,7 +101,7 @@ class RequestLog:
 
 
 def _sender(call: Call) -> dict[str, Any]:
-    """Who asks, from where, and for which company."""
+    """Return the client address, company and user of a call, as fields of a log line."""
     found: dict[str, Any] = {"address": call.address}
     if call.tenant is not None:
         found["company_id"] = str(call.tenant.id)
@@ -120,15 +120,15 @@ class _OwnAnswers(AbstractAccessLogger):
 
 
 def reason_of(sentence: str) -> str:
-    """Why a request is no HTTP, in parentheses, from aiohttp's sentence; empty when it says nothing of use."""
+    """Return the reason from aiohttp's sentence about a malformed request, in parentheses, or ""."""
     found = REASON.match(sentence)
     return f" ({found[0]})" if found else ""
 
 
 class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
-    """Logs errors before our handlers: only some tracebacks, and none for requests that are no HTTP.
+    """A filter for aiohttp's error log: only some tracebacks, and no errors about malformed requests.
 
-    Those are not our mistake, and each is logged as a request.
+    Malformed requests are not errors of wmsd, and each is logged as a request.
     """
 
     def __init__(self, clock: Clock, shortages: RepeatedFailures) -> None:

@@ -1,9 +1,10 @@
-"""Lets requests begin in order when the event loop has more to do than it manages.
+"""The order in which requests start when the event loop is overloaded.
 
-All that has begun is worked at in every turn of the loop, so the more has begun, the longer each turn takes, and a
-request passes several. While turns are short, a request begins at once. In a long one it waits, and in those that
-follow as many begin as keep them short. Who has waited longest is next, but each waits longer by what its company
-has cost lately: one that asks for little does not wait for those that ask for much, nor for who names no company.
+Every started request takes part in each iteration of the loop. The more have started, the longer each iteration
+takes, and a request needs several. While iterations are short, requests start immediately. In a long iteration
+they wait, and each following iteration starts only as many as keep it short. The request that has waited longest
+starts first. But a request waits longer if its company has caused much load lately. So light users do not wait for
+heavy users, nor for requests without a company.
 """
 
 import asyncio
@@ -31,13 +32,13 @@ class Turns:
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def is_long(self, now: float) -> bool:
-        """Whether what begins now must wait for a turn. `now`: by `perf_counter`."""
+        """Return True if a request that starts now must wait for a slot. `now` is a value of `perf_counter`."""
         if not self._is_begun:
             self._begin(now)
         return bool(self._waiting) or now - self._began > LONG_SECONDS
 
     async def next(self, cost: float) -> None:
-        """Waits for a turn. `cost`: the seconds that the company has cost lately, or NOBODY."""
+        """Wait for a slot. `cost` is the load that the company has caused lately, in seconds, or NOBODY."""
         now = perf_counter()
         if not self._is_begun:
             self._begin(now)
@@ -50,7 +51,7 @@ class Turns:
         self._is_begun, self._began = True, now
 
     def _end(self) -> None:
-        """Ends a turn. What begins now is done in the next one."""
+        """End an iteration. Requests that start here are processed in the next iteration."""
         self._is_begun = False
         if not self._waiting:
             return
@@ -59,7 +60,7 @@ class Turns:
         begun = 0
         while self._waiting and begun < self._at_once:
             _, _, turn = heappop(self._waiting)
-            if not turn.done():  # else its client has left
+            if not turn.done():  # otherwise the client has left
                 turn.set_result(None)
                 begun += 1
         if self._waiting:

@@ -1,4 +1,4 @@
-"""Reads an HTTP request: its address, token, query and body. Refuses malformed ones."""
+"""The reader of HTTP requests: client address, token, query and body. Malformed requests are refused."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -29,17 +29,23 @@ def is_of_the_api(request: web.BaseRequest) -> bool:
 
 
 def is_path_of_the_api(path: str) -> bool:
-    """Also with slashes too many before it, as from a base address that ends with one."""
+    """Return True if the path belongs to the API. Extra slashes at the beginning are accepted.
+
+    Clients send extra slashes if their base address ends with a slash.
+    """
     return f"{path.lstrip('/')}/".startswith(("api/", "openapi.json/"))
 
 
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
-    """The caller's address, behind trusted proxies that of X-Forwarded-For. IPv6 is counted by /64 network."""
+    """Return the client's address; behind trusted proxies, the address from X-Forwarded-For.
+
+    IPv6 addresses are counted by /64 network.
+    """
     return way_of(request, trusted)[0]
 
 
 def way_of(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, int]:
-    """The caller's address, as `client_address` has it, and how many trusted proxies the request has passed."""
+    """Return the client's address, as `client_address` does, and the number of trusted proxies passed."""
     address, passed = request.remote or "", 0
     if trusted:
         hops = [hop.strip() for hop in ",".join(every(request, "X-Forwarded-For")).split(",")]
@@ -53,26 +59,26 @@ def way_of(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, i
 
 
 def every(request: web.BaseRequest, name: str) -> list[str]:
-    """The values of a header. A head that could not be read has none, and is no multidict."""
+    """Return all values of a header. The headers of a malformed head are no multidict, and have no values."""
     headers: Mapping[str, str] = request.headers
     return headers.getall(name, []) if isinstance(headers, MultiMapping) else []
 
 
 def header_value(headers: CIMultiDictProxy[str], name: str) -> str | None:
-    """The value of a header. One that is sent several times is joined with commas (RFC 9110, section 5.3)."""
+    """Return the value of a header, or None. Repeated headers are joined with commas (RFC 9110, section 5.3)."""
     if name not in headers:
         return None
     return ", ".join(headers.getall(name))
 
 
 def bearer(authorization: str | None) -> str | None:
-    """The token of an Authorization header."""
+    """Return the token of an Authorization header, or None if there is no bearer token."""
     scheme, _, token = (authorization or "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
 def query(request: web.Request) -> dict[str, str]:
-    """The query. Raises Problem (422) for a parameter that is given twice or is not Unicode text."""
+    """Return the query. Raise Problem (422) if a parameter is given twice or is not UTF-8 text."""
     return read_query(request.rel_url) if request.query_string else {}
 
 
@@ -91,7 +97,10 @@ def read_query(url: URL) -> dict[str, str]:
 
 
 def _is_unicode(url: URL, name: str, value: str) -> bool:
-    """Whether the query is UTF-8. The sign for what is not stands in the decoded text, but may also be meant."""
+    """Return True if the query is UTF-8 text.
+
+    Invalid bytes are decoded to the replacement character, but a client may also send that character on purpose.
+    """
     if REPLACEMENT not in name and REPLACEMENT not in value:
         return True
     try:
@@ -102,7 +111,7 @@ def _is_unicode(url: URL, name: str, value: str) -> bool:
 
 
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """The JSON object of a body, and its errors. Raises Problem: 415, 413, 408, 400, or 503."""
+    """Read a JSON object from the body, and its errors. Raise Problem (415, 413, 408, 400 or 503)."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise malformed(415, "Compressed request bodies are not accepted; send it as it is.")
     if request.content_type != "application/json":
@@ -115,7 +124,7 @@ async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
 
 
 async def read_json(raw: bytes, call: Call, bodies: LargeBodies) -> Loaded:
-    """The JSON object of a body that has arrived, and its errors. Raises Problem: 413, 400, or 503."""
+    """Parse the JSON object of a body that has arrived, and its errors. Raise Problem (413, 400 or 503)."""
     if len(raw) > call.operation.max_body:
         raise _too_large(call.operation.max_body)
     call.body_bytes = len(raw)
@@ -135,10 +144,10 @@ def _hold(call: Call, bodies: LargeBodies, size: int) -> None:
 
 
 async def body(request: web.Request, max_body: int, hold: Callable[[int], None] | None = None) -> bytes:
-    """The bytes of a body, within its size and time limits.
+    """Read the bytes of a body, within its limits for size and time.
 
-    `hold` gets the sizes of the parts of a large body as they arrive. Raises Problem: 413 or 408, and what `hold`
-    raises.
+    `hold` is called with the sizes of the parts of a large body as they arrive. Raise Problem (413 or 408), and
+    what `hold` raises.
     """
     if (request.content_length or 0) > max_body:
         raise _too_large(max_body)
@@ -160,7 +169,7 @@ async def body(request: web.Request, max_body: int, hold: Callable[[int], None] 
 
 
 async def _next_chunk(request: web.Request, until: float) -> bytes:
-    """The next part of a body. Raises Problem (408, 503)."""
+    """Wait for the next part of a body. Raise Problem (408 or 503)."""
     try:
         async with waiting_for_body(request, until):
             return await request.content.readany()
@@ -179,5 +188,5 @@ def _too_large(max_body: int) -> Problem:
 
 
 def malformed(status: int, message: str) -> Problem:
-    """A request that cannot be read, or not as it was sent."""
+    """Return the error for a request that cannot be read, or not in the form in which it was sent."""
     return Problem("VALIDATION_FAILED", message, status=status)

@@ -1,4 +1,4 @@
-"""Finds the route of an address in a dict. aiohttp tries several, and makes objects for what wmsd has none of."""
+"""Route lookup in a dict. aiohttp would try several routes, and create objects that wmsd does not use."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,13 +22,13 @@ class Known(NamedTuple):
 
 
 def parts_of(request: web.Request) -> Mapping[str, str]:
-    """The parts of the address by name."""
+    """Return the variable parts of the path by name."""
     found = request.get(PARTS)
     return request.match_info if found is None else found
 
 
 class PlainRoutes:
-    """The routes of addresses that need no decoding. aiohttp's router knows every route, and finds all others."""
+    """The routes of paths that need no decoding. aiohttp's router knows every route, and finds all others."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], Known] = {}
@@ -39,7 +39,7 @@ class PlainRoutes:
         """
 
     def add(self, path: str, route: web.AbstractRoute) -> None:
-        """Adds a route, unless it is one of any method, or of parts with a pattern."""
+        """Add a route, unless it accepts any method or has a part with a pattern."""
         if route.method == "*" or ":" in path:
             return
         parts = path.split("/")
@@ -54,7 +54,10 @@ class PlainRoutes:
             known.sort(reverse=True, key=lambda each: [*each, len(parts)])
 
     def find(self, request: web.Request) -> Handler | None:
-        """What answers the request, of which `parts_of` then knows the parts; None when aiohttp is to find it."""
+        """Return the handler of the request, or None if aiohttp must find the route.
+
+        If there is a handler, `parts_of` then returns the parts of the request's path.
+        """
         path = request.rel_url.raw_path
         if not PLAIN.fullmatch(path) or "Expect" in request.headers:
             return None

@@ -1,4 +1,4 @@
-"""The HTTP server: one handler for all routes, one place for errors, headers and the request log."""
+"""The HTTP server: one handler for all routes, and one place for errors, headers and the request log."""
 
 import asyncio
 import logging
@@ -53,9 +53,9 @@ OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)
 
 
 def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
-    """Makes the application with every route. Other methods are answered in the form of an error.
+    """Create the application with every route. Other methods are answered with an error.
 
-    Handlers are wrapped one by one, because aiohttp's middlewares cost more than all that ours does.
+    Handlers are wrapped one by one, because aiohttp's middlewares would be too slow.
     """
     front = front_of(installation)
     log = RequestLog(installation, front.proxies)
@@ -80,9 +80,7 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
 
 
 def add_route(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Adds a route, for GET also the one for HEAD. All its answers have a request id, and all errors the same
-    form; each is logged.
-    """
+    """Add a route, and for GET also the route for HEAD. Answers get a request id, and requests are logged."""
     installation = app[INSTALLATION]
     answer = partial(_answer, installation, app[REQUEST_LOG], app[TURNS], installation.measures.of(path), handler)
     for each in with_head([method]):
@@ -92,12 +90,12 @@ def add_route(app: web.Application, method: str, path: str, handler: Handler) ->
 
 
 def with_head(methods: Iterable[str]) -> list[str]:
-    """The methods, and HEAD where GET is: it has the same answer without its body (RFC 9110, section 9.3.2)."""
+    """Return the methods, with HEAD after each GET (RFC 9110, section 9.3.2)."""
     return [each for method in methods for each in (("GET", "HEAD") if method == "GET" else (method,))]
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Adds a route that needs no token and is no operation. Requests are counted by address."""
+    """Add a route that needs no token and is no operation. Its requests are counted by address."""
     add_route(app, method, path, partial(_count, app[INSTALLATION], trusted_proxies(app[INSTALLATION]), handler))
 
 
@@ -109,13 +107,12 @@ async def _count(
 
 
 class LateRoutes:
-    """Routes that are made when one of them is first asked for, or by `prepare`, so that the start need not wait
-    for what they import.
-    """
+    """Routes that are created at their first request, or by `prepare`: the start need not import them."""
 
     def __init__(self, app: web.Application, make: Callable[[web.Application], None]) -> None:
-        """`make` adds the routes to an application. It runs on a thread. They come after all others of `app`, and
-        after them comes the one that refuses every other address.
+        """Add the catch-all route to `app`. `make` adds the late routes to an application, and runs on a thread.
+
+        The late routes come after all other routes of `app`. A last route refuses every other address.
         """
         self._app = app
         self._make = make
@@ -124,7 +121,7 @@ class LateRoutes:
         app.router.add_route("*", ANY, self._answer, expect_handler=_expected)
 
     async def prepare(self) -> web.UrlDispatcher:
-        """The routes. Raises what making them raises; then they are made anew for whoever asks next."""
+        """Return the late routes, creating them if necessary. After an exception, the next call tries again."""
         making = self._making
         if making is None:
             making = self._making = asyncio.ensure_future(asyncio.to_thread(self._make_all))
@@ -136,7 +133,7 @@ class LateRoutes:
         return self._made
 
     def routes(self) -> Iterable[web.AbstractRoute]:
-        """Those that are made."""
+        """Return the routes that are created already."""
         return () if self._made is None else self._made.routes()
 
     def _make_all(self) -> web.UrlDispatcher:
@@ -167,10 +164,10 @@ class LateRoutes:
 
 
 async def _expected(request: web.Request) -> None:
-    """Notes that the client waits until it is asked for the body. Other expectations may be ignored (RFC 9110,
-    section 10.1.1).
+    """Record that the client waits for "100 Continue". Other expectations may be ignored.
 
-    By itself, aiohttp asks whoever it will refuse too, and refuses other expectations, or fails on their content.
+    The source is RFC 9110, section 10.1.1. aiohttp alone would ask for bodies that wmsd then refuses, and refuse
+    other expectations.
     """
     connection = connections.of(request)
     if connection is not None and request.version >= (1, 1):
@@ -198,7 +195,7 @@ async def _handle(
 
 
 def call_of(request: web.Request, front: Front, operation: Operation) -> Call:
-    """The call from the head of a request, without its query. It is kept with the request for the log."""
+    """Create the call from the head of a request, without its query. The log finds the call on the request."""
     headers = request.headers
     address, passed = requests.way_of(request, front.proxies)
     call = request[CALL] = Call(
@@ -227,7 +224,7 @@ def front_of(installation: Installation) -> Front:
 
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:
-    """304 when the client has the prepared answer already."""
+    """Return a 304 reply if the client already has the prepared answer, or else `reply`."""
     return preconditions.unchanged(header_value(request.headers, "If-None-Match"), reply) or reply
 
 
@@ -251,7 +248,7 @@ async def _answer(
     handler: Handler,
     request: web.Request,
 ) -> web.StreamResponse:
-    """Answers a request: adds its id, gives errors their form, counts and logs it."""
+    """Answer a request: add its id, convert errors to an answer, count the request and log it."""
     request[REQUEST_ID] = installation.ids.unique()
     started = time.perf_counter()
     connection = connections.of(request)
@@ -266,7 +263,7 @@ async def _answer(
     except web.HTTPException as error:
         answer = _http_error(request, error)
     except ConnectionResetError:
-        answer = web.Response(status=400)  # nobody is there any more
+        answer = web.Response(status=400)  # the client has left
     except Exception as error:
         answer = _told_of_failure(request, failure(log, request, error))
     finally:
@@ -299,8 +296,10 @@ async def _in_turn(
 
 
 def _cost_of_company(costs: Costs, request: web.Request) -> float:
-    """What the company that a request names has cost lately. It may name another one than it may use: then it is
-    refused, which costs little. One that nobody has used yet counts as none: whoever makes names up comes last.
+    """Return the load that the named company has caused lately, in seconds, or NOBODY for an unknown company.
+
+    If the token may not use the company, the request is refused later, which costs little. A company without
+    recent requests counts as unknown, so requests with invented ids start last.
     """
     named = request.headers.get("X-Company-Id") if is_of_the_api(request) else None
     weight = costs.weight("company", named or parts_of(request).get("company", ""))
@@ -308,7 +307,7 @@ def _cost_of_company(costs: Costs, request: web.Request) -> float:
 
 
 def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> None:
-    """Charges a request to whoever is known to have sent it."""
+    """Charge the cost of a request to the user and company that are known to have sent it."""
     call = request.get(CALL)
     if call is None or call.caller is None:
         return
@@ -317,8 +316,8 @@ def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> 
 
 
 def _break_off(request: web.Request, status: int) -> None:
-    """Cuts the connection: no other answer can be sent in the middle of one. `status`: of what came instead."""
-    if status != FAILED:  # of which the log has more
+    """Cut the connection, because its answer is unfinished. `status` is the status of the error that occurred."""
+    if status != FAILED:  # the log already has the error of a 500
         LOG.warning(
             "the answer to %s %s was broken off: %d",
             request.method,
@@ -337,7 +336,7 @@ def _told_of_failure(request: web.Request, problem: Problem) -> web.Response:
 
 
 def failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
-    """What is told of an error that nobody has foreseen. The log has the rest."""
+    """Log an unexpected error, and return the error for the client."""
     if is_shortage(error):
         log.shortages.failed("requests are broken off", error)
         return broken_off(request.method not in SAFE_METHODS)
@@ -355,7 +354,7 @@ def _company_of(request: web.Request) -> int | None:
 def refuse_other_methods(
     app: web.Application, path: str, allowed: list[str], in_form: InForm = lambda _, reply: reply
 ) -> None:
-    """`in_form` gives a refusal the form that clients of this address read."""
+    """Add a route that refuses all other methods. `in_form` converts refusals to the form for its clients."""
     possible = sorted({*with_head(allowed), "OPTIONS"})
     installation, refuse = app[INSTALLATION], partial(_refuse_method, possible, in_form)
     counted = partial(_count, installation, trusted_proxies(installation), refuse)
@@ -374,7 +373,7 @@ async def _refuse_address(request: web.Request) -> web.StreamResponse:
 
 
 def address_refused(request: web.Request) -> web.StreamResponse:
-    """The answer where there is nothing, with the path of the API that may be meant."""
+    """Return the answer for an unknown path, with the path of the API that may be meant."""
     sentence = request.app[NEAR_PATHS].sentence(request.rel_url.raw_path)
     if sentence == NOWHERE and not is_of_the_api(request):
         raise web.HTTPNotFound
@@ -382,7 +381,7 @@ def address_refused(request: web.Request) -> web.StreamResponse:
 
 
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:
-    """An error in the form of the API under /api, and as text elsewhere."""
+    """Return an error in the form of the API under /api, and as text elsewhere."""
     if is_of_the_api(request):
         return response(refusal(problem))
     return web.Response(status=problem.status, text=f"{problem.message}\n", headers=problem.headers)
