@@ -1,1 +1,1 @@
-"""GraphQL over the operations: the root fields of a document are calls of the dispatcher."""
+"""GraphQL, which runs the root fields of a document as calls of the dispatcher."""

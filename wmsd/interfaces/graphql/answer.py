@@ -1,4 +1,4 @@
-"""Reads, plans and executes a document, and makes the GraphQL response."""
+"""The request handling of GraphQL: reads, plans and executes a document, and creates the response."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ LONGEST_TOLD: Final = 400
 async def answer(
     dispatcher: Dispatcher, call: Call, *, query: str, variables: dict[str, Any], operation_name: str | None
 ) -> Reply:
-    """Answers a document. Raises Problem (405) for a mutation sent by GET."""
+    """Answer a GraphQL document. Raise Problem (405) for a mutation sent by GET."""
     try:
         document = document_of(query)
         planned = plan_operation(document, operation_of(document, operation_name), variables)
@@ -64,7 +64,10 @@ def _shown(error: GraphQLError) -> dict[str, Any]:
 
 
 def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
-    """A document that was not run: 400, or 200 for clients that accept only plain JSON, as older ones expect."""
+    """Return the response for a document that was not run.
+
+    The status is 400, or 200 for older clients that accept only plain JSON.
+    """
     return _reply(call, 400 if media_type(call.accept) == RESPONSE else 200, {"errors": errors})
 
 

@@ -1,4 +1,4 @@
-"""Makes the calls of the dispatcher for the root fields of a document, and reads their refusals."""
+"""Conversion of a document's root fields to calls of the dispatcher, and of refused calls to GraphQL errors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from wmsd.interfaces.graphql.shapes import Failed, Json
 
 
 def call_of(outer: Call, plan: Plan) -> Call:
-    """The call for a root field."""
+    """Return the call of the dispatcher for a root field. `outer` is the call with the document."""
     operation, arguments = plan.operation, plan.arguments
     query = {
         _parameter(plan, name): _text(value)
@@ -39,7 +39,10 @@ def call_of(outer: Call, plan: Plan) -> Call:
 def inner_call(
     outer: Call, operation: Operation, *, path: Mapping[str, str] | None = None, query: Mapping[str, str]
 ) -> Call:
-    """A call by the same caller for the same company. The limit has counted it with the document."""
+    """Return a call by the same caller for the same company.
+
+    The rate limit does not count the call, because the document was counted already.
+    """
     return Call(
         operation=operation,
         method="GET",
@@ -70,12 +73,12 @@ def _parameter(plan: Plan, argument: str) -> str:
 
 
 def argument_names(plan: Plan) -> dict[str, str]:
-    """The names of arguments, by the parameters that errors name."""
+    """Return the names of arguments, by the names of the parameters that errors mention."""
     return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
 
 
 def _text(value: Any) -> str:
-    """A value as it stands in a query string."""
+    """Return a value as text for a query string."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,7 +1,6 @@
-"""Executes a plan: one call of the dispatcher for each root field, and one for all records that they refer to.
+"""The execution of a plan: one call of the dispatcher per root field, and per set of referenced records.
 
-It does not use graphql-core's executor, which would hold the event loop five times as long, and with it all
-tenants.
+graphql-core's executor is not used, because it would block the event loop five times as long, for all tenants.
 """
 
 import asyncio
@@ -43,7 +42,10 @@ TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s; ask for le
 
 
 async def read(body: bytes) -> Any:
-    """What the JSON says. A long list is read record by record, and others run in between. Raises ValueError."""
+    """Parse JSON. Raise ValueError if the JSON is invalid.
+
+    A long list is parsed in steps, so that other tasks can run.
+    """
     if len(body) <= BYTES_AT_ONCE or not body.startswith(LIST):
         return from_json(body)
     text = body.decode()
@@ -63,7 +65,7 @@ async def read(body: bytes) -> Any:
 
 @dataclass
 class Execution:
-    """The execution of one document. `call` is the request with the document."""
+    """The execution of one document. `call` is the HTTP request that carries the document."""
 
     dispatcher: Dispatcher
     call: Call
@@ -77,7 +79,7 @@ class Execution:
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
 
     async def run(self) -> None:
-        """Runs mutations one after the other in their order, and queries a few at a time."""
+        """Run mutations one after the other in their order, and a few queries at the same time."""
         try:
             async with asyncio.timeout(None if self.planned.is_mutation else MOST_SECONDS):
                 await self._run()
@@ -105,7 +107,10 @@ class Execution:
             self._note(failed, [plan.key], plan.node, argument_names(plan))
 
     async def _perform(self, call: Call) -> tuple[Any, bool]:
-        """The JSON of an answer, or True for an empty one; and whether it was given before. Raises Failed."""
+        """Run a call, and return its JSON answer, or True for an empty answer. Raise Failed if the call fails.
+
+        The second value is True if the answer was repeated because of an idempotency key.
+        """
         async with self._turns:
             reply = await self.dispatcher.dispatch(call)
             if reply.status >= 400:
@@ -161,7 +166,7 @@ class Execution:
     # --- records that others refer to ----------------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Loads all records of a link with one call for each chunk of ids, and puts each in its place."""
+        """Load all records of a link with one call for each chunk of ids, and put each record in its place."""
         ids = sorted({referred for _, referred in waiting})
         try:
             answers = [(await self._perform(self._find(link, some)))[0] for some in _chunks(ids)]
@@ -192,7 +197,7 @@ class Execution:
     # --- errors --------------------------------------------------------------------------------------------------
 
     def _note_at(self, failed: Failed, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Notes one error, at the first object concerned. The others are null for the same reason."""
+        """Record one error at the first affected object. The other affected objects are null too."""
         path = _path_to(self.data, waiting[0][0], [])
         self._note(failed, [*(path or []), link.key])
 
@@ -218,7 +223,7 @@ def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int] | None:
-    """The path of an object in the answer."""
+    """Return the path of an object in the answer, or None if the answer does not contain the object."""
     if value is wanted:
         return path
     members: Iterable[tuple[str | int, Any]] = ()
@@ -234,7 +239,7 @@ def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int]
 
 
 def introspect(document: DocumentNode, planned: Planned, variables: Json) -> tuple[Json, list[GraphQLError]]:
-    """The answer to the fields about the schema itself. graphql-core makes it."""
+    """Return the answer to the fields about the schema itself, which graphql-core executes."""
     operation = OperationDefinitionNode(
         operation=planned.operation.operation,
         name=planned.operation.name,

@@ -1,5 +1,7 @@
-"""The limits of a document. It is measured before it is parsed or validated, because both take too long for a
-hostile document (decisions, section 4).
+"""The limits of a document.
+
+A document is measured before it is parsed or validated, because both take too long for a hostile document
+(decisions, section 4).
 """
 
 import re
@@ -63,7 +65,7 @@ MOST_SECONDS: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a selection, with the fragments that it spreads."""
+    """The size of a selection, including the fragments that it uses."""
 
     depth: int = 0
     introspection_depth: int = 0
@@ -152,7 +154,10 @@ NESTING: Final[Mapping[str, int]] = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, "
 
 
 def text_excess(text: str) -> str | None:
-    """Why the text of a document is too long, or None. Counts as many tokens as the parser, or fewer."""
+    """Return why the text of a document is too long, or None.
+
+    The count of tokens is at most the parser's count.
+    """
     if len(text) > MOST_CHARACTERS:
         return f"The query is over {MOST_CHARACTERS} characters long; use variables."
     nested = 0
@@ -166,7 +171,7 @@ def text_excess(text: str) -> str | None:
 
 
 def values_excess(variables: Mapping[str, Any]) -> str | None:
-    """Why the variables are too many, or None."""
+    """Return why the variables have too many values, or None."""
     found = 0
     waiting: list[Any] = [variables]
     while waiting:
@@ -180,7 +185,7 @@ def values_excess(variables: Mapping[str, Any]) -> str | None:
 
 
 def excess(document: DocumentNode) -> str | None:
-    """Why a document is too large, or None."""
+    """Return why a document is too large, or None."""
     fragments = {
         each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)
     }
@@ -201,7 +206,7 @@ def excess(document: DocumentNode) -> str | None:
         found = _beyond(size)
         if found is not None:
             return found
-    if sizes.circle is not None:  # validation finds it too, but last
+    if sizes.circle is not None:  # validation would also find the circle, but only at its end
         return f"The fragment {sizes.circle} spreads itself, or others that spread it."
     return None
 
@@ -215,7 +220,7 @@ def _beyond(size: Size) -> str | None:
 
 
 def _written(selection_set: SelectionSetNode) -> Size:
-    """The size without the fragments that are spread: finds excessive documents quickly."""
+    """Return the size without the fragments that are used. The size finds excessive documents quickly."""
     fields = spreads = 0
     waiting = [selection_set]
     while waiting:
@@ -285,7 +290,7 @@ class Sizes:
         )
 
     def _of_fragment(self, name: str) -> Size:
-        """The size of a fragment. Inside itself it counts as nothing."""
+        """Return the size of a fragment. A use of the fragment inside itself counts as nothing."""
         if name not in self._known:
             self._known[name] = None
             fragment = self._fragments.get(name)
@@ -311,7 +316,7 @@ def _of_directives(node: Any) -> Size:
 
 
 def _keys(selection_set: SelectionSetNode) -> Iterator[str]:
-    """The keys of a selection, with those of its inline fragments."""
+    """Yield the keys of a selection, including the keys of its inline fragments."""
     for each in selection_set.selections:
         if isinstance(each, FieldNode):
             yield (each.alias or each.name).value

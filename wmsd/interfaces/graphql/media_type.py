@@ -9,10 +9,10 @@ MOST_CHARACTERS: Final = 1_000
 
 
 def media_type(accept: str | None) -> str | None:
-    """The preferred one of the two media types; None when the client accepts neither.
+    """Return the preferred one of the two media types, or None if the client accepts neither.
 
-    When it prefers neither, it gets the newer one only if it names that one: clients that send `*/*`, or no
-    header, are mostly older.
+    If the client prefers neither, the newer type is returned only if the header names it. Clients that send `*/*`,
+    or no header, are mostly older clients.
     """
     weights = _weights((accept or "")[:MOST_CHARACTERS])
     newer, older = _weight(weights, RESPONSE), _weight(weights, JSON)
@@ -22,12 +22,12 @@ def media_type(accept: str | None) -> str | None:
 
 
 def content_type(accept: str | None) -> str:
-    """The Content-Type header. It is JSON when the client accepts neither."""
+    """Return the Content-Type header. The type is JSON if the client accepts neither type."""
     return f"{media_type(accept) or JSON}; charset=utf-8"
 
 
 def _weight(weights: dict[str, float], offered: str) -> float:
-    """The weight of an offered type, by the most specific range."""
+    """Return the weight of an offered type, from the most specific media range."""
     for media_range in (offered, "application/*", "*/*"):
         if media_range in weights:
             return weights[media_range]
@@ -35,7 +35,7 @@ def _weight(weights: dict[str, float], offered: str) -> float:
 
 
 def _weights(accept: str) -> dict[str, float]:
-    """The weights by media range. A range with a charset other than UTF-8 is left out."""
+    """Return the weights by media range. Ranges with a charset other than UTF-8 are left out."""
     weights: dict[str, float] = {}
     for part in [part for part in accept.split(",") if part.strip()] or ["*/*"]:
         name, *parameters = (each.strip().lower() for each in part.split(";"))
@@ -46,7 +46,7 @@ def _weights(accept: str) -> dict[str, float]:
 
 
 def _number(text: str) -> float:
-    """The weight from 0 to 1; 0 when it is no number."""
+    """Return the weight as a number from 0 to 1, or 0 if the text is no number."""
     try:
         return min(max(0.0, float(text)), 1.0)
     except ValueError:

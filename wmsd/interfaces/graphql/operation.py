@@ -1,4 +1,4 @@
-"""The operation of GraphQL: the dispatcher admits and counts it, then its document is executed."""
+"""The operation that runs GraphQL documents, once the dispatcher has admitted and counted the request."""
 
 import asyncio
 from types import ModuleType
@@ -26,7 +26,10 @@ class GraphqlService:
     _answering: ModuleType | None = None
 
     async def answering(self) -> ModuleType:
-        """The module, imported on a thread when first needed, because that takes a fifth of a second."""
+        """Return the module that answers documents.
+
+        The module is imported on a thread at the first request, because the import takes a fifth of a second.
+        """
         if self._answering is None:
             self._answering = await asyncio.to_thread(_imported)
         return self._answering
@@ -46,8 +49,8 @@ def _imported() -> ModuleType:
 async def run_graphql(service: GraphqlService, call: Call, company: Company | None) -> Reply:
     """Run a GraphQL document.
 
-    Records, abilities, modules, rules and events are the same as in REST. The status is 200 whenever the document
-    was run; then `errors` lists what failed in it, each with the `code` that REST would answer.
+    Records, abilities, modules, rules and events are the same as in REST. If the document was run, the status is
+    200. Then `errors` lists the failures in the document, each with the `code` that REST would return.
     """
     assert call.load_body is not None
     request, text_errors, _ = await call.load_body()

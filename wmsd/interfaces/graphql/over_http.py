@@ -1,4 +1,4 @@
-"""GraphQL over HTTP (the GraphQL foundation's specification): reads requests and gives refusals their form."""
+"""GraphQL over HTTP (specification of the GraphQL Foundation): reading requests, and formatting refusals."""
 
 import json
 from functools import partial
@@ -44,7 +44,7 @@ async def _handle(installation: Installation, front: Front, request: web.Request
 
 
 def in_form(accept: str | None, reply: Reply) -> Reply:
-    """The answer of the operation as GraphQL clients read it."""
+    """Return the reply in the form that GraphQL clients read."""
     return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
 
 
@@ -53,13 +53,13 @@ def _accept_of(request: web.Request) -> str | None:
 
 
 def _schema_text() -> bytes:
-    from wmsd.interfaces.graphql.schema import schema_text  # imported here, because a start does not need it
+    from wmsd.interfaces.graphql.schema import schema_text  # imported here: the server can start without it
 
     return schema_text().encode()
 
 
 def _as_graphql(accept: str | None, refused: Reply) -> Reply:
-    """A refused request in the form that GraphQL clients read."""
+    """Return the reply to a refused request in the form that GraphQL clients read."""
     problem = json.loads(refused.body)
     more = {name: problem[name] for name in ("code", "errors", "details") if name in problem}
     body = {"errors": [{"message": problem["message"], "extensions": more}]}
@@ -67,18 +67,18 @@ def _as_graphql(accept: str | None, refused: Reply) -> Reply:
 
 
 async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """The parameters of a request by GET or POST. Raises Problem (400, 406, 413 or 415)."""
+    """Read the parameters of a request by GET or POST. Raise Problem (400, 406, 413 or 415)."""
     if media_type(call.accept) is None:
         raise requests.malformed(406, f"Accept {RESPONSE} or {JSON}.")
     return await parameters_of(lambda: _document(request, call, bodies))
 
 
 async def parameters_of(load: LoadBody) -> Loaded:
-    """The parameters in what is loaded. Raises Problem (400, and what loading raises)."""
+    """Load the document, and return its parameters. Raise Problem (400), or whatever `load` raises."""
     try:
         return _parameters(await load())
     except Problem as problem:
-        if problem.status == 422:  # REST's status; GraphQL has 400 for everything malformed
+        if problem.status == 422:  # 422 is the status of REST; GraphQL answers 400 for everything malformed
             problem.status = 400
         raise
 

@@ -1,4 +1,4 @@
-"""Parses and validates documents, and remembers the valid ones."""
+"""The parser for documents. Valid documents are cached."""
 
 from functools import lru_cache
 from typing import Final
@@ -25,7 +25,7 @@ LONGEST_MESSAGE: Final = 400
 
 
 class Refused(Exception):
-    """The document is not executed; `errors` say why."""
+    """The error for a document that is not executed. `errors` say why."""
 
     def __init__(self, errors: list[GraphQLError]) -> None:
         super().__init__("refused")
@@ -36,13 +36,13 @@ class Refused(Exception):
 
 
 def check_excess(found: str | None) -> None:
-    """`found`: why a document is too large, or its variables are too many. Raises Refused."""
+    """Raise Refused if `found` says why a document is too large or has too many variables."""
     if found is not None:
         raise Refused([GraphQLError(found)])
 
 
 def document_of(text: str) -> DocumentNode:
-    """The parsed document. Raises Refused."""
+    """Return the parsed and validated document. Raise Refused if the document is invalid or too large."""
     return _remembered(text) if len(text) <= REMEMBERED_CHARACTERS else _read(text)
 
 
@@ -55,7 +55,7 @@ def _read(text: str) -> DocumentNode:
         errors = validate(schema(), document, RULES, max_errors=MOST_ERRORS, hide_suggestions=hides)
     except GraphQLSyntaxError as error:
         raise Refused([error]) from None
-    except RecursionError:  # fragments inside fragments, each nested itself
+    except RecursionError:  # deeply nested fragments inside other fragments
         raise Refused([GraphQLError("The query is nested too deeply to be read.")]) from None
     if errors:
         raise Refused(errors)

@@ -1,4 +1,4 @@
-"""Plans the calls of a document and their cost, before any is made."""
+"""The plan of a document: its calls and their cost, computed before the first call."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -30,7 +30,7 @@ MOST_ERRORS = 10
 
 @dataclass(frozen=True)
 class Edges:
-    """A field of a connection. `nodes` shows the records without edges."""
+    """A selected field of a connection. The field `nodes` has the records without edges."""
 
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]
@@ -49,7 +49,7 @@ class Edges:
 
 @dataclass
 class Plan:
-    """A root field. `parts` are the fields of a connection."""
+    """The plan of a root field. `parts` are the selected fields of a connection, or None for other types."""
 
     key: str
     node: FieldNode
@@ -79,7 +79,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planned:
-    """The plan of an operation. `introspection` has the fields about the schema."""
+    """The plan of a GraphQL operation. `introspection` has its fields about the schema."""
 
     operation: OperationDefinitionNode
     keys: Sequence[str]
@@ -94,7 +94,10 @@ class Planned:
 
 
 def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
-    """The operation with this name, or the only one. Raises Refused."""
+    """Return the operation with this name, or the only operation if `name` is None.
+
+    Raise Refused if there is no such operation.
+    """
     operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
     if name is None and len(operations) == 1:
         return operations[0]
@@ -107,7 +110,7 @@ def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitio
 
 
 def plan_operation(document: DocumentNode, operation: OperationDefinitionNode, variables: Json) -> Planned:
-    """The plan of an operation. Raises Refused when variables do not fit, or when it costs too much."""
+    """Return the plan of an operation. Raise Refused if its variables are invalid or its cost is too high."""
     check_excess(values_excess(variables))
     found = get_variable_values(
         schema(), operation.variable_definitions or (), variables, max_errors=MOST_ERRORS, hide_suggestions=True
@@ -133,7 +136,7 @@ def plan_operation(document: DocumentNode, operation: OperationDefinitionNode, v
                 introspection += nodes
             else:
                 plans.append(_plan(selecting, root, key, nodes))
-    except GraphQLError as error:  # an argument of the wrong type, or null where a value is needed
+    except GraphQLError as error:  # an argument has the wrong type, or is null although a value is required
         raise Refused([error]) from None
     cost = sum(each.cost for each in plans)
     if cost > MOST_COST:

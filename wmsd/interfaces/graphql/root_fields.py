@@ -1,4 +1,4 @@
-"""The table of contents of GraphQL. Schema, checks and answers follow from it and from the operations."""
+"""The table of all root fields. The schema, checks and answers follow from the table and from the operations."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -25,7 +25,7 @@ from wmsd.warehouse.stock.schema import DetailedStockRecord
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A root field. `renamed` names the arguments that differ from the operation's parameters."""
+    """A root field. `renamed` maps argument names to the parameters of the operation that have other names."""
 
     name: str
     operation: Operation
@@ -81,7 +81,7 @@ MUTATIONS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A field with the first records that refer to this one, such as an article's `stock`."""
+    """A field with the first records that refer to this record, such as an article's `stock`."""
 
     of: type[BaseModel]
     name: str

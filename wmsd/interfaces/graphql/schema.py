@@ -1,4 +1,4 @@
-"""The GraphQL schema, generated from the table of contents. Fields carry the source of their values."""
+"""The GraphQL schema, generated from the table of root fields. Each field carries the source of its values."""
 
 from collections.abc import Callable
 from functools import cache
@@ -44,7 +44,7 @@ COMMAS: Final = ", separated by commas"
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value of the record. Ids are sent as strings."""
+    """A plain value of a record. Ids are sent as strings."""
 
     name: str
     is_id: bool
@@ -54,7 +54,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """An object, or a list of objects, inside the record."""
+    """An object, or a list of objects, inside a record."""
 
     name: str
     is_list: bool
@@ -78,7 +78,7 @@ def source_of(field: GraphQLField) -> Source:
 
 
 class Objects:
-    """Makes the type of each model once."""
+    """A factory that creates the type of each model once."""
 
     def __init__(self) -> None:
         self.types = Types(TYPE_NAMES)
@@ -221,7 +221,7 @@ class Objects:
         }
 
     def _filter(self, operation: Operation, name: str, found: Plain, owner: str) -> Any:
-        """The type of a filter. Where REST takes several names with commas between them, GraphQL takes a list."""
+        """Return the type of a filter. A list of names separated by commas in REST is a list in GraphQL."""
         if get_origin(found.base) is not tuple:
             return self.types.scalar(name, found, owner)
         assert operation.returns is not None
@@ -248,7 +248,7 @@ def _described(operation: Operation) -> str:
 
 
 def _needed(ability: str) -> str:
-    """The ability that a token needs. The schema is the same, whatever the settings say."""
+    """Return the ability that a token needs. The schema does not depend on the settings."""
     if ability not in SUFFICES:
         return ability
     return f"{SUFFICES[ability]}, or {ability} where the installation requires it"
@@ -270,5 +270,5 @@ def schema() -> GraphQLSchema:
 
 @cache
 def schema_text() -> str:
-    """The schema in the schema definition language."""
+    """Return the schema in the schema definition language."""
     return f"{print_schema(schema())}\n"

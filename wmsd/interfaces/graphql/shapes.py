@@ -1,4 +1,4 @@
-"""Computes the shape of each selection once, and applies it to every record."""
+"""The shapes of selections: each shape is computed once, and then applied to every record."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -28,7 +28,7 @@ TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too 
 
 
 class Failed(Exception):
-    """What a field asks for is not shown: its call was refused, or the answer would be too large."""
+    """The error for a field without a value, because its call was refused or the answer would be too large."""
 
     def __init__(self, message: str, code: str, more: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ def too_much() -> Failed:
 
 @dataclass(frozen=True)
 class Link:
-    """Records that are loaded together for all records that refer to them. `first`: the most for each."""
+    """Records that are loaded together for all records that refer to them. `first` is the maximum per record."""
 
     key: str
     source: Reference | Collection
@@ -58,7 +58,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Part:
-    """An object, or a list of objects, inside the record."""
+    """An object, or a list of objects, inside a record."""
 
     key: str
     name: str
@@ -68,8 +68,10 @@ class Part:
 
 @dataclass
 class Shape:
-    """The selected fields of a record. `names` are the record's fields by the keys of the answer, in their order;
-    the rest says which of them are not plain values.
+    """The selected fields of a record.
+
+    `names` maps the keys of the answer to the record's fields, in the order of the answer. The other attributes
+    say which of the fields are not plain values.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -84,13 +86,16 @@ class Shape:
 
 @dataclass(frozen=True)
 class Selecting:
-    """Computes selections with the fragments and variables of a document."""
+    """A selection of fields, computed with the fragments and variables of a document."""
 
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: VariableValues
 
     def fields(self, selections: Sequence[SelectionSetNode]) -> dict[str, list[FieldNode]]:
-        """The fields by the key of the answer (GraphQL, CollectFields). All types here are object types."""
+        """Return the selected fields by the key of the answer (GraphQL, CollectFields).
+
+        All types of this schema are object types.
+        """
         found: dict[str, list[FieldNode]] = {}
         spread: set[str] = set()
         for selection_set in selections:
@@ -119,7 +124,7 @@ class Selecting:
         return not (skip and skip["if"]) and (include is None or bool(include["if"]))
 
     def arguments(self, declared: GraphQLField, node: FieldNode) -> Json:
-        """The arguments of a field. Raises GraphQLError."""
+        """Return the arguments of a field. Raise GraphQLError if an argument is invalid."""
         found = get_argument_values(declared, node, self.variables)
         first = found.get("first", MOST)
         if not 1 <= first <= MOST:
@@ -127,7 +132,7 @@ class Selecting:
         return found
 
     def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
-        """The shape of what these fields, which share a key, select of a record."""
+        """Return the shape of the record that these fields, which share a key, select."""
         shape = Shape()
         for key, same in self.fields(inner(nodes)).items():
             name = same[0].name.value
@@ -177,7 +182,7 @@ def object_of(declared: GraphQLField) -> GraphQLObjectType:
 
 @dataclass
 class Projection:
-    """Applies shapes to records, and notes which records must still be loaded."""
+    """The application of shapes to records, with the links whose records must still be loaded."""
 
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
     """By the identity of the link: the waiting objects, each with the id that it refers to."""
@@ -209,6 +214,6 @@ class Projection:
             self.waiting.setdefault(id(link), (link, []))[1].append((shown, referred))
 
     def taken(self) -> list[tuple[Link, list[tuple[Json, int]]]]:
-        """Takes everything that waits."""
+        """Return all links that wait for their records, and clear the collection."""
         found, self.waiting = list(self.waiting.values()), {}
         return found

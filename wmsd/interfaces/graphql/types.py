@@ -1,4 +1,4 @@
-"""Makes GraphQL types from the models of the operations."""
+"""The GraphQL types of the models of operations."""
 
 import inspect
 import re
@@ -104,7 +104,7 @@ class Plain:
 
 
 def plain_type(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
-    """Removes `Annotated` and `| None` from an annotation, and notes them."""
+    """Return the annotation without `Annotated` and `| None`, which the result notes separately."""
     if get_origin(annotation) is Annotated:
         inner, *outer = get_args(annotation)
         return plain_type(inner, (*marks, *outer))
@@ -118,12 +118,12 @@ def plain_type(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
 
 
 def is_id(name: str, found: Plain) -> bool:
-    """Whether the field has an id of this service. A tax_id is none."""
+    """Return True if the field has an id of this service. For example, `tax_id` is not such an id."""
     return name == "id" or (name.endswith("_id") and found.base is int)
 
 
 class Types:
-    """Makes each type once. `names` are the types whose names differ from their models."""
+    """A factory that creates each type once. `names` has the types that are not named like their models."""
 
     def __init__(self, names: Mapping[type[BaseModel], str]) -> None:
         self._names = names
@@ -134,7 +134,7 @@ class Types:
         return self._names.get(model, model.__name__)
 
     def scalar(self, name: str, found: Plain, owner: str) -> Any:
-        """The type of a field that is no object and no list. A new enum is named after `owner`."""
+        """Return the type of a field that is neither an object nor a list. A new enum is named after `owner`."""
         if found.is_decimal:
             return DECIMAL
         if found.format in FORMATS:
@@ -189,7 +189,7 @@ class Types:
 
 
 def _with_whole_ids(values: dict[str, Any], ids: frozenset[str]) -> dict[str, Any]:
-    """Turns ids into numbers: GraphQL passes them as text. Other text stays, and is refused as such."""
+    """Convert ids to numbers, because GraphQL passes ids as text. Other text is unchanged, and refused later."""
     return {
         name: int(value) if name in ids and isinstance(value, str) and WHOLE_NUMBER.fullmatch(value) else value
         for name, value in values.items()
