@@ -1,1 +1,1 @@
-"""The OpenAPI 3.1 descriptions, made from the declarations of operations."""
+"""The OpenAPI 3.1 descriptions, generated from the declarations of operations."""

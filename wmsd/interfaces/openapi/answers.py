@@ -1,4 +1,4 @@
-"""The answers of operations that succeed."""
+"""The OpenAPI descriptions of successful answers."""
 
 from typing import Final
 
@@ -56,7 +56,7 @@ CHOSEN: Final = {
 
 
 def successes(route: Route) -> dict[str, Schema]:
-    """The responses of an operation that succeeds, by status."""
+    """Return the responses of an operation that succeeds, by status."""
     declared = route.operation
     found = headers.of_success(route)
     if declared.answer == "nothing":
@@ -82,7 +82,7 @@ def _asks_for_changes(declared: Operation) -> bool:
 
 
 def envelope(declared: Operation) -> Schema:
-    """The form of an answer: a record, or records with what a list has beside them."""
+    """Return the schema of an answer: a record, or a list of records with its metadata."""
     assert declared.returns is not None, declared.name
     record: Schema = reference(declared.returns.__name__)
     if declared.query is not None and "fields" in declared.query.model_fields:

@@ -1,4 +1,4 @@
-"""Puts a description together."""
+"""The assembly of an OpenAPI description from its parts."""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
@@ -35,8 +35,9 @@ def openapi_document(
     has_events: bool = False,
     abilities: Mapping[str, str] = ABILITIES,
 ) -> dict[str, Any]:
-    """The description of an interface in an installation with these abilities, from its routes. `has_events`: also
-    of what webhooks send.
+    """Return the description of an interface, from its routes, for an installation with these abilities.
+
+    If `has_events` is True, the description includes the events that webhooks send.
     """
     data = EVENT_DATA.values() if has_events else ()
     operations = [route.operation for route in routes]
@@ -45,7 +46,7 @@ def openapi_document(
     schemas = Schemas(
         [*bodies, error_responses.Problem, error_responses.Rfc9457Problem], [*answers, HistoryCut, *data]
     )
-    # Parameters name choices of their own, so operations are described before the components are listed.
+    # Parameters add named choices, so operations are described before the components are listed.
     paths: dict[str, Schema] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas, abilities)
@@ -89,7 +90,7 @@ def openapi_document(
         ),
         "components": {
             **components,
-            # Only referred to, since openapi-generator writes code for webhooks that does not compile.
+            # Only referred to, because openapi-generator writes code for inline webhooks that does not compile.
             **({"pathItems": webhooks} if webhooks else {}),
             "securitySchemes": {name: SECURITY[name] for name in sorted({_security(route) for route in routes})},
         },
@@ -117,7 +118,10 @@ def _operation(route: Route, schemas: Schemas, abilities: Container[str]) -> Sch
 
 
 def _needed_security(route: Route) -> list[dict[str, list[str]]]:
-    """Open operations accept a token too when they take the caller or the company: then they tell more."""
+    """Return the security requirements of an operation.
+
+    Open operations accept a token too if they take the caller or the company, because then they answer with more.
+    """
     declared = route.operation
     if declared.signed_in:
         return [{_security(route): []}]
@@ -163,7 +167,7 @@ def _query(declared: Operation, schemas: Schemas) -> list[Schema]:
 
 
 def _parameter(name: str, schema: Schema) -> Schema:
-    """A parameter of the query. It is left out rather than null."""
+    """Return a parameter of the query. The schema has no null, because clients leave parameters out instead."""
     plain = {key: value for key, value in schema.items() if key not in ("description", "anyOf")}
     for option in schema.get("anyOf", []):
         if option.get("type") != "null":

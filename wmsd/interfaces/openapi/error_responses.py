@@ -99,7 +99,7 @@ class Problem(Model):
 
 
 class Rfc9457Problem(Model):
-    """An error for those who accept `application/problem+json` (RFC 9457)."""
+    """An error for clients that accept `application/problem+json` (RFC 9457)."""
 
     type: Annotated[str, Field(description="The address of the paragraph about the code, in the guide.")]
     title: Annotated[str, Field(description="The code in words.")]
@@ -111,7 +111,7 @@ class Rfc9457Problem(Model):
 
 
 def codes_of(declared: Operation) -> list[str]:
-    """Every error code of an operation: those that its declaration implies, and those that it names."""
+    """Return every error code of an operation: the codes that its declaration implies, or names."""
     codes = list(declared.codes)
     if declared.signed_in:
         codes.append("UNAUTHORIZED")
@@ -138,7 +138,7 @@ def codes_of(declared: Operation) -> list[str]:
 
 
 def failures(route: Route) -> dict[str, Schema]:
-    """The responses of an operation that fails, by status."""
+    """Return the responses of an operation that fails, by status."""
     declared = route.operation
     by_status: dict[int, list[str]] = {}
     for code in codes_of(declared):
@@ -170,7 +170,7 @@ def _content(codes: Iterable[str]) -> dict[str, Schema]:
 
 
 def before_any_operation() -> Schema:
-    """The response of a request that meets no operation, or a broken one."""
+    """Return the response of a request that reaches no operation, or of a broken request."""
     return {
         "description": f"{BEFORE}.",
         "headers": headers.of_any(),

@@ -1,4 +1,4 @@
-"""The values of the examples in the descriptions: of a field by its name, and where its model needs another."""
+"""The values of the examples in descriptions, by the name of the field, with exceptions for single models."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Makes the examples of bodies and answers from their schemas, with the values of `example_values.py`."""
+"""The examples of bodies and answers, generated from their schemas with the values of `example_values.py`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ def add_examples(
     webhooks: Mapping[str, Schema],
     schemas: Mapping[str, Schema],
 ) -> None:
-    """Adds an example to each body and to each answer that is no error."""
+    """Add an example to each body, and to each successful answer."""
     made = _Examples(schemas)
     for route in routes:
         operation = paths[route.path][route.method.lower()]
@@ -77,7 +77,7 @@ _UNKNOWN: Any = object()
 
 
 def _known(model: str, field: str) -> Any:
-    """The value of the tables."""
+    """Return the value from the tables, or `_UNKNOWN`."""
     for name in sorted((name for name in OF_MODEL if model.startswith(name)), key=len, reverse=True):
         if field in OF_MODEL[name]:
             return OF_MODEL[name][field]

@@ -1,4 +1,4 @@
-"""The headers of requests and answers, each described once."""
+"""The headers of requests and answers, each described in one place."""
 
 from typing import Any, Final
 
@@ -62,19 +62,19 @@ SENT: Final[dict[str, Schema]] = {
 
 
 def takes_key(route: Route) -> bool:
-    """Whether an Idempotency-Key is honoured."""
+    """Return True if the operation supports an Idempotency-Key."""
     declared = route.operation
     is_kept = declared.writes and declared.scope in ("company", "site")
     return (is_kept or declared.takes_key) and route.method in idempotency.METHODS
 
 
 def is_validated(declared: Operation) -> bool:
-    """Whether its answers have an ETag that If-None-Match can name."""
+    """Return True if the answers have an ETag that If-None-Match can name."""
     return not declared.writes and (declared.prepared or declared.answer in ("record", "page", "cursor"))
 
 
 def sent(route: Route) -> list[Schema]:
-    """The parameters in the head of a request."""
+    """Return the parameters in the headers of a request."""
     declared = route.operation
     found = []
     if declared.scope == "company":
@@ -137,8 +137,10 @@ def _links(declared: Operation) -> list[str]:
 
 
 def _is_before_the_limit(declared: Operation, status: int) -> bool:
-    """Whether such an answer uses up no limit, so that it has nothing to say of one: what fails authentication or
-    access does not, unless that is found out later.
+    """Return True if an answer with this status uses up no rate limit, and therefore has no rate limit headers.
+
+    Failed authentication and refused access use up no limit, unless the refusal happens after the limit is
+    checked.
     """
     is_admitted_first = declared.signed_in or "company" in declared.takes
     is_refused_later = declared.off_because is not None or "operator_id" in declared.takes

@@ -21,8 +21,10 @@ def reference(name: str) -> Schema:
 
 
 class Schemas:
-    """The components of a description. `answers` are models that are answered: such a record has every field, even
-    those that are optional in a request.
+    """The schema components of a description.
+
+    `answers` are the models of answers. A record in an answer has every field, including fields that are optional
+    in a request.
     """
 
     def __init__(self, bodies: Iterable[type[BaseModel]], answers: Iterable[type[BaseModel]]) -> None:
@@ -39,7 +41,7 @@ class Schemas:
             found[model.__name__]["required"] = sorted(set(model.model_fields) - left_out)
         for _, name in _reachable({"schemas": found}, [("schemas", model.__name__) for model in answered]):
             if found[name].get("additionalProperties") is False:
-                del found[name]["additionalProperties"]  # an answer may have more fields one day
+                del found[name]["additionalProperties"]  # future versions may add fields to an answer
         self._records = sorted((model.__name__ for model in answered), key=len)
         self._choices: dict[str, Schema] = {}
         self._models = {name: self.plain(schema, name) for name, schema in found.items()}
@@ -49,7 +51,7 @@ class Schemas:
         return {**self._models, **self._choices}
 
     def plain(self, schema: Schema, owner: str, name: str = "") -> Schema:
-        """The schema as it is described. A choice is named after the record that `owner` is of, and its field."""
+        """Return the schema for descriptions. A choice is named after the record of `owner`, and its field."""
         plain = {key: value for key, value in schema.items() if key not in LEFT_OUT}
         for key, value in plain.items():
             if key == "properties":
@@ -68,8 +70,10 @@ class Schemas:
         raise TypeError(f"Two choices have the same name: {', '.join(names)}")
 
     def _names(self, owner: str, field: str) -> list[str]:
-        """What a choice may be called: after the record that the model is of (`SalesOrder` for
-        `SalesOrderChanges`), or after the model.
+        """Return the possible names of a choice, the preferred name first.
+
+        The preferred name starts with the record of the model (`SalesOrder` for `SalesOrderChanges`), the other
+        name with the model.
         """
         record = next((record for record in self._records if owner.startswith(record)), owner)
         return [f"{each}{_capitalized(field)}" for each in dict.fromkeys([record, owner])]
@@ -80,7 +84,7 @@ def _capitalized(name: str) -> str:
 
 
 def components_of(components: Mapping[str, dict[str, Schema]], *roots: object) -> dict[str, dict[str, Schema]]:
-    """The components that something refers to, sorted by name."""
+    """Return the components that the roots refer to, directly or indirectly, sorted by name."""
     found = _reachable(components, (place for root in roots for place in _references(root)))
     return {
         kind: {name: members[name] for name in sorted(members) if (kind, name) in found}
@@ -89,7 +93,7 @@ def components_of(components: Mapping[str, dict[str, Schema]], *roots: object) -
 
 
 def _reachable(components: Mapping[str, Mapping[str, Schema]], roots: Iterable[Place]) -> set[Place]:
-    """The places of the components that these refer to, and their own."""
+    """Return the places of all components that the roots refer to, directly or indirectly."""
     found: set[Place] = set()
     waiting = list(roots)
     while waiting:
@@ -113,6 +117,6 @@ def _references(value: object) -> Iterator[Place]:
 
 
 def objects(properties: dict[str, Any], optional: Iterable[str] = ()) -> Schema:
-    """An object with these properties."""
+    """Return the schema of an object with these properties."""
     required = [name for name in properties if name not in set(optional)]
     return {"type": "object", "required": required, "properties": properties}

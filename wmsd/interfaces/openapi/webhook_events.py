@@ -1,4 +1,4 @@
-"""What webhooks send: each event, and its data as a model."""
+"""The events that webhooks send, with the model of their data."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -50,12 +50,12 @@ TAG: Final = "Webhook events"
 
 
 def webhooks() -> dict[str, Schema]:
-    """The requests that webhooks receive, by event."""
+    """Return the requests that webhooks receive, by event."""
     return {event: {"post": _received(event)} for event in EVENTS}
 
 
 def name_of(event: str) -> str:
-    """The schema of an event's body: `SalesOrderCreatedEvent`."""
+    """Return the name of the schema of an event's body, such as `SalesOrderCreatedEvent`."""
     return "".join(part.capitalize() for part in event.replace(".", "_").split("_")) + "Event"
 
 
