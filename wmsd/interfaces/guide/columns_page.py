@@ -1,4 +1,4 @@
-"""The page with the columns of every kind of file, from their declarations."""
+"""The guide page that lists the columns of every kind of file, from their declarations."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, get_args, get_origin

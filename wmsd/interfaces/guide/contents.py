@@ -1,4 +1,4 @@
-"""The contents of the guide: which page is for which reader, and in which order they are read."""
+"""The contents of the guide: the pages for each kind of reader, and their order."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -76,7 +76,7 @@ def address_of(name: str) -> str:
 
 
 def neighbours(name: str) -> tuple[str | None, str | None]:
-    """The names of the page before this one and of the page after it."""
+    """Return the names of the pages before and after this page; None at either end."""
     place = ORDER.index(name)
     return (
         ORDER[place - 1] if place > 0 else None,

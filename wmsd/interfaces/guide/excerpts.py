@@ -1,6 +1,6 @@
-"""What a search shows of a text that it has found: an excerpt, with the words that were looked for marked.
+"""Excerpts of texts that a search has found, with the words of the query marked.
 
-A query may mean half of all words, and a text may have thousands, so what is done for each of them is little.
+A query may match half of all words, and a text may have thousands of words. Therefore the work per word is small.
 """
 
 import re
@@ -31,12 +31,12 @@ Pieces = Sequence[str]
 
 
 class Text:
-    """A text with the words that are in it, so that no search has to look for them."""
+    """A text with an index of its words, so that a search does not have to scan the text."""
 
     __slots__ = ("_ends", "_of_words", "_starts", "text")
 
     def __init__(self, text: str, numbered: dict[str, int]) -> None:
-        """`numbered`: the numbers of all words so far. It gets those that are new."""
+        """Index the text. `numbered` maps all known words to numbers; the new words of the text are added."""
         self.text = text
         found = list(WORD.finditer(text))
         self._starts = array("I", (each.start() for each in found))
@@ -48,11 +48,11 @@ class Text:
         """By the number of a word: which words of this text are that."""
 
     def whole(self, meant: Set[int]) -> Pieces:
-        """The whole text, with these words marked."""
+        """Return the whole text, with these words marked."""
         return self._pieces(self._places(meant), 0, len(self.text))
 
     def excerpt(self, meant: Set[int]) -> Pieces:
-        """Where the most of these words stand together, with these words marked."""
+        """Return the part of the text that has the most of these words, with the words marked."""
         places = self._places(meant)
         begin = self._begin(places)
         end = min(begin + EXCERPT, len(self.text))
@@ -66,17 +66,17 @@ class Text:
         return pieces
 
     def _places(self, meant: Set[int]) -> Sequence[int]:
-        """Which of its words these are."""
+        """Return the positions of these words in the text's list of words."""
         return sorted(chain.from_iterable(map(self._of_words.__getitem__, self._of_words.keys() & meant)))
 
     def _begin(self, places: Sequence[int]) -> int:
-        """Where the excerpt begins that has the most of them."""
+        """Return the place in the text where the excerpt with the most of these words begins."""
         if not places or len(self.text) <= EXCERPT:
             return 0
         starts = [
             *map(self._starts.__getitem__, places),
             *repeat(maxsize, SHOWN),
-        ]  # no more can stand in an excerpt
+        ]  # an excerpt cannot have more words
         most, first = 0, 0
         for at in range(len(places)):
             while starts[at + most] < starts[at] + SHOWN:
@@ -91,11 +91,11 @@ class Text:
         return [self.text[at:until] for at, until in pairwise(cuts)]
 
     def _between(self, begin: int, end: int) -> tuple[int, int]:
-        """The first word that begins there or later, and the first that ends too late."""
+        """Return the range of indexes of the words that lie between `begin` and `end`."""
         return bisect_left(self._starts, begin), bisect_right(self._ends, end)
 
 
 def as_html(pieces: Pieces) -> "Markup":
-    shown = str(escape(BETWEEN.join(pieces))).split(BETWEEN)  # all at once, because each time takes its time
+    shown = str(escape(BETWEEN.join(pieces))).split(BETWEEN)  # all pieces in one call, because each call is slow
     shown[1::2] = [f"<mark>{each}</mark>" for each in shown[1::2]]
     return Markup("".join(shown))  # noqa: S704 escaped above

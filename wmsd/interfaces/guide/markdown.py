@@ -1,4 +1,4 @@
-"""Reads a page of the guide: its Markdown as HTML, its headings with anchors, and its text for the search."""
+"""The reader for pages of the guide: from Markdown to HTML, headings with anchors, and text for the search."""
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -32,7 +32,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with the text under it, up to the next heading; or a row of a table that begins with code."""
+    """A heading with its text up to the next heading, or a row of a table whose first cell is code."""
 
     heading: str
     id: str
@@ -52,14 +52,14 @@ class Document:
 
 
 def read_markdown(markdown: str) -> Document:
-    """Raises ValueError when the text does not begin with a title."""
+    """Read a page of the guide. Raise ValueError if the text does not begin with a title."""
     reader = _reader()
     env: MutableMapping[str, Any] = {BLOCKS: 0}
     tokens = reader.parse(markdown, env)
     if not tokens or tokens[0].tag != "h1":
         raise ValueError("A page of the guide begins with its title.")
     title, *headings = _headings(tokens)
-    body = tokens[3:]  # the title is three tokens: it is opened, written, and closed
+    body = tokens[3:]  # the title has three tokens: its start, its text, and its end
     end = next((at for at, token in enumerate(body) if token.type == "heading_open"), len(body))
 
     def html(part: Sequence[Token]) -> str:
@@ -69,14 +69,14 @@ def read_markdown(markdown: str) -> Document:
 
 
 def fragment(markdown: str) -> str:
-    """The HTML of a text without a title."""
+    """Return the HTML of a text without a title."""
     reader = _reader()
     env: MutableMapping[str, Any] = {BLOCKS: 0}
     return str(reader.renderer.render(reader.parse(markdown, env), reader.options, env))
 
 
 def anchor_of(heading: str) -> str:
-    """The anchor of a heading, as Markdown's readers make it: `What there is` is `what-there-is`."""
+    """Return the anchor of a heading in the usual Markdown form: `What there is` becomes `what-there-is`."""
     return re.sub(r"[^\w]+", "-", heading.lower()).strip("-")
 
 
@@ -97,7 +97,7 @@ def _reader() -> MarkdownIt:
 
 
 def _add_anchors(state: StateCore) -> None:
-    """Gives each heading its anchor. A second one of the same text gets a number."""
+    """Set the anchor of each heading. Repeated anchors get a number."""
     taken: set[str] = set()
     for opening, inline in pairwise(state.tokens):
         if opening.type != "heading_open":
@@ -111,7 +111,7 @@ def _add_anchors(state: StateCore) -> None:
 
 
 def _mark_figures(state: StateCore) -> None:
-    """Gives columns that are aligned to the right their class; the pages take no style within HTML."""
+    """Set a class on right-aligned cells, because the pages forbid style attributes in HTML."""
     for token in state.tokens:
         if token.type in CELLS and token.attrs.pop("style", "") == "text-align:right":
             token.attrSet("class", "num")
@@ -124,7 +124,7 @@ def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _plain(inline: Token) -> str:
-    """Its text without marks and links."""
+    """Return the text without markup and links."""
     return "".join(" " if each.type in BREAKS else each.content for each in inline.children or ())
 
 
@@ -215,7 +215,7 @@ def _code(
     options: OptionsDict,
     env: MutableMapping[str, Any],
 ) -> str:
-    """A block of code with a button that copies it; it scrolls by itself, by keyboard too."""
+    """Render a block of code with a copy button. The block scrolls separately from the page, by keyboard too."""
     env[BLOCKS] += 1
     id, text = f"code-block-{env[BLOCKS]}", escape(tokens[at].content.rstrip("\n"), quote=False)
     return (

@@ -1,4 +1,4 @@
-"""Serves the guide. Each page is made once, on a thread, when somebody first opens it, and sent with its ETag."""
+"""The HTTP handlers of the guide. Each page is rendered once, on a thread, and sent with an ETag."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ class Link:
 
 
 def add_to(app: web.Application, installation: Installation, others: Mapping[str, Source]) -> None:
-    """Adds the guide. `others` are its pages that are made of declarations, by name."""
+    """Add the guide to `app`. `others` are the pages generated from declarations, by name."""
     guide = Guide(installation, others)
     add_visited(app, "page", "GET", "/", _home)
     add_visited(app, "guide", "GET", HOME, guide.show)
@@ -68,12 +68,12 @@ def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
 
 
 def sources(others: Mapping[str, Source]) -> Mapping[str, Source]:
-    """All pages of the guide by name. `others` are those that are made of declarations elsewhere."""
+    """Return all pages of the guide by name. `others` are pages generated from declarations elsewhere."""
     return {**dict(_written(DOCS)), "settings": SETTINGS, "columns": COLUMNS, **others}
 
 
 def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
-    """What a search finds in these pages."""
+    """Yield the search entries of these pages."""
     from wmsd.interfaces.guide.markdown import read_markdown
     from wmsd.interfaces.guide.search import Entry
 
@@ -88,7 +88,7 @@ def entries(pages: Mapping[str, Source]) -> "Iterator[Entry]":
 
 
 def _found(index: "Index", frame: Mapping[str, Any]) -> str:
-    from wmsd.interfaces.guide.excerpts import as_html  # imported when somebody searches
+    from wmsd.interfaces.guide.excerpts import as_html  # imported at the first search
 
     results = index.search(frame["query"])
     found = [
@@ -125,7 +125,7 @@ class Guide:
         return answer
 
     async def search(self, request: web.Request) -> web.Response:
-        """The pages that have what somebody looks for. A page is made once for equal queries, in a turn."""
+        """Answer a search. Equal queries share one rendered page. Rendering waits for a slot."""
         query = " ".join(request.query.get("q", "")[:LONGEST].split())
         of = await self._language_of(request)
 
@@ -137,28 +137,31 @@ class Guide:
         return await self._found.answer((query, str(self._is_signed_in(request)), of), address, prepared)
 
     def _new_index(self) -> "Index":
-        from wmsd.interfaces.guide.search import Index  # imported when somebody searches
+        from wmsd.interfaces.guide.search import Index  # imported at the first search
 
         return Index(entries(self._sources))
 
     async def _language_of(self, request: web.Request) -> str:
-        """The one of the page that is made now."""
+        """Return the language of the page that is being rendered."""
         await self._door.find_person(request)
         return language.current.get()
 
     def _is_signed_in(self, request: web.Request) -> bool:
-        """Whether the browser says so. Nothing but a link depends on it."""
+        """Return True if the browser sends a session cookie.
+
+        The cookie is not checked, because only a link depends on it.
+        """
         return self._door.browser(request).secret is not None
 
     async def _frame(self, request: web.Request) -> Mapping[str, Any]:
-        """That of a page which is none of the guide's own. Every search has it, so it is made once."""
+        """Return the frame of pages that are not in the contents, such as search results. The frame is cached."""
         key = (self._is_signed_in(request), language.current.get())
         if key not in self._frames:
-            self._frames[key] = await asyncio.to_thread(self._framed, None, key[0])  # titles are in the files
+            self._frames[key] = await asyncio.to_thread(self._framed, None, key[0])  # reads the titles from files
         return self._frames[key]
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
-        """In the language of the page that is made now."""
+        """Return the frame in the language of the page that is being rendered."""
         from markupsafe import Markup
 
         contents = Markup(render_text("guide_contents", parts=self._parts, current=current))  # noqa: S704 a template
@@ -167,7 +170,7 @@ class Guide:
 
     @cached_property
     def _parts(self) -> list[tuple[Reader, list[Link]]]:
-        """The pages for each reader."""
+        """The pages for each kind of reader."""
         return [(reader, [self._link(name) for name in reader.pages]) for reader in READERS]
 
     def _link(self, name: str) -> Link:
@@ -175,10 +178,10 @@ class Guide:
         return Link(name, title, address_of(name))
 
     def _page(self, name: str, is_signed_in: bool, of: str) -> str:
-        from wmsd.interfaces.guide.markdown import read_markdown  # imported only when somebody reads the guide
+        from wmsd.interfaces.guide.markdown import read_markdown  # imported at the first page of the guide
 
         source = self._translated.get((name, of)) or self._sources[name]
-        # With the address of this server in its commands, so that they can be typed as they stand.
+        # The commands contain the address of this server, so that users can copy them unchanged.
         address = self._public_url or self._folder.address or EXAMPLE_ADDRESS
         text = source.markdown().replace(EXAMPLE_ADDRESS, address)
         document = read_markdown(text)

@@ -1,8 +1,8 @@
-"""Searches the guide: words and their beginnings, in an index that is made once and kept in memory.
+"""The search of the guide: words and beginnings of words, in an index in memory.
 
-What somebody types is only ever compared with words. Whatever it is, the work is bounded: by the first characters
-and words of it that are looked at, and by the size of the guide. Nobody needs to be signed in, so the dearest
-search has to be cheap too: what would be done word by word or place by place is done beforehand, or by C.
+A query is only ever compared with words. Its cost has a bound: only its first characters and words count, and the
+guide is small. Visitors need no sign-in, so even the most expensive query must be cheap. Therefore work per word
+and per place is done in advance, or in C.
 """
 
 import re
@@ -44,7 +44,7 @@ FOR_ALMOST_THE_HEADING: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A section of the guide, or a row of a table in it."""
+    """A section of the guide, or a row of a table in the guide."""
 
     page: str
     """The page's title."""
@@ -72,7 +72,7 @@ class Results:
 
 
 class Place(NamedTuple):
-    """An entry as searches need it."""
+    """An entry, prepared for searches."""
 
     entry: Entry
     text: Text
@@ -83,14 +83,14 @@ class Place(NamedTuple):
 
 
 class Word(NamedTuple):
-    """What somebody looks for, as it is compared."""
+    """A word of the query, in the form for comparisons."""
 
     whole: str
     parts: Sequence[str]
 
 
 class Scores(NamedTuple):
-    """What a word counts."""
+    """The scores of a word."""
 
     places: set[int]
     """Where it is."""
@@ -142,25 +142,25 @@ class Index:
         return Results(query, len(places), found, bool(everywhere))
 
     def _meant(self, words: Iterable[Word]) -> set[int]:
-        """The numbers of the words of the guide that are looked for: whole, in part, or by their beginning."""
+        """Return the numbers of the guide's words that match the query, wholly, in part or at the beginning."""
         beginnings = {each for word in words for each in (word.whole, *word.parts)}
         found = map(self._spelled.__getitem__, map(self._beginning_with, beginnings))
         return {*chain.from_iterable(chain.from_iterable(found))}
 
     def _looked_for(self, word: Word) -> Iterator[Word]:
-        """The word, or each of its parts where it is not found as a whole."""
+        """Yield the word, or each of its parts if the guide has no such word."""
         if len(word.parts) < 2 or self._words[self._beginning_with(word.whole)]:
             yield word
         else:
             yield from (Word(part, ()) for part in word.parts)
 
     def _begun(self, beginning: str) -> Scores:
-        """Those of the words that begin so."""
+        """Return the scores of the words with this beginning."""
         merged = self._merged.get(beginning)
         return self._merge(beginning) if merged is None else merged
 
     def _merge(self, beginning: str) -> Scores:
-        """At each place, of the word that counts most there."""
+        """Compute the scores of the words with this beginning. Each place has the score of its best word."""
         best = [0.0] * len(self._entries)
         found = self._beginning_with(beginning)
         for word, places in zip(self._words[found], self._places[found], strict=True):
@@ -171,7 +171,7 @@ class Index:
         return Scores(set().union(*self._places[found]), best)
 
     def _frequent(self) -> Iterable[str]:
-        """The beginnings that have so many places that a search could not merge them in time."""
+        """Return the beginnings that occur in too many places to be merged during a search."""
         places: Counter[str] = Counter()
         for word, found in zip(self._words, self._places, strict=True):
             for length in range(SHORTEST_BEGINNING, len(word) + 1):
@@ -179,14 +179,14 @@ class Index:
         return (beginning for beginning, number in places.items() if number > MOST_MERGED)
 
     def _beginning_with(self, beginning: str) -> slice:
-        """Which words begin so."""
+        """Return the range of the words with this beginning."""
         first = bisect_left(self._words, beginning)
         if len(beginning) < SHORTEST_BEGINNING:
             return slice(first, bisect_right(self._words, beginning))
         return slice(first, bisect_left(self._words, beginning + LAST_CHARACTER))
 
     def _scores(self, places: Iterable[int], asked: Iterable[Scores], query: str) -> Iterator[float]:
-        """Of each place, in their order."""
+        """Return the score of each place, in the order of `places`."""
         for_heading = {
             place: FOR_THE_HEADING if heading == query else FOR_ALMOST_THE_HEADING
             for place, heading in self._headed.get(_stem(query), ())
@@ -215,7 +215,7 @@ def _words(text: str) -> Iterator[str]:
 
 @lru_cache(MOST_REMEMBERED)
 def _of_the_guide(word: str) -> frozenset[str]:
-    """A word of the guide, which comes again and again, and its parts, as they are compared."""
+    """Return a word of the guide and its parts, in the form for comparisons. The same words come often."""
     whole, parts = _read(word)
     return frozenset((whole, *parts))
 
@@ -225,5 +225,5 @@ def _read(word: str) -> Word:
 
 
 def _stem(word: str) -> str:
-    """`tokens` and `token` are one word."""
+    """Return the word without a plural "s": `tokens` and `token` are the same word."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,4 +1,4 @@
-"""The page with every setting, from their declarations."""
+"""The guide page that lists every setting, from their declarations."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a page of the guide is made of."""
+"""The source of a page of the guide."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,5 +24,5 @@ def file_source(path: "Traversable") -> Source:
 
 
 def table_cell(text: str) -> str:
-    """Text in a table: a `|` would end its cell, and `*` would be a mark."""
+    """Escape text for a cell of a Markdown table: a `|` would end the cell, and `*` would be markup."""
     return text.replace("|", "\\|").replace("*", "\\*")

@@ -1,6 +1,7 @@
-"""An example request in each language, with nothing installed but the language: what the guide's programs use too.
+"""An example request in each language, which needs nothing but the language.
 
-Address, token and company come from the environment, so that an example runs as it is. The programs are templates.
+The guide's programs have the same form. Address, token and company come from the environment, so that an example
+runs unchanged. The programs are templates.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ LANGUAGES: Final = {"curl": "curl", "javascript": "JavaScript", "python": "Pytho
 
 
 def example_of(described: Described) -> dict[str, Any]:
-    """The request: what the programs send, and which headers they need."""
+    """Return the example request: the data that the programs send, and the headers that they need."""
     route = described.places[0].route
     path = route.path
     for row in described.path:
@@ -36,14 +37,14 @@ def example_of(described: Described) -> dict[str, Any]:
 
 
 def programs_of(described: Described) -> list[tuple[str, str, str]]:
-    """The name and the title of each language, and the program in it."""
+    """Return the name and the title of each language, and the program in the language."""
     given = {**example_of(described), "as_json": pretty, "as_python": PYTHON.of, "as_php": PHP.of}
     return [(name, title, render_text(f"reference/in_{name}", **given)) for name, title in LANGUAGES.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """How a language writes values. `arrow` stands between a key and its value."""
+    """The syntax of values in a language. `arrow` separates a key and its value."""
 
     words: Mapping[object, str]
     braces: tuple[str, str]

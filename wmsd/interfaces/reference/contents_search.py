@@ -1,4 +1,4 @@
-"""Finds what somebody looks for in the reference: operations, by their fields too, errors, events, abilities."""
+"""The search of the reference: operations, also by their fields, errors, events, and abilities."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -22,7 +22,7 @@ MOST_SHOWN: Final = 8
 
 @dataclass(frozen=True)
 class Entry:
-    """`text` is what is read of it, `words` what finds it too: the names of its fields."""
+    """An entry of the contents. A search looks in `text`, which is displayed, and in `words`, the field names."""
 
     address: str
     title: str
@@ -38,7 +38,7 @@ class Entry:
 
     @cached_property
     def shown(self) -> Markup:
-        """What a list shows of it whatever was asked for. A search may find all entries, so it is made once."""
+        """The part of the entry that is the same in every list. A search may find all entries, so it is cached."""
         words = Markup(' data-words="{}"').format(" ".join(self.words)) if self.words else ""
         places = [Markup('\n<code class="path"><b>{}</b> {}</code>').format(*each) for each in self.places]
         text = Markup('\n<span class="soft small">{}</span>').format(self.text) if self.text else ""
@@ -46,11 +46,11 @@ class Entry:
         return link + Markup("").join(places) + text
 
     def matches(self, asked: Iterable[str]) -> bool:
-        """Whether each word is in it."""
+        """Return True if the entry contains each of the words."""
         return all(word in self._whole for word in asked)
 
     def fields(self, asked: Iterable[str]) -> list[str]:
-        """Its fields that have one of the words in them."""
+        """Return the names of the entry's fields that contain one of the words."""
         return [*islice((name for name in self.words if any(word in name for word in asked)), MOST_SHOWN)]
 
 
@@ -69,12 +69,12 @@ class Section:
 
 
 def search_words(query: str) -> tuple[str, ...]:
-    """The words of what somebody has typed."""
+    """Return the words of a query in lower case, at most `MOST_WORDS`."""
     return tuple(query[:LONGEST].lower().split()[:MOST_WORDS])
 
 
 def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, ...]:
-    """All that there is."""
+    """Return all sections of the contents, in the order of the page."""
     groups = (
         Section(
             group.name,
@@ -106,7 +106,7 @@ def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, 
 
 
 def _graphql() -> Section:
-    """The one operation of GraphQL, which is found by its root fields too."""
+    """Return the section with GraphQL's only operation, which a search finds by its root fields too."""
     address = f"{ADDRESS}/graphql"
     fields = tuple(dict.fromkeys(each.name for each in (*QUERIES, *MUTATIONS)))
     places = tuple((route.method, route.path) for route in GRAPHQL)
@@ -119,5 +119,5 @@ def _section(name: str, title: str, address: str, told: Mapping[str, str]) -> Se
 
 
 def anchor_of(name: str) -> str:
-    """The anchor of a code, an event, an ability or a module."""
+    """Return the anchor of a code, an event, an ability or a module."""
     return "everything" if name == "*" else name.lower().replace(":", "-")

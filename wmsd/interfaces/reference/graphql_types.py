@@ -1,4 +1,4 @@
-"""The types of the GraphQL schema as pages show them, and in short for the completion of names."""
+"""The types of the GraphQL schema as pages display them, and in short form for the completion of names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ KINDS: Final[Mapping[type[GraphQLNamedType], str]] = {
 
 
 def types_of(schema: GraphQLSchema) -> dict[str, GraphQLNamedType]:
-    """All types but those of introspection, by name."""
+    """Return all types by name, except the types of introspection."""
     return {name: each for name, each in sorted(schema.type_map.items()) if not name.startswith("__")}
 
 
@@ -33,8 +33,10 @@ def kind_of(found: GraphQLNamedType) -> str:
 
 
 def short(schema: GraphQLSchema) -> dict[str, Any]:
-    """`types` has the fields of each type: the type of the field, then those of its arguments, if it has any.
-    `inputs` has the fields of inputs, `enums` the values.
+    """Return the names in a schema.
+
+    `types` has the fields of each type: the name of the field's type, then the types of its arguments, if any.
+    `inputs` has the fields of input types, and `enums` the values.
     """
     types, inputs, enums = {}, {}, {}
     for name, each in types_of(schema).items():

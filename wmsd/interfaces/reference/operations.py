@@ -1,4 +1,4 @@
-"""What the reference tells of each operation: made once, from the routes and their descriptions."""
+"""The data that the reference displays about operations, collected from the routes and their descriptions."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ JSON: Final = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of the API: its name in addresses, its routes, and what describes them."""
+    """A version of the API: its name in addresses, its routes, and its OpenAPI document."""
 
     name: str
     routes: Sequence[Route]
@@ -29,14 +29,14 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an operation is served."""
+    """A place where an operation is served: a version and a route."""
 
     version: str
     route: Route
 
     @property
     def until(self) -> str:
-        """Until when it works, if it is to go away."""
+        """The day until which a deprecated operation works, or "" for other operations."""
         deprecation = self.route.deprecation
         return "" if deprecation is None else f"{deprecation.until:%Y-%m-%d}"
 
@@ -83,7 +83,7 @@ class Described:
         return tuple(sorted({row.key for row in rows} - {""}))
 
     def example_of(self, parameter: str) -> str:
-        """A value for a part of the path: that of the record in the example, if it has one."""
+        """Return an example value for a part of the path: the value of the record in the example, or 1."""
         known = self.answered if isinstance(self.answered, dict) else {}
         return str(known.get(parameter) or 1)
 
@@ -129,7 +129,7 @@ def slug(title: str) -> str:
 
 
 def reference_of(versions: Sequence[Version], abilities: Mapping[str, str]) -> Reference:
-    """The reference of an installation with these abilities. The last version describes the events."""
+    """Return the reference of an installation with these abilities. The last version describes the events."""
     found: dict[str, Described] = {}
     for version in versions:
         rows = Rows(version.document["components"]["schemas"])

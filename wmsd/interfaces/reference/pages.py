@@ -1,5 +1,7 @@
-"""The pages of the reference, for everybody: the contents with the search, a page for each group and each
-operation, the errors, the events, the abilities and modules, and what can be downloaded.
+"""The pages of the reference, which need no sign-in.
+
+There are pages for the contents with the search, each group and operation, errors, events, and abilities and
+modules.
 """
 
 import asyncio
@@ -54,7 +56,7 @@ MOST_NAMED: Final = 12
 
 class Pages:
     def __init__(self, reference: LazyValue[Reference], trusted: Sequence[Network], work: WorkAdmission) -> None:
-        """`trusted`: the proxies that say where a request came from."""
+        """Create the pages. `trusted` are the proxies that report the client's address."""
         self._reference = reference
         self._trusted = trusted
         self._found = SearchPages(work)
@@ -106,7 +108,7 @@ class Pages:
         return await self._pages.answer(request, (each.name, ""), partial(_of_operation, reference, group, each))
 
     async def _graphql(self, request: web.Request) -> web.Response:
-        """The page of a type, or of all."""
+        """Answer the page of a type, or the page of all types."""
         reference, name = await self._reference.get(), request.match_info.get("type", "")
         if name and name not in await asyncio.to_thread(_graphql_types):
             raise not_found("page")
@@ -114,12 +116,12 @@ class Pages:
 
 
 def _named(known: Iterable[Named], name: str) -> Named:
-    """Raises Problem (404)."""
+    """Return the member with this name. Raise Problem (404) if there is no such member."""
     return or_not_found(next((each for each in known if each.name == name), None), "page")
 
 
 def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:
-    """The API speaks English, and so does its reference: it is made once, for readers of every language."""
+    """Render a page in English, like the API. Readers of all languages get the same rendered page."""
     frame = {"groups": reference.groups, "further": FURTHER, "address": ADDRESS, "current": current}
     token = language.current.set(language.DEFAULT)
     try:
@@ -149,7 +151,7 @@ def _of_operation(reference: Reference, group: Group, described: Described) -> s
 
 
 def _errors(reference: Reference) -> str:
-    from wmsd.interfaces.guide.markdown import fragment  # imported only when somebody reads about errors
+    from wmsd.interfaces.guide.markdown import fragment  # imported at the first page about errors
 
     paragraphs = dict(PARAGRAPH.findall(GUIDE.read_text(encoding="utf-8")))
     errors = [
@@ -178,14 +180,14 @@ def _access(reference: Reference) -> str:
 
 @cache
 def _graphql_types() -> "Mapping[str, GraphQLNamedType]":
-    from wmsd.interfaces.graphql.schema import schema  # imported on a thread, when somebody asks for it
+    from wmsd.interfaces.graphql.schema import schema  # imported on a thread, at the first page about GraphQL
     from wmsd.interfaces.reference.graphql_types import types_of
 
     return types_of(schema())
 
 
 def _of_graphql(reference: Reference, name: str) -> str:
-    """The page of the type with this name, or with no name that of all types."""
+    """Render the page of the type with this name, or the page of all types if `name` is ""."""
     from graphql import Undefined, get_named_type
 
     from wmsd.interfaces.reference.graphql_types import kind_of

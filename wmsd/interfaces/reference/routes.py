@@ -1,4 +1,4 @@
-"""The addresses of the reference and of the try-out."""
+"""The routes of the reference and of the try-out."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ from wmsd.interfaces.reference.try_out_page import Trying
 
 
 def add_to(app: web.Application, installation: Installation, make: Callable[[], Reference]) -> None:
-    """`make` makes the reference; it runs on a thread, when somebody first asks for it."""
+    """Add the routes to `app`. `make` creates the reference on a thread, at the first request for a page."""
     reference, sender = LazyValue(make), Sender(installation, app[REQUEST_LOG])
     door = PageClient(installation)
     Pages(reference, trusted_proxies(installation), door.work).add_to(app)

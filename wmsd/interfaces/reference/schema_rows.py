@@ -1,4 +1,4 @@
-"""The fields of a schema as rows of a table: one for each field, also for those inside of others."""
+"""The fields of a schema as rows of a table: one row for each field, including fields inside other fields."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ ANY_INTEGER: Final = 2**53 - 1
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`name` says where it stands, as `lines[].quantity`."""
+    """A row of the table. `name` is the path of the field, such as `lines[].quantity`."""
 
     name: str
     is_required: bool
@@ -26,25 +26,25 @@ class Row:
 
     @property
     def key(self) -> str:
-        """Its own name."""
+        """The name of the field alone."""
         return self.name.rpartition(BETWEEN)[2].removesuffix(EACH)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Makes rows of the components of a description."""
+    """A factory for rows, from the components of a description."""
 
     schemas: Mapping[str, Schema]
 
     def of_object(self, schema: Schema, prefix: str = "") -> Iterator[Row]:
-        """Those of an object, each with those of what it holds behind it."""
+        """Yield the rows of an object. Each field is followed by the fields inside it."""
         found = self.plain(schema)
         required = found.get("required", ())
         for name, inner in found.get("properties", {}).items():
             yield from self._of_field(f"{prefix}{name}", inner, name in required)
 
     def of_parameter(self, parameter: Schema) -> Row:
-        """That of a part of the path, of the query or of the head."""
+        """Return the row of a parameter in the path, query or headers."""
         schema = {**self.plain(parameter["schema"]), "description": _said(parameter)}
         return self._row(parameter["name"], schema, parameter["required"])
 
@@ -77,7 +77,7 @@ class Rows:
         return Row(name, is_required, own)
 
     def plain(self, schema: Schema) -> Schema:
-        """The schema without references to others, and with `nullable` in place of a choice of null."""
+        """Return the schema without references to others, and with `nullable` instead of a choice of null."""
         if "$ref" in schema:
             own = {name: value for name, value in schema.items() if name != "$ref"}
             return {**self.plain(self.schemas[schema["$ref"].removeprefix(SCHEMAS)]), **own}

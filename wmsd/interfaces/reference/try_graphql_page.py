@@ -1,4 +1,4 @@
-"""The try-out of GraphQL: an editor for a document and its variables, and what came back."""
+"""The try-out of GraphQL: an editor for a document and its variables, and the answer."""
 
 import json
 from collections.abc import Mapping
@@ -52,12 +52,12 @@ class TryingGraphql(Trying):
         return replace(sent, accept=ACCEPT, read=over_http.parameters_of, answered=over_http.in_form)
 
     def once(self) -> dict[str, str]:
-        """None: a document may only read, and one that changes something has a key of its own."""
+        """Return no hidden field: a document either only reads, or has an idempotency key."""
         return {}
 
 
 def _is_object(text: str) -> bool:
-    """What is in it, the operation looks at: it reads the text itself."""
+    """Return True if the text is a JSON object. The operation checks its content."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
@@ -66,7 +66,7 @@ def _is_object(text: str) -> bool:
 
 @cache
 def _described() -> Described:
-    """The operation that runs documents."""
+    """Return the description of the operation that runs documents."""
     headers = tuple(Row(name, False, {}) for name in ("X-Company-Id", "X-Three-Pl-Id", KEY))
     (route,) = (each for each in over_http.ROUTES if each.method == "POST")
     places = (Place(GRAPHQL, route),)

@@ -1,7 +1,8 @@
-"""Sends a request that somebody tries, through the dispatcher, as the HTTP server would with the same request.
+"""The transport of try-out requests: through the dispatcher, in the same way as the HTTP server's requests.
 
-The limit of the company counts it, as any request of a program. With a token it is a request of the API: the log
-has a line of it, and the page Requests shows it. Without one it is a request of the session.
+A request counts towards the company's rate limit, like any request of a program. A request with a token is a
+request of the API: it is logged, and the page Requests lists it. A request without a token belongs to the browser
+session.
 """
 
 import time
@@ -32,7 +33,7 @@ async def as_it_is(load: LoadBody) -> Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What somebody has put together. `token` None: as the person who is signed in."""
+    """A request that the user has put together. If `token` is None, the request acts as the signed-in person."""
 
     route: Route
     path: Mapping[str, str]
@@ -48,7 +49,7 @@ class Sent:
 
     @property
     def target(self) -> str:
-        """The path of the request."""
+        """The path of the request, with values for its variable parts."""
         found = self.route.path
         for name, value in self.path.items():
             found = found.replace(f"{{{name}}}", quote(value, safe=""))
@@ -66,7 +67,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came back. `kept_for`: the company among whose requests it is."""
+    """The answer to a tried request. `kept_for` is the company whose history has the request, or None."""
 
     status: int
     headers: Mapping[str, str]
@@ -127,7 +128,7 @@ class Sender:
         )
 
     def _keep(self, browser: Browser, call: Call, sent: Sent, answered: Answered, seconds: float) -> None:
-        """As is done with each request of the API, where it is answered."""
+        """Log the call and add it to the request history, as the HTTP server does for each request of the API."""
         agent = browser.request.headers.get("User-Agent")
         length = {} if sent.body is None else {"Content-Length": str(len(sent.body.encode()))}
         head = {**sent.all_headers, **length, **({} if agent is None else {"User-Agent": agent})}
@@ -137,6 +138,6 @@ class Sender:
 
 
 def _headers(call: Call, reply: Reply) -> dict[str, str]:
-    """Those of the answer, with those that the HTTP server adds to each."""
+    """Return the headers of the answer, with the headers that the HTTP server adds to each answer."""
     kind = {"Content-Type": JSON} if reply.body else {}
     return {**kind, **reply.headers, "X-Request-Id": call.request_id}

@@ -1,4 +1,4 @@
-"""The try-out of an operation: a form for its parameters and its body, and what came back."""
+"""The try-out of an operation: a form for its parameters and its body, and the answer."""
 
 import asyncio
 import re
@@ -49,13 +49,13 @@ Typed = dict[str, str]
 
 
 def laid_out(text: str) -> str:
-    """`text` is JSON that the service has made."""
+    """Return JSON text with line breaks and indentation. `text` is JSON that the service has created."""
     shown: list[str] = []
     depth, before = 0, ""
     for part in PART.findall(text):
         if part in "}]":
             depth -= 1
-        if before and before in "{[" and part in "}]":  # nothing is inside
+        if before and before in "{[" and part in "}]":  # an empty object or list
             pass
         elif (before and before in "{[,") or part in "}]":
             shown.append("\n" + INDENT * depth)
@@ -68,7 +68,7 @@ def laid_out(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field of the form: a parameter of the operation, and where it stands in the request."""
+    """A field of the form: a parameter of the operation, and the part of the request that has it."""
 
     where: str
     row: Row
@@ -80,7 +80,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is tried, by whom, and for which company."""
+    """The operation that is tried, the person who tries it, and the company."""
 
     person: Person
     described: Described
@@ -117,7 +117,7 @@ class Subject:
 
 
 class Trying:
-    """The try-out of any operation of REST; that of GraphQL differs in what somebody types."""
+    """The try-out of any REST operation. The subclass for GraphQL has other input fields."""
 
     template = "reference/try"
 
@@ -146,15 +146,16 @@ class Trying:
         return await self._page(subject, typed, sent=sent, tried=tried)
 
     async def described(self, request: web.Request) -> tuple[Described, Place]:
-        """What the address names. Raises Problem (404)."""
+        """Return the operation and place that the address names. Raise Problem (404) if there is none."""
         reference = await self._reference.get()
         found = or_not_found(reference.by_name.get(request.match_info["operation"]), "operation")
         of_version = (place for place in found.places if place.version == request.match_info["version"])
         return found, or_not_found(next(of_version, None), "operation")
 
     def first_typed(self, subject: Subject, given: Mapping[str, str]) -> Typed:
-        """What the form begins with: what the address names, and the example of a body. What changes data names
-        no record, since an example may be the id of a real one.
+        """Return the initial values of the form: the values in the address, and the example of a body.
+
+        An operation that changes data gets no record id, because the id of an example may belong to a real record.
         """
         inputs = [each for each in subject.inputs if not (subject.changes_data and each.where == "path")]
         typed = {each.name: given[each.row.name] for each in inputs if each.row.name in given}
@@ -167,13 +168,13 @@ class Trying:
         return typed
 
     def body_of(self, subject: Subject, typed: Typed, errors: dict[str, str]) -> str | None:
-        """The body of the request. Adds to `errors` what none can be made of."""
+        """Return the body of the request, or None. Add to `errors` why the form's values cannot become a body."""
         if len(typed.get("body", "").encode()) > LARGEST_BODY:
             errors["body"] = _("is over %(size)s kB") % {"size": LARGEST_BODY // 1024}
         return typed.get("body", "").replace("\r\n", "\n") if subject.described.body else None
 
     def sent_of(self, subject: Subject, typed: Typed, token: str, body: str | None) -> Sent:
-        """The request. What is left empty is not sent."""
+        """Return the request. Empty fields are not sent."""
         parts: dict[str, dict[str, str]] = {"path": {}, "query": {}, "header": {}}
         for each in subject.inputs:
             value = typed.get(each.name, "").strip()
@@ -187,11 +188,11 @@ class Trying:
         return Sent(subject.place.route, path, query, headers, body, bearer if is_as_token else None)
 
     def once(self) -> dict[str, str]:
-        """The hidden field of a form that is done once, however often it is sent."""
+        """Return the hidden field that makes repeated submissions of the same form run only once."""
         return {ONCE: secrets.token_urlsafe(16)}
 
     async def _subject(self, request: web.Request, company_id: str) -> Subject:
-        """Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
+        """Return the subject of a request. Raise HTTPSeeOther if nobody is signed in, and Problem (404)."""
         person = await self._door.person(request)
         described, place = await self.described(request)
         at = await company_at(self._door, person, company_id) if company_id else None
@@ -236,12 +237,12 @@ class Trying:
                 **result_of(subject, sent, tried),
             )
 
-        # on a thread where it shows what was sent and what came, as both can be long
+        # on a thread, because the request and the answer can be long
         return make() if tried is None else await asyncio.to_thread(make)
 
 
 def without_ids(example: Any) -> Any:
-    """The example of a body, with null for each id of a record."""
+    """Return the example of a body, with null for each id of a record."""
     if isinstance(example, list):
         return [without_ids(each) for each in example]
     if not isinstance(example, dict):
@@ -258,7 +259,7 @@ def new_key() -> str:
 
 
 def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
-    """What no request can be made of, by the name of the field."""
+    """Return the errors of fields that cannot be sent in a request, by the name of the field."""
     errors: dict[str, str] = {}
     too_long = _("must be a text of at most %(number)s characters in one line") % {"number": LONGEST_HEADER}
     if (typed.get("as") == "token" or subject.needs_token) and not token:
@@ -275,7 +276,11 @@ def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
 
 
 def form_after(typed: Typed, tried: Tried) -> Typed:
-    """What the form holds then: secrets have to be typed again, and what was done has used up its key."""
+    """Return the values of the form after a request.
+
+    Secrets are masked, so the user must type them again. A successful request gets a new idempotency key, if the
+    form had created the key.
+    """
     kept = {**typed, "body": _masked(typed.get("body", ""), is_graphql=False)}
     name = f"header-{KEY}"
     if tried.status < 400 and kept.get(name, "").startswith(OWN_KEY):
@@ -284,7 +289,7 @@ def form_after(typed: Typed, tried: Tried) -> Typed:
 
 
 def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[str, Any]:
-    """What came back, and the line that sends it again."""
+    """Return the answer, and the curl command that repeats the request."""
     if sent is None or tried is None:
         return {"answer": "", "is_cut": False, "line": "", "kept_at": ""}
     body = "" if sent.body is None else _masked(sent.body, subject.is_graphql)
@@ -305,11 +310,11 @@ def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[
 
 
 def _masked(body: str, is_graphql: bool) -> str:
-    """Without secrets. The texts in a document are its own, and may be no secrets."""
+    """Return the body without secrets. Texts in a GraphQL document may be no secrets, so they stay."""
     return body if is_graphql else masking.body(printable(body), is_graphql=False)
 
 
 def _answer(tried: Tried) -> str:
-    """Its text. A long one is cut off, and stays as it was sent."""
+    """Return the text of the answer. A long answer is cut off, and not laid out."""
     text = tried.body[:MOST_SHOWN].decode("utf-8", "ignore")
     return text if len(tried.body) > MOST_SHOWN else laid_out(text)
