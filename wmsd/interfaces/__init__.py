@@ -1,4 +1,4 @@
-"""The interfaces pass requests to the dispatcher, and do not know each other.
+"""The interfaces, which pass requests to the dispatcher and do not import each other.
 
-`service.py` puts them together.
+`service.py` combines them in one web application.
 """

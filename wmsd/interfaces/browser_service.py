@@ -1,5 +1,6 @@
-"""What browsers are served: the pages, the guide, the reference, and what only they ask for. It is imported once
-the API is served (see `service`).
+"""The parts of the server that only browsers need: the pages, the guide, the reference, and their services.
+
+The server imports this module shortly after the API has started (see `service`).
 """
 
 from collections.abc import Mapping
@@ -43,10 +44,11 @@ def add_to(
     commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
 ) -> None:
-    """Adds the routes to `app`, and to the installation's dispatcher the services behind them. `closed_last` gets
-    what must be closed when the server stops.
+    """Add the routes to `app`, and the services behind them to the installation's dispatcher.
+
+    `closed_last` receives what must be closed when the server stops.
     """
-    # the client that asks providers is as guarded as that of webhooks, by rules of its own
+    # requests to providers are as guarded as requests to webhooks, but by separate settings
     sign_on = installation.settings.sign_on
     provider_client = LazyClient(new_guard(installation.settings, "sign_on"), sign_on.ca_file, wanted=WANTED_BYTES)
     closed_last.push_async_callback(provider_client.close)

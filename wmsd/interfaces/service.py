@@ -59,7 +59,7 @@ NOT_STARTED: Final = Started()
 def service(
     installation: Installation, commands: Mapping[str, Source], started: Started = NOT_STARTED
 ) -> tuple[web.Application, Jobs]:
-    """The application, and the jobs to run beside it. `commands` are the guide's pages on the command line."""
+    """Return the application, and its background jobs. `commands` are the guide's pages on the command line."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
     today = TodayFigures(
@@ -119,7 +119,7 @@ def _add_for_browsers(
     closed_last: AsyncExitStack,
     app: web.Application,
 ) -> None:
-    from wmsd.interfaces import browser_service  # imported here, because a start does not need it
+    from wmsd.interfaces import browser_service  # imported here: the server can start without it
 
     browser_service.add_to(app, installation, today, changes, imports, rooms, commands, closed_last)
 
@@ -149,7 +149,7 @@ def _description(
     abilities: Mapping[str, str], title: str, version: str, routes: Sequence[Route], has_events: bool = False
 ) -> dict[str, Any]:
     from wmsd.interfaces.openapi.document import (
-        openapi_document,  # imported here, because a start does not need it
+        openapi_document,  # imported here: the server can start without it
     )
 
     return openapi_document(title, version, routes, has_events, abilities)

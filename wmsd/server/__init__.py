@@ -1,1 +1,1 @@
-"""What a running server does beside answering: jobs, alerts, figures, health."""
+"""The work of a running server besides answering requests: jobs, alerts, metrics, health."""

@@ -1,5 +1,6 @@
-"""The health check: database, cache, job queue, disk (specification section 4), webhooks, clock, backup,
-replica, moves.
+"""The health check: database, cache, job queue and disk (specification section 4), and further checks.
+
+The further checks are webhooks, clock, backup, keys, recovery, replica and moves.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,10 +40,10 @@ tells little of it.
 async def check_health(
     installation: Installation, jobs: Jobs, is_known: bool, caller: Caller | None = None
 ) -> tuple[int, dict[str, Any]]:
-    """The HTTP status, 200 or 503, and the result of each check. It tells no path and no version.
+    """Return the HTTP status, 200 or 503, and the result of each check, without paths and versions.
 
-    `is_known`: whether the caller has a valid token. A `caller` who is a platform admin is also told which
-    companies cannot be used or written, by code.
+    `is_known` means that the caller has a valid token. If `caller` is a platform admin, the result also has the
+    codes of companies that cannot be used or written.
     """
     seen = None if jobs.backups is None else await jobs.backups.seen()
     checks = {
@@ -72,12 +73,12 @@ async def check_health(
 
 
 def _judged(is_good: bool, **facts: Any) -> dict[str, Any]:
-    """A check without which the service goes on."""
+    """Return the result of a check whose failure does not stop the service."""
     return {"ok": is_good, **({} if is_good else {"degraded": True}), **facts}
 
 
 async def read_platform(installation: Installation, read: Callable[[Transaction], Result]) -> Result | None:
-    """None where `platform.db` cannot be read, which the check of the database tells."""
+    """Read `platform.db`, or return None if it cannot be read, which the database check reports."""
     try:
         return await installation.platform.read(read)
     except STORAGE_FAILURES:
@@ -112,7 +113,7 @@ async def _database(installation: Installation, caller: Caller | None) -> dict[s
 async def _named(
     installation: Installation, found: Mapping[str, AbstractSet[int]], caller: Caller | None
 ) -> dict[str, list[str]]:
-    """The codes of the companies, for a platform admin who may use them."""
+    """Return the codes of the companies, if the caller is a platform admin who may use them."""
     if caller is None or not has_role(caller.role, "platform-admin") or not any(found.values()):
         return {}
     known = await installation.access.companies()
@@ -139,14 +140,17 @@ def _webhooks(jobs: Jobs) -> dict[str, Any]:
 
 
 async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.WrongClock | None:
-    """None too where `platform.db` cannot be read, which another check tells."""
+    """Return why the clock is wrong, or None if it seems right or `platform.db` cannot be read."""
     known, now = jobs.clock_watch.known, installation.clock.now()
     expired = await read_platform(installation, lambda tx: clock_verdict.expired_tokens(tx, known, now))
     return None if expired is None else clock_verdict.wrong_clock(known, expired, now)
 
 
 async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
-    """What is ahead of a clock that is right is told, and no trouble: it ends by itself."""
+    """Return the result of the clock check.
+
+    Companies whose last change is in the future are reported, but are no problem, because that ends automatically.
+    """
     known, found = jobs.clock_watch.known, dict[str, Any](ok=True)
     if known.doubted_since is not None:
         is_wrong = known.step is not None or await wrong_clock(installation, jobs) is not None
@@ -170,7 +174,10 @@ def _backup(seen: Seen | None) -> dict[str, Any]:
 
 
 async def _frozen(installation: Installation) -> dict[str, str]:
-    """Since when companies are frozen, by code. Empty where that cannot be read, as the check of files tells."""
+    """Return since when companies are frozen, by code. The result is empty if companies cannot be read.
+
+    Another check reports that companies cannot be read.
+    """
     try:
         known = await installation.access.companies()
     except STORAGE_FAILURES:
@@ -179,14 +186,14 @@ async def _frozen(installation: Installation) -> dict[str, str]:
 
 
 def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, Any]:
-    """A freeze is meant, until it is so old that it was perhaps forgotten."""
+    """Return the result of the check of moves. A freeze is intended, but an old freeze may have been forgotten."""
     oldest = min(frozen.values())
     is_meant = age(oldest, installation.clock.now()) < LONG
     return _judged(is_meant, companies_frozen=len(frozen), frozen_since=oldest)
 
 
 async def _keys(installation: Installation, seen: Seen | None) -> dict[str, Any]:
-    """Whether the keys outlive this box."""
+    """Return the result of the check that the keys survive the loss of this machine."""
     known = await read_platform(installation, read_known_keys)
     if known is None:
         return _judged(True)

@@ -1,4 +1,4 @@
-"""What each job does, and how its last run went."""
+"""The descriptions of all jobs, and the results of their last runs."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -62,7 +62,7 @@ WORDS: Final[Mapping[str, Words]] = {
 
 @dataclass(slots=True)
 class JobRuns:
-    """A job, and its runs since the start. `seconds`: how long the last one took."""
+    """A job, and its runs since the start. `seconds` is the duration of the last run."""
 
     title: str
     says: str
@@ -89,7 +89,7 @@ class JobLog:
 
     @contextmanager
     def run(self, name: str) -> Iterator[None]:
-        """A run of the job. What it raises is noted, and raised. One that was not declared is noted nowhere."""
+        """Record a run of the job. Exceptions are recorded and raised again. Undeclared jobs are not recorded."""
         job = self.jobs.get(name) or JobRuns("", "", every=0.0, due=0.0)
         began, job.began_at, job.is_running = self._clock.monotonic(), self._clock.now(), True
         job.due = began + job.every
@@ -107,5 +107,5 @@ class JobLog:
             job.seconds = self._clock.monotonic() - began
 
     def seconds_until(self, job: JobRuns) -> float:
-        """Until its next run; 0 when it is due."""
+        """Return the seconds until the next run, or 0 if the job is due."""
         return max(0.0, job.due - self._clock.monotonic())

@@ -51,8 +51,8 @@ SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
 A_DAY_SECONDS: Final = 86_400.0
 LIBRARY_LOGS: Final = {
-    "apscheduler.scheduler": logging.ERROR,  # it warns at each tick when one takes longer
-    "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
+    "apscheduler.scheduler": logging.ERROR,  # its warnings repeat while a tick is late
+    "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is no error
 }
 
 
@@ -67,7 +67,7 @@ class Jobs:
         imports: ImportDesk | None = None,
         complete: Complete = NOTHING_ADDED,
     ) -> None:
-        """`complete`: for the commands in alerts."""
+        """Create the jobs. `complete` adds options to the commands in alerts."""
         self._installation = installation
         self.today = today
         self.changes = changes
@@ -110,7 +110,7 @@ class Jobs:
             self._scheduler.add_job(self._run, Every(seconds), [name, job], id=name)
 
     def _declared(self) -> list[tuple[float, str, Job]]:
-        """Every job, with the seconds from one run to the next, and its name."""
+        """Return every job: the seconds between two runs, its name, and its function."""
         access, files, marks = self._installation.access, self._installation.files, self._installation.marks
         jobs: list[tuple[float, str, Job]] = [
             (NOTICE_CHANGES_SECONDS, "_notice_changes", self._notice_changes),
@@ -141,7 +141,7 @@ class Jobs:
         return jobs if self.backups is None else [*jobs, (60, "look", self.backups.look)]
 
     async def start(self) -> None:
-        """The watch of the clock is started before, apart: nothing may change until then."""
+        """Start the jobs. The clock watch was started separately before, because nothing may change until then."""
         self._scheduler.start()
         await self.sender.start()
 
@@ -177,13 +177,13 @@ class Jobs:
             return
         await self.clock_watch.hear()
         if ended := await access.ended_of(self.changes.sessions):
-            self.changes.end_sessions(ended)  # their open pages are told at once, not only with the next beat
+            self.changes.end_sessions(ended)  # their open pages end immediately, not only with the next beat
         if self.imports is not None:
             known = await access.companies()
             self.imports.end_of({each.id for each in known.values() if each.suspended_at is not None})
 
     async def try_failed_writes(self) -> None:
-        """Finds out when a failed disk works again, even if nobody writes."""
+        """Check whether failed disks work again, even if no request writes."""
         for database in (self._installation.platform, *self._installation.files.databases):
             if database.writes.failure is not None:
                 with suppress(*STORAGE_FAILURES):
@@ -192,7 +192,7 @@ class Jobs:
                     await database.try_to_write()
 
     async def write_logs_back(self) -> None:
-        """Writes logs back into their files. Logs a failure, because otherwise the log would grow unnoticed."""
+        """Write large logs back into their files. Failures are logged, because the logs would grow unnoticed."""
         known = [self._installation.platform, *self._installation.files.open]
         sizes = await asyncio.to_thread(lambda: {each: log_bytes(each.path) for each in known})
         large = {each for each, size in sizes.items() if size > LOG_BYTES}
@@ -203,13 +203,13 @@ class Jobs:
                 await database.write_log_back()
                 self._complaints.over(what)
             except FileMoved:
-                pass  # logged with the company's file
+                pass
             except sqlite3.Error as error:
                 self._with_failed_logs.add(database)
                 self._complaints.failed(what, error)
 
     async def make_reserve(self) -> None:
-        """Makes the reserve again when there is room after the disk was full."""
+        """Create the disk reserve again, once the disk has space after it was full."""
         await asyncio.to_thread(self._installation.folder.make_reserve)
 
     async def watch_the_disk(self) -> None:
@@ -217,7 +217,7 @@ class Jobs:
         await self.room_watch.look()
 
     async def keep_today(self) -> None:
-        """Reads the figures of the page Today where something has changed, and then tells open pages of it."""
+        """Read the metrics of the page Today that have changed, and then notify open pages."""
         try:
             await self.today.keep()
         finally:
@@ -225,7 +225,7 @@ class Jobs:
 
     async def sweep_tokens(self) -> None:
         if not self.clock_watch.is_steady():
-            return  # a wrong clock may only make them look expired
+            return  # a wrong clock could make tokens look expired
         swept = await self._installation.platform.write(token_store.sweep_expired_tokens)
         if swept:
             LOG.info("swept %s", count_of(swept, "expired token"))
@@ -234,9 +234,9 @@ class Jobs:
             LOG.info("swept %s", count_of(ended, "session that was over", "sessions that were over"))
 
     async def tell_of_ending_tokens(self) -> None:
-        """Has the log tell of each token two weeks and a day before its end."""
+        """Log a warning for each token, two weeks and one day before it expires."""
         if not self.clock_watch.is_steady():
-            return  # a wrong clock may only make them look so
+            return  # a wrong clock could make tokens look expired
         while told := await self._installation.platform.write(ending_tokens.tokens_to_log, is_quiet=True):
             for each in told:
                 LOG.warning(
@@ -251,14 +251,14 @@ class Jobs:
             await asyncio.to_thread(self._installation.history.forget_old)
 
     async def tidy_files(self) -> None:
-        """Tidies each open file, and once a day every file: so a company that nobody uses costs next to nothing.
+        """Tidy each open file, and once a day every file, so that unused companies cost almost nothing.
 
-        A company whose file fails is left out; the others go on.
+        If a company's file fails, the other files are tidied all the same.
         """
         files, now = self._installation.files, self._clock.monotonic()
         for company_id, company in (await self._installation.access.companies()).items():
             if not self.clock_watch.is_steady():
-                return  # a wrong clock may only make things look old
+                return  # a wrong clock could make things look old
             is_daily = now - self._tidied_at.get(company_id, -math.inf) >= A_DAY_SECONDS
             if company_id in files.failed or not (is_daily or files.is_open(company_id)):
                 continue
@@ -275,16 +275,17 @@ class Jobs:
                     self._tidied_at[company_id] = now
 
     async def _tidy(self, database: Database, company: Company, is_daily: bool) -> None:
-        """Deletes old events, keys and deliveries, some at a time, so that orders do not wait for it. Switches off
-        the subscriptions that have failed for days. Once a day, refreshes SQLite's statistics: without them it
-        picks bad plans as tables grow.
+        """Delete old events, keys and deliveries, a few at a time, so that orders do not wait.
+
+        Subscriptions that have failed for days are switched off. Once a day, SQLite's statistics are refreshed:
+        without statistics SQLite picks bad plans as tables grow.
         """
         for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
-            while await database.write(some, is_quiet=True):  # it makes nothing due
+            while await database.write(some, is_quiet=True):  # quiet: it makes nothing due
                 pass
         if off_because(company) is not None or company.sends_nothing:
             await database.write(pass_over, is_quiet=True)
         elif await database.write(count_failing, is_quiet=True):
-            self.sender.committed(company.id)  # it audits what was switched off
+            self.sender.committed(company.id)  # the sender writes the audit of switched-off subscriptions
         if is_daily:
             await database.write(refresh_statistics, is_quiet=True)

@@ -1,5 +1,6 @@
-"""Webhooks whose credentials must be set again, as the list of the day after has them. The companies' files say
-which they are; the list follows them.
+"""Webhooks whose credentials must be set again, in the list of tasks after a restore.
+
+The companies' files say which webhooks these are, and the list follows them.
 """
 
 import logging
@@ -47,7 +48,7 @@ LOOKED_AT: Final = """
 
 
 def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCredentials]) -> None:
-    """Brings the list in line with what a company's file says."""
+    """Update the list to match the company's file."""
     if missing:
         tx.execute(BEGIN, (tx.timestamp,))
     for each in missing:
@@ -67,19 +68,19 @@ def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCre
 
 
 async def note_missing(platform: Database, company: Company, missing: list[MissingCredentials]) -> None:
-    """As the sender tells it."""
+    """Update the list with the webhooks that the sender has reported."""
     await platform.write(lambda tx: follow(tx, company.id, company.code, missing), is_quiet=True)
 
 
 class LostCredentials:
-    """Looks at the webhooks of the companies that the list names."""
+    """A check of the webhooks of companies that are in the list."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
         self._complaints = RepeatedFailures(LOG, STORAGE_FAILURES)
 
     async def look(self) -> None:
-        """Tries the credentials, and brings the list in line. A company whose file cannot be used stays in it."""
+        """Test the credentials, and update the list. A company whose file cannot be used stays in the list."""
         platform, files = self._installation.platform, self._installation.files
         waiting = await platform.read(store.companies_with_open_entries)
         if not waiting:

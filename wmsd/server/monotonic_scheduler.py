@@ -1,7 +1,8 @@
-"""Runs APScheduler on monotonic time.
+"""APScheduler on monotonic time.
 
-By itself it uses the wall clock. When that is set forward, it lists every run that was missed, which takes minutes
-for a tick of half a second and 180 days. When it is set back, it waits until the old time comes again.
+APScheduler uses the wall clock by default. If that clock is set forward, APScheduler lists every missed run: with
+a tick of half a second, 180 days take minutes. If that clock is set back, APScheduler waits until the old time
+comes again.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class MonotonicTime(tzinfo):
-    """A time zone that tells how long the machine has run. APScheduler asks only its time zone for the time."""
+    """A time zone whose time is the uptime of the machine. APScheduler gets the time only from its time zone."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -33,7 +34,7 @@ class MonotonicTime(tzinfo):
 
 
 class Every(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types
-    """Runs a number of seconds after the last run. Missed runs are not made up for."""
+    """A trigger that fires a number of seconds after the last run. Missed runs are not repeated."""
 
     def __init__(self, seconds: float) -> None:
         self._interval = timedelta(seconds=seconds)

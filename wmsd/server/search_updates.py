@@ -1,5 +1,7 @@
-"""Keeps the search index of each company up to date. No request waits for that: each search looks through what the
-index does not have yet (`warehouse/search/hits.py`).
+"""Updates of the companies' search indexes.
+
+No request waits for an update: a search also reads the records that the index does not have yet
+(`warehouse/search/hits.py`).
 """
 
 import logging
@@ -37,8 +39,9 @@ class SearchUpdates:
         self._is_new = True
 
     async def index_changes(self) -> None:
-        """Indexes what has changed, for a quarter of a second. A job calls it each second. On a full disk what is
-        left is for revoking and deleting, so the index waits.
+        """Index changes for a quarter of a second. A job calls this method each second.
+
+        If the disk is full, the index waits, because the remaining space is for revoking and deleting.
         """
         disk = disk_of(self._folder)
         if disk.free < disk.refused_below:
@@ -59,8 +62,10 @@ class SearchUpdates:
                 waiting.append(company_id)
 
     async def _has_more(self, company_id: int) -> bool:
-        """Indexes a piece. A company whose file fails stays behind until its file works again; one with a record
-        that cannot be indexed, until it is written again. An index that is damaged is emptied first.
+        """Index some changes of a company, and return True if more are waiting.
+
+        A company whose file fails is tried again later. A record that cannot be indexed waits until the company's
+        next change. A damaged index is emptied first.
         """
         self._changed.discard(company_id)
         is_damaged = self._damaged.is_to_be_emptied(company_id)
@@ -72,7 +77,7 @@ class SearchUpdates:
             if is_index_damage(error):
                 self._damaged.note(company_id)
             return False
-        except Exception:  # a mistake of ours in one company is no reason to leave all others behind
+        except Exception:  # an error in one company must not stop the indexes of the others
             LOG.exception("the search index of company %d cannot follow what was written", company_id)
             return False
         if is_damaged:

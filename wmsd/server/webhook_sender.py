@@ -1,4 +1,4 @@
-"""Webhooks in a running service: makes the sender, and sends the test event that waits for its answer."""
+"""Webhooks in a running server: its sender, and the operation that sends a test event."""
 
 from collections.abc import Callable
 from functools import partial
@@ -27,7 +27,7 @@ def new_client(installation: Installation) -> LazyClient:
 
 
 def new_sender(installation: Installation, client: LazyClient) -> Sender:
-    """Makes the sender. It scans a company's file after each commit of this process to that file."""
+    """Create the sender. The sender scans a company's file after each commit of this process to the file."""
 
     async def audit(action: str, subject: str) -> None:
         await installation.platform.write(lambda tx: companies.write_audit(tx, action, subject), is_quiet=True)
@@ -56,11 +56,11 @@ class WebhookService:
 async def test_webhook(
     service: WebhookService, id: int, company: Company, database: Database
 ) -> Callable[[Transaction], Text]:
-    """Send a test event and see what comes back.
+    """Send a test event.
 
-    Sends one event `webhook.test` on the same path as all others, even if the subscription is off. The answer is
-    its delivery with the one attempt. The request waits for the receiver, up to 10 seconds.
+    Sends one event `webhook.test` on the same path as all other events, even if the subscription is off. The
+    answer is the webhook delivery with its only attempt. The request waits for the receiver, up to 10 seconds.
     """
     note = or_not_found(await send_test(database, service.client, service.clock, id, company), "webhook")
-    # it may be deleted meanwhile, with its webhook
+    # the delivery may be deleted meanwhile, with its webhook
     return lambda tx: Text(or_not_found(note(tx), "webhook").json)

@@ -1,1 +1,1 @@
-"""Alerts tell people outside when something needs them, and when it is over."""
+"""Alerts: messages to people outside of wmsd when a problem needs them, and when it is over."""

@@ -1,4 +1,4 @@
-"""What an alert is for a program: the JSON that a receiver and a command get, and what came of sending it."""
+"""The JSON of an alert, for receivers and commands, and the outcome of sending an alert."""
 
 import json
 import socket
@@ -14,8 +14,10 @@ TEST: Final = "This is a test. Nothing is wrong."
 
 
 def alert_body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict[str, Any]:
-    """In the form of an event of a webhook. `data` is the folder, which tells installations of a machine apart;
-    `complete` has the commands that are named work in it.
+    """Return the JSON of an alert, in the form of a webhook event.
+
+    `data` is the data folder, which distinguishes installations on the same machine. `complete` adds to commands
+    the options that the installation needs.
     """
     kind = BY_NAME.get(notice.kind)
     is_over = notice.event == "alert.over"
@@ -44,7 +46,7 @@ def alert_body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without control characters."""
+    """Return the text on one line, without control characters."""
     return "".join(each for each in " ".join(text.split()) if each.isprintable())
 
 
@@ -53,7 +55,7 @@ def as_bytes(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> 
 
 
 class Outcome(NamedTuple):
-    """`said`: what came back, for whoever tries it; `error` is None where the alert was taken."""
+    """The outcome of sending an alert. `said` is the answer of the receiver; `error` is None on success."""
 
     error: str | None
     said: str = ""

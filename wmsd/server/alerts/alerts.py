@@ -1,4 +1,4 @@
-"""Keeps the alerts: looks what needs a person, remembers what is open, and sees that each is told once."""
+"""The alerts of a running server: problems are detected, stored, and sent once."""
 
 import asyncio
 import logging
@@ -37,12 +37,14 @@ LEVELS: Final[Mapping[Severity, int]] = {"warning": logging.WARNING, "error": lo
 
 
 class NotSent(Exception):
-    """Says why an alert did not leave the house."""
+    """The error for an alert that could not be sent; its text says why."""
 
 
 class Alerts:
-    """Everything happens on the loop's thread, but for the file. Each way has a task of its own, so that one that
-    hangs delays neither the other nor the looks.
+    """The alerts of a running server.
+
+    Everything runs on the loop's thread, except work with the file. Each channel has a separate task, so that a
+    channel that hangs delays neither the other channel nor the checks.
     """
 
     def __init__(self, data: Path, clock: Clock, ids: Ids, looks: Looks, ways: Sequence[Channel]) -> None:
@@ -65,11 +67,11 @@ class Alerts:
 
     @property
     def kept(self) -> Kept:
-        """What is known now; empty before the first look."""
+        """The current state of alerts; empty before the first check."""
         return self._kept or Kept()
 
     async def look(self) -> None:
-        """A job calls it."""
+        """Check for problems, and send the changes. A job calls this method."""
         if self._kept is None:
             self._kept = self._written = await asyncio.to_thread(read_alerts, self._data)
         found = await self._looks.look(self.kept.open, self.kept.rises)
@@ -110,7 +112,7 @@ class Alerts:
                 self._sending[way.name] = asyncio.ensure_future(self._send(way))
 
     async def _send(self, way: Channel) -> None:
-        """Sends what waits, the oldest first, until one is not taken."""
+        """Send the waiting notices of a channel, the oldest first, until one is refused."""
         while waiting := self.kept.waiting_of(way.name):
             first = waiting[0]
             try:
@@ -124,7 +126,10 @@ class Alerts:
                 return
 
     def _note(self, way: ChannelName, sent: Waiting, error: str | None) -> None:
-        """More may have come meanwhile, and the oldest may have been given up for them."""
+        """Store the result of an attempt.
+
+        Meanwhile more notices may have been added, and this notice may have been dropped to make room for them.
+        """
         now, kept = self._clock.now(), self.kept
         others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]
         what = f"alerts are not taken by alerts.{way}"
@@ -153,7 +158,7 @@ class Alerts:
                 self._written = kept
 
     async def stop(self) -> None:
-        """What was not taken yet goes out after the next start."""
+        """Stop sending. Notices that are still waiting are sent after the next start."""
         self._is_stopped = True
         tasks = [task for task in self._sending.values() if not task.done()]
         for task in tasks:

@@ -1,4 +1,4 @@
-"""What is remembered of alerts: a file in the data folder, for it must work while `platform.db` does not."""
+"""The stored state of alerts: a file in the data folder, because alerts must work while `platform.db` does not."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ Event = Literal["alert.begun", "alert.over", "alert.test"]
 
 
 class Alert(StoredModel):
-    """`subject`: which of its kind, such as `7`, a company's id."""
+    """An alert. `subject` says which object the alert is about, such as a company's id, or ""."""
 
     kind: str
     subject: str = ""
@@ -24,20 +24,23 @@ class Alert(StoredModel):
 
 
 class OpenAlert(Alert):
-    """`gone_at`: since when the trouble is gone; the alert is over when it stays so for a while."""
+    """An open alert. `gone_at` is the time when the problem disappeared, or None.
+
+    The alert is over once the problem has stayed away for two minutes.
+    """
 
     gone_at: str | None = None
 
 
 class Rise(StoredModel):
-    """How many deliveries of a company were given up, and when the number has grown last."""
+    """The number of given-up webhook deliveries of a company, and the time when the number last grew."""
 
     count: int
     at: str
 
 
 class Notice(Alert):
-    """What is told once. `id` is the same at each attempt."""
+    """A message about an alert, which is sent once. `id` is the same at each attempt."""
 
     id: str
     number: int
@@ -46,7 +49,7 @@ class Notice(Alert):
 
 
 class Waiting(StoredModel):
-    """A notice that one way has not taken yet."""
+    """A notice that a channel has not accepted yet."""
 
     notice: Notice
     attempts: int = 0
@@ -54,7 +57,7 @@ class Waiting(StoredModel):
 
 
 class Failure(StoredModel):
-    """Of a way: what its last attempt came to, and since when it fails."""
+    """The failure of a channel: the error of its last attempt, and since when it has been failing."""
 
     since: str
     at: str
@@ -81,19 +84,19 @@ class Kept(StoredModel):
         return self.model_copy(update={"failures": known})
 
     def only_of(self, ways: Collection[ChannelName]) -> "Kept":
-        """A way that the settings name no more has nothing that waits, and no failure."""
+        """Return the state without waiting notices and failures of channels that the settings no longer name."""
         waiting = {name: each for name in ways if (each := self.waiting_of(name))}
         failures = {name: each for name, each in self.failures.items() if name in ways}
         return self.model_copy(update={"waiting": waiting, "failures": failures})
 
 
 def read_alerts(data: Path) -> Kept:
-    """Nothing is remembered where the file is not there, or cannot be read."""
+    """Return the stored state, or an empty state if there is no file or the file cannot be read."""
     return read_json_file(data / FILE, Kept(), MOST_READ)
 
 
 def as_of(data: Path) -> str:
-    """When what is remembered has changed last, as it stands in a sentence."""
+    """Return when the stored state last changed, as a part of a sentence, or "" if the time is unknown."""
     try:
         at = datetime.fromtimestamp((data / FILE).stat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):
@@ -102,5 +105,5 @@ def as_of(data: Path) -> str:
 
 
 def write_alerts(data: Path, kept: Kept) -> None:
-    """Raises OSError."""
+    """Store the state. Raise OSError if the file cannot be written."""
     write_json_file(data / FILE, kept)

@@ -1,6 +1,7 @@
-"""The ways by which alerts leave the house: a signed request, a program of the admin's, and e-mail (`mail.py`).
+"""The channels that send alerts out of the installation: a signed request, a program, and e-mail (`mail.py`).
 
-Neither raises for what a receiver or a program does: what came of it is a sentence.
+The admin chooses the program. No channel raises for failures of a receiver or program. The outcome has the error
+as a sentence.
 """
 
 import asyncio
@@ -47,7 +48,10 @@ class Channel(Protocol):
 def channels_of(
     settings: Settings, data: Path, clock: Clock, code: str = "", complete: Complete = NOTHING_ADDED
 ) -> list[Channel]:
-    """Those that the settings name. `code`: for the trial of the e-mail. `complete`: for the commands in them."""
+    """Return the channels that the settings name.
+
+    `code` is for the confirmation of the e-mail address. `complete` adds options to the commands in alerts.
+    """
     found: list[Channel] = []
     if settings.alerts.url:
         found.append(ToReceiver(settings, data, clock, complete))
@@ -59,7 +63,7 @@ def channels_of(
 
 
 class ToReceiver:
-    """Signs with the secret of the file, which is read each time."""
+    """The channel that sends requests, signed with the secret of the file. The file is read for each request."""
 
     name: ChannelName = "url"
 
@@ -111,7 +115,10 @@ def _outcome(answer: Answer) -> Outcome:
 
 
 class ToCommand:
-    """One process at a time, in a session of its own, so that nothing that it has begun outlives its time."""
+    """The channel that starts a program, one process at a time.
+
+    Each process has a session of its own, so that no child process outlives the time limit.
+    """
 
     name: ChannelName = "command"
 
@@ -159,16 +166,19 @@ class ToCommand:
         return Outcome(None, said)
 
     async def close(self) -> None:
-        """What is under way is ended with the task that waits for it."""
+        """Do nothing: a running process ends with the task that waits for it."""
 
 
 async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
-    """Gives it the alert and hears it to its end: a program may say more than a pipe holds before it reads."""
+    """Send the alert to the program, and return its output.
+
+    The output is read at the same time, because the program may fill the output pipe before it reads the alert.
+    """
     assert process.stdin is not None
     assert process.stdout is not None
     heard = asyncio.ensure_future(end_of(process.stdout, MOST_SAID))
     try:
-        with suppress(OSError, RuntimeError):  # it need not read; uvloop has the other one for a pipe that is gone
+        with suppress(OSError, RuntimeError):  # the program may stop reading; uvloop then raises RuntimeError
             process.stdin.write(body + b"\n")
             await process.stdin.drain()
             process.stdin.close()
@@ -178,12 +188,12 @@ async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """With all that it has started: something of it is there still, so the group is."""
+    """Kill the process and all processes that it has started, which belong to the same group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
 
 
 def end_of_output(said: bytes) -> str:
-    """The end of what somebody said, on one line and without control characters."""
+    """Return the end of an output, on one line and without control characters."""
     return one_line(said.decode(errors="replace"))[-LONGEST_SHOWN:].rstrip(".")

@@ -1,5 +1,6 @@
-"""What needs a person now, from the figures that are kept anyway. No company's file is opened for it, but that of
-one that was down before.
+"""The detection of problems that need a person, from data that the server has anyway.
+
+No company's file is opened for this, except files that could not be used before.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`unknown` are the kinds that nobody can tell of at the moment."""
+    """The result of a check. `unknown` are the kinds of alert that could not be checked this time."""
 
     troubles: list[Trouble]
     unknown: set[str]
@@ -70,7 +71,7 @@ class Looks:
         """Since when the replica is behind, on the monotonic clock."""
 
     async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
-        """What is open, and `rises` as they were found the time before."""
+        """Check for problems. `rises` is the result of the previous check."""
         were_down = {
             int(each.subject)
             for each in open_alerts
@@ -90,7 +91,7 @@ class Looks:
         by_time = (((kinds.TOKEN_ENDS,), self._tokens), ((*OF_CERTIFICATE.values(),), self._certificate))
         if self._clock.is_steady():
             groups += by_time
-        else:  # a wrong clock may only make them look so
+        else:  # a wrong clock could make tokens and certificates look expired
             found.unknown.update(each.name for group, _ in by_time for each in group)
         for group, look in groups:
             try:
@@ -100,7 +101,10 @@ class Looks:
         return found
 
     async def _disks(self, found: Found) -> None:
-        """As the log was told last: at the threshold it does not come and go."""
+        """Check the disk, using the level that the log reported last.
+
+        The level in the log does not change back and forth near a threshold.
+        """
         if self._disk.level is Level.GOOD:
             return
         disk = await asyncio.to_thread(disk_of, self._installation.folder.path)
@@ -147,7 +151,11 @@ class Looks:
         self._given_up(found, codes)
 
     async def _try_again(self, were_down: AbstractSet[int]) -> None:
-        """After a start nothing is known of a damaged file until somebody uses it. It is not well for that."""
+        """Open files that could not be used before the start.
+
+        After a start the server notices a damaged file only when the file is used. Until then the file must not
+        count as repaired.
+        """
         for company_id in were_down:
             if company_id not in self._installation.files.failed:
                 with suppress(Problem):
@@ -187,9 +195,9 @@ class Looks:
 
 
 async def verdict_of_replica(installation: Installation) -> "Verdict | None":
-    """Whether the replica has everything; None without one."""
+    """Return whether the replica is complete, or None if the installation has no replica."""
     if not installation.settings.replica.enabled:
         return None
-    from wmsd.maintenance.replica.replica_verdict import replica_verdict  # imported here: most have none
+    from wmsd.maintenance.replica.replica_verdict import replica_verdict  # imported here: most have no replica
 
     return await asyncio.to_thread(replica_verdict, installation.folder)

@@ -1,4 +1,4 @@
-"""Tells in the log, once for each crossing, that the disk fills up, is full, or has room again."""
+"""The log messages about the disk: each time that it fills up, is full, or has space again."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ class DiskWatch:
         """As it was told last."""
 
     async def look(self) -> None:
-        """A job calls it."""
+        """Check the disk. A job calls this method."""
         with self._told.trying(UNREADABLE, OSError):
             self.note(await asyncio.to_thread(disk_of, self._folder.path))
 

@@ -1,4 +1,4 @@
-"""Every kind of alert, with its sentences. A place such as `%(company)s` is filled from the facts of the alert."""
+"""Every kind of alert, with its sentences. Places such as `%(company)s` are filled from the facts of the alert."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,7 +13,11 @@ Severity = Literal["warning", "error"]
 
 
 class AlertKind(NamedTuple):
-    """`more` tells of those that are not told one by one; it is empty for a kind of which there is only one."""
+    """A kind of alert.
+
+    `more` is the sentence about further alerts of the kind that are not sent one by one. `more` is empty if only
+    one alert of the kind is possible.
+    """
 
     name: str
     severity: Severity
@@ -121,7 +125,7 @@ REPLICA: Final = AlertKind(
 
 
 def _of_finding(found: FindingKind, name: str, title: str, over: str) -> AlertKind:
-    """In the words in which the start, the check of the settings and the doctor tell it."""
+    """Return the kind of alert for a finding, in the same words that the doctor and the settings check use."""
     severity: Severity = "error" if found.severity == "wrong" else "warning"
     says, remedy = (PLACE.sub(r"%(\1)s", text) for text in (found.says, found.remedy))
     return AlertKind(name, severity, title, says, over, remedy, words=found.words)
@@ -164,7 +168,10 @@ BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
 
 
 def kind_of(name: str) -> AlertKind:
-    """What another version has kept counts as an error, and is told by its name alone."""
+    """Return the kind with this name. An unknown name becomes an error whose sentence is the name.
+
+    Such names come from alerts that another version has stored.
+    """
     sentence = name.replace("%", "%%")
     unknown = AlertKind(name, "error", name, sentence, sentence, "", sentence, sentence)
     return BY_NAME.get(name, unknown)
@@ -175,17 +182,17 @@ MORE: Final = "more"
 
 
 def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
-    """The sentence, with places for its facts."""
+    """Return the sentence, with places for its facts."""
     if subject == MORE:
         return kind.more_over if is_over else kind.more
     return kind.over if is_over else kind.begins
 
 
 def fill_pattern(pattern: str, facts: Mapping[str, str]) -> str:
-    """Facts that a file of another version lacks are a question mark."""
+    """Return the sentence with its facts. A question mark replaces facts that another version did not store."""
     return pattern % defaultdict(lambda: "?", facts)
 
 
 def alert_sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = False) -> str:
-    """In English."""
+    """Return the sentence of an alert in English."""
     return fill_pattern(alert_pattern(kind_of(name), subject, is_over), facts)

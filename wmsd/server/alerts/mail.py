@@ -1,7 +1,7 @@
-"""The way of alerts by e-mail, through a relay that the admin names.
+"""The channel that sends alerts by e-mail, through a relay that the admin names.
 
-The relay's address obeys the guard of alerts, as a receiver's does; its port is that of the settings. A relay that
-hangs is left after a hard deadline, and nothing of it runs on the loop for long.
+The guard of alerts also checks the relay's address, but the port comes from the settings. If a relay hangs, wmsd
+gives up after a fixed time. No step blocks the event loop for long.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from wmsd.server.alerts.alerts_file import ChannelName, Notice
 from wmsd.server.alerts.mail_failures import MailRefused, mail_failure_sentence
 from wmsd.settings.sections.alerts import Alerts
 
-if TYPE_CHECKING:  # imported when something is sent: a start does not need it
+if TYPE_CHECKING:  # imported at the first e-mail: the server can start without it
     from aiosmtplib import SMTP
 
 LOG = logging.getLogger("wmsd.alerts")
@@ -48,7 +48,11 @@ class ToMail:
         complete: Complete = NOTHING_ADDED,
         public_url: str = "",
     ) -> None:
-        """`code`: what a trial asks the admin to type. `public_url`: where people open the service, if set."""
+        """Create the channel.
+
+        `code` is the code that a test e-mail asks the admin to type. `public_url` is the address of the pages, or
+        "".
+        """
         self._settings = settings
         self._data = data
         self._code = code
@@ -79,14 +83,14 @@ class ToMail:
         return message(notice, self._data, self._settings, self._code, self._complete, self._public_url)
 
     async def _sent(self, mail: EmailMessage) -> list[str]:
-        """The addresses that the relay refused, where it took the others."""
+        """Send the e-mail. Return the addresses that the relay refused, if it accepted others."""
         password = await asyncio.to_thread(password_of, self._settings)
         client = await self._connected(password)
         try:
             refused, _ = await client.send_message(
                 mail, sender=sender_of(self._settings), recipients=self._settings.mail_to
             )
-            with contextlib.suppress(Exception):  # it has the mail
+            with contextlib.suppress(Exception):  # the relay has the e-mail
                 await client.quit()
             return sorted(refused)
         finally:
@@ -119,7 +123,7 @@ class ToMail:
         return client
 
     async def _dialled(self) -> socket.socket:
-        """A connection to the first address that takes one. Raises MailRefused and OSError."""
+        """Connect to the first address of the relay that accepts a connection. Raise MailRefused or OSError."""
         host, port = self._settings.mail_relay, self._settings.mail_port
         addresses = await self._resolver.addresses(host)
         for address in addresses:
@@ -143,7 +147,7 @@ class ToMail:
         )
 
     async def close(self) -> None:
-        """Each attempt has a connection of its own."""
+        """Do nothing: each attempt has a connection of its own."""
 
 
 async def _socket_to(address: str, port: int) -> socket.socket:
@@ -159,14 +163,14 @@ async def _socket_to(address: str, port: int) -> socket.socket:
 
 
 def _tls_context(ca_file: str) -> ssl.SSLContext:
-    """Raises MailRefused where the authorities cannot be read."""
+    """Return a TLS context. Raise MailRefused if the certificates of the authorities cannot be read."""
     from wmsd.http_client.trusted_authorities import AuthoritiesError, dialling_context
 
     try:
         context = dialling_context(ca_file)
     except AuthoritiesError:
         raise MailRefused(f"The file {ca_file} of alerts.ca_file cannot be read as certificates in PEM.") from None
-    context.set_alpn_protocols([])  # that of HTTP is not spoken here
+    context.set_alpn_protocols([])  # the default names HTTP
     return context
 
 
@@ -178,7 +182,7 @@ def _own_name() -> str:
 
 
 def password_of(settings: Alerts) -> str | None:
-    """None without a sign-in. Raises MailRefused."""
+    """Return the relay's password, or None if no user is set. Raise MailRefused if the file cannot be used."""
     if not settings.mail_user:
         return None
     file = Path(settings.mail_password_file)
@@ -204,7 +208,7 @@ def message(
     complete: Complete = NOTHING_ADDED,
     public_url: str = "",
 ) -> EmailMessage:
-    """The mail of an alert. What tenants have typed is in its text alone: no header holds anything of it."""
+    """Return the e-mail for an alert. Only the text contains data that tenants have typed, never a header."""
     told = alert_body(notice, data, complete)["data"]
     host, is_over = told["host"], notice.event == "alert.over"
     mail = EmailMessage()

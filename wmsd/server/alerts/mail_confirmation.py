@@ -1,6 +1,7 @@
-"""Whether an e-mail to the address of the settings has ever come: a trial carries a code, which the admin types.
+"""The confirmation that e-mails arrive at the address in the settings.
 
-What is known is a file of its own in the data folder. Other settings are another way, which must be tried anew.
+A test e-mail has a code, which the admin types. The state is a file in the data folder. After a change of the
+settings, the address must be confirmed again.
 """
 
 import hashlib
@@ -41,7 +42,7 @@ class MailState(NamedTuple):
 
     @property
     def sentence(self) -> str | None:
-        """What is to be done; None where nothing is."""
+        """The request to confirm the address, or None if nothing needs to be done."""
         return None if self.state in ("off", "confirmed") else UNCONFIRMED.format(to=", ".join(self.to))
 
 
@@ -50,14 +51,20 @@ def new_code() -> str:
 
 
 def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
-    """The relay has taken a trial with this code. A way that was confirmed stays so. Raises OSError."""
+    """Record that the relay has accepted a test e-mail with this code. Raise OSError.
+
+    An address that was confirmed already stays confirmed.
+    """
     known = _trial(data, settings)
     sent = {"code": _hash(known.way, code), "sent_at": timestamps.to_text(now)}
     write_json_file(data / FILE, known.model_copy(update=sent))
 
 
 def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
-    """Whether the code is that of the last trial by these settings, which are then confirmed. Raises OSError."""
+    """Return True if the code matches the last test e-mail by these settings, and record the confirmation.
+
+    Raise OSError if the file cannot be written.
+    """
     known = _trial(data, settings)
     if known.code is None or not hmac.compare_digest(known.code, _hash(known.way, code.strip())):
         return False
@@ -75,7 +82,10 @@ def state_of(data: Path, settings: Alerts) -> MailState:
 
 
 def _trial(data: Path, settings: Alerts) -> Trial:
-    """What is known of these settings: nothing where others were tried, or the file cannot be read."""
+    """Return the state for these settings, or an empty state if other settings were tested.
+
+    A file that cannot be read gives an empty state too.
+    """
     named = (
         *(settings.mail_to, settings.mail_from, settings.mail_relay, settings.mail_port),
         *(settings.mail_tls, settings.mail_user),

@@ -1,4 +1,4 @@
-"""Why an e-mail did not go out, in a sentence for the admin who has named the relay."""
+"""The reasons why an e-mail was not sent, in sentences for the admin who has named the relay."""
 
 import errno
 import socket
@@ -41,11 +41,11 @@ NO_STARTTLS: Final = (
 
 
 class MailRefused(Exception):
-    """The message is a sentence for the admin."""
+    """The error for an e-mail that was not sent. Its text is a sentence for the admin."""
 
 
 def mail_failure_sentence(error: BaseException, settings: Alerts, seconds: float) -> str:
-    """Never with the password in it."""
+    """Return the reason of a failure. The sentence never contains the password."""
     from aiosmtplib import SMTPException
 
     relay, port = settings.mail_relay, settings.mail_port

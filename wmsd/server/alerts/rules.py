@@ -1,7 +1,7 @@
-"""Which troubles become alerts, and when they are over. Pure decisions.
+"""The rules that decide which problems become alerts, and when alerts are over.
 
-Of a kind that tenants or a broken disk can make many of, some are told one by one, and the rest by their number:
-so a thousand companies on one disk are not a thousand messages.
+Tenants or a broken disk can cause many alerts of a kind. Then some are sent one by one, and the others only as a
+number: a thousand companies on one disk are not a thousand messages.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Trouble(NamedTuple):
 
 
 class Change(NamedTuple):
-    """An alert that begins, or is over."""
+    """An alert that begins or is over."""
 
     alert: OpenAlert
     is_over: bool
@@ -42,7 +42,7 @@ class Change(NamedTuple):
 def next_alerts(
     known: Sequence[OpenAlert], troubles: Sequence[Trouble], unknown: Collection[str], now: datetime
 ) -> tuple[list[OpenAlert], list[Change]]:
-    """The alerts that are open from now on, and what has changed. Kinds that are `unknown` at the moment stay."""
+    """Return the alerts that are open now, and the changes. Alerts of kinds in `unknown` stay as they are."""
     at = timestamps.to_text(now)
     by_key = {(each.kind, each.subject): each for each in known}
     there = {(each.kind, each.subject): each for each in _bounded(troubles, by_key)}
@@ -66,8 +66,10 @@ def next_alerts(
 
 
 def _seen(alert: OpenAlert, trouble: Trouble) -> OpenAlert:
-    """It is there still. The pages show why, and how many more there are, as it is now; the rest stays as it was
-    when it began.
+    """Return the alert of a problem that still exists.
+
+    The reason and the number of further alerts are updated for the pages. All other facts stay as they were at the
+    beginning.
     """
     now = _short(trouble.facts)
     then = (
@@ -81,7 +83,10 @@ def _short(facts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) -> Iterator[Trouble]:
-    """Those that are known already come first, so that none is over because another one has begun."""
+    """Yield at most `MOST_OF_KIND` problems of each kind, then the number of the others.
+
+    Known problems come first, so that no alert ends because another one has begun.
+    """
     by_kind: dict[str, list[Trouble]] = {}
     for each in troubles:
         by_kind.setdefault(each.kind, []).append(each)
@@ -95,7 +100,7 @@ def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) ->
 def risen(
     before: Mapping[int, Rise], counts: Mapping[int, int], companies: Collection[int], now: datetime
 ) -> dict[int, Rise]:
-    """What is remembered of deliveries that were given up. A company whose figures are not known now stays."""
+    """Return the new counts of given-up deliveries. Companies without current metrics keep their counts."""
     found = {company: rise for company, rise in before.items() if company in companies and company not in counts}
     for company, count in counts.items():
         rise = before.get(company)
@@ -110,7 +115,10 @@ def is_rising(rise: Rise, now: datetime) -> bool:
 
 
 def is_due(waiting: Waiting, now: datetime) -> bool:
-    """Also when the clock was set back meanwhile: nothing waits longer than the longest delay."""
+    """Return True if the next attempt is due.
+
+    If the clock was set back meanwhile, no notice waits longer than the longest delay.
+    """
     if waiting.next_at is None:
         return True
     left = timestamps.from_text(waiting.next_at) - now
@@ -118,7 +126,7 @@ def is_due(waiting: Waiting, now: datetime) -> bool:
 
 
 def after_failure(waiting: Waiting, now: datetime) -> Waiting | None:
-    """The notice with its next attempt; None when it is given up."""
+    """Return the notice with the time of its next attempt, or None if the notice is given up."""
     if _since(waiting.notice.at, now) >= TRIED_FOR:
         return None
     delay = DELAYS[min(waiting.attempts, len(DELAYS) - 1)]

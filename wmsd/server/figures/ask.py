@@ -1,4 +1,4 @@
-"""Asks a running server for its figures, over the socket in the data folder (`lending.py`)."""
+"""The request for the metrics of a running server, over the socket in the data folder (`lending.py`)."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -6,7 +6,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Session, Verb, ask_server
 from wmsd.db.engine.failures import StorageError
 
-if TYPE_CHECKING:  # the command needs nothing of the first, and the server nothing of the second
+if TYPE_CHECKING:  # the command does not need the first import, and the server does not need the second
     from wmsd.server.figures.live import LiveFigures
     from wmsd.server.figures.schema import ServerFigures
 
@@ -15,7 +15,7 @@ FIGURES: Final = "server_figures"
 
 
 def figures_verb(figures: "LiveFigures") -> Verb:
-    """The server's side."""
+    """Return the server's handler of the request."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await figures.read()).model_dump()
@@ -24,7 +24,10 @@ def figures_verb(figures: "LiveFigures") -> Verb:
 
 
 def figures_of(folder: DataFolder) -> "ServerFigures | None":
-    """None when no server can be asked: none runs, it lends no files, it is of another version, or it is stuck."""
+    """Return the metrics of the running server, or None if no server answers.
+
+    No server answers if none is running, if the server lends no files, has another version, or hangs.
+    """
     from pydantic import ValidationError
 
     from wmsd.server.figures.schema import ServerFigures

@@ -1,5 +1,6 @@
-"""The figures of the running server, for whoever asks. What reads them is imported when somebody does: a start
-does not need it.
+"""The metrics of the running server, cached for a second.
+
+The code that reads them is imported at the first request, because the server can start without it.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ class LiveFigures:
         self._read_at = 0.0
 
     async def read(self) -> "ServerFigures":
-        """The figures, a second old at the most."""
+        """Return the metrics, at most a second old."""
         from wmsd.server.figures.read import read_figures
 
         async with self._reading:

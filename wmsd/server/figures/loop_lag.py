@@ -1,4 +1,4 @@
-"""Looks once a second how late the event loop is, and remembers the requests of the last minute."""
+"""The lag of the event loop, measured once a second, and the requests of the last minute."""
 
 import asyncio
 from collections import deque
@@ -42,22 +42,23 @@ class LoopLag:
         self._wait()
 
     def beat(self, due: float, now: float) -> None:
-        """Notes that what was due then is done now, on the loop's clock."""
+        """Record that a step that was due at `due` runs at `now`, both on the loop's clock."""
         self._beats.append(Beat(now, max(0.0, now - due), self._measures.answered()))
 
     @property
     def lag(self) -> float:
-        """How late the loop was at the last look, in seconds."""
+        """The lag of the loop at the last measurement, in seconds."""
         return self._beats[-1].lag if self._beats else 0.0
 
     @property
     def most_lag(self) -> float:
-        """How late it was at the most in the last minute."""
+        """The largest lag in the last minute, in seconds."""
         return max((each.lag for each in self._beats), default=0.0)
 
     def last_minute(self, now: float) -> tuple[float, list[int]]:
-        """The seconds up to now, on the loop's clock, fewer than 60 after a start; and the buckets of the requests
-        that were answered in them.
+        """Return the measured seconds, up to `now` on the loop's clock, and the buckets of their requests.
+
+        The measurement covers about a minute, but less after a start.
         """
         if not self._beats:
             return 0.0, []

@@ -1,7 +1,7 @@
-"""Every metric that Prometheus is told, declared once: its name, what it is, and where it comes from.
+"""Every metric for Prometheus, declared once: its name, its meaning, and its source.
 
-No label is a token, a path or anything that somebody sent, and only the ten companies and the ten people that cost
-most are named. So this table bounds the number of series.
+No label is a token, a path or any other text that a client sent. Only the ten companies and the ten people with
+the highest cost are named. Therefore the number of series has a limit.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +44,10 @@ def _requests(figures: ServerFigures) -> Iterator[Sample]:
 
 
 def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float]) -> Metric:
-    """Of companies by their code, and of people by their id: a monitor need not know addresses."""
+    """Return a metric with a sample for each company, by its code, and for each person, by the id.
+
+    Ids are used, because a monitor does not need to know e-mail addresses.
+    """
 
     def samples(figures: ServerFigures) -> Iterator[Sample]:
         for each in figures.costs.companies:

@@ -1,4 +1,4 @@
-"""The figures as Prometheus reads them. Imported at the first scrape: the library costs a start 60 ms."""
+"""The metrics in the format of Prometheus. Imported at the first scrape, because the library takes 60 ms."""
 
 from collections.abc import Iterator
 from itertools import accumulate
@@ -22,7 +22,7 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 
 
 def exposition(figures: ServerFigures) -> bytes:
-    """The text of an answer to a scrape."""
+    """Return the text of an answer to a scrape."""
     registry = CollectorRegistry()
     registry.register(_Figures(figures))
     return generate_latest(registry)
@@ -45,7 +45,7 @@ class _Figures(Collector):
 
 
 def _histogram(metric: Metric, figures: ServerFigures) -> Family:
-    """Of the times of requests, by surface. Its buckets add up, as Prometheus wants them."""
+    """Return the durations of requests by surface. The buckets are cumulative, as Prometheus requires."""
     family = HistogramMetricFamily(metric.name, metric.help, labels=metric.labels)
     bounds = [*map(str, BOUNDS), "+Inf"]
     for surface, found in figures.requests.items():

@@ -1,4 +1,4 @@
-"""Reads the figures of the running server. It opens no company's file: what is in them is kept elsewhere."""
+"""The reader for the metrics of the running server. No company's file is opened; the values are cached."""
 
 import asyncio
 import resource
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 async def read_figures(
     installation: Installation, jobs: Jobs, pulse: LoopLag, started_at: datetime, began: float
 ) -> ServerFigures:
-    """`began`: when the server started, by the monotonic clock."""
+    """Read the metrics. `began` is the start of the server on the monotonic clock."""
     known = await installation.access.companies()
     seconds, answered = pulse.last_minute(asyncio.get_running_loop().time())
     open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
@@ -88,7 +88,7 @@ async def read_figures(
 def _of_system(
     folder: DataFolder, open_files: dict[str, Path]
 ) -> tuple[LogFigures, ProcessFigures, DiskFigures | None]:
-    """What the system tells. Call it on a thread."""
+    """Return the metrics of the operating system. Call this function on a thread."""
     return _logs(open_files, folder.platform_file), _process(), _disk(folder.path)
 
 
@@ -147,7 +147,7 @@ def _process() -> ProcessFigures:
     used = resource.getrusage(resource.RUSAGE_SELF)
     open_files = None
     with suppress(OSError):
-        open_files = sum(1 for _ in Path("/proc/self/fd").iterdir()) - 1  # the listing itself has one open
+        open_files = sum(1 for _ in Path("/proc/self/fd").iterdir()) - 1  # the listing opens a file too
     return ProcessFigures(
         memory_bytes=resident_memory(),
         cpu_seconds=used.ru_utime + used.ru_stime,

@@ -1,10 +1,10 @@
-"""The figures of a running server, in one reading. What cannot be read now is None."""
+"""The models of a running server's metrics. Values that cannot be read are None."""
 
 from wmsd.contract.fields import Model, Timestamp
 
 
 class SurfaceFigures(Model):
-    """Requests since the start. `buckets` go with the bounds of `request_measures.py`."""
+    """Requests since the start. `buckets` belong to the bounds in `request_measures.py`."""
 
     by_class: list[int]
     buckets: list[int]
@@ -12,7 +12,7 @@ class SurfaceFigures(Model):
 
 
 class MinuteFigures(Model):
-    """The last minute, or what there was of it since the start."""
+    """The requests of the last minute, or since the start if the server started later."""
 
     seconds: float
     requests: int
@@ -26,14 +26,17 @@ class LoopFigures(Model):
 
 
 class HeldCompany(Model):
-    """A company that takes no changes, because it is being moved."""
+    """A company that accepts no changes, with the time since when."""
 
     code: str
     since: Timestamp
 
 
 class CompanyCounts(Model):
-    """`unavailable` names those whose files cannot be used, and `read_only` those that cannot be written."""
+    """Numbers of companies. `unavailable` names companies whose files cannot be used.
+
+    `read_only` names companies whose files cannot be written.
+    """
 
     known: int
     open: int
@@ -44,8 +47,9 @@ class CompanyCounts(Model):
 
 
 class DeliveryFigures(Model):
-    """`waiting` are to be sent, `without_credentials` those of them that wait for credentials. `given_up` are
-    those of receivers that are there still.
+    """Webhook deliveries. `waiting` deliveries are to be sent; `without_credentials` of them wait for credentials.
+
+    `given_up` counts only deliveries to receivers that still exist.
     """
 
     waiting: int
@@ -78,7 +82,7 @@ class BackupFigures(Model):
 
 
 class ReplicaFigures(Model):
-    """`behind_seconds`: of the file that is furthest behind; None when none is, or nobody knows."""
+    """The state of the replica. `behind_seconds` is the largest delay of a file, or None if no delay is known."""
 
     ok: bool
     sentence: str
@@ -92,8 +96,9 @@ class DiskFigures(Model):
 
 
 class PayerFigures(Model):
-    """A company or a person, and what it has cost since the start. `lately`: the part of a processor that it has
-    used in the last minute, from 0.
+    """A company or a person, and the cost since the start.
+
+    `lately` is the share of a processor that was used in the last minute: 0 is no use, 1 a whole processor.
     """
 
     name: str
@@ -107,7 +112,7 @@ class PayerFigures(Model):
 
 
 class CostFigures(Model):
-    """Those who have cost most in the last minute."""
+    """The companies and people with the highest cost in the last minute."""
 
     companies: list[PayerFigures]
     people: list[PayerFigures]

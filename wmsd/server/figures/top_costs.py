@@ -1,4 +1,4 @@
-"""Who costs most now, by name."""
+"""The companies and people that cause most load now, by name."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ async def costs_now(installation: Installation) -> CostFigures:
 
 
 def _of(installation: Installation, kind: Payer, names: Mapping[int, str]) -> list[PayerFigures]:
-    """Of those that are still there."""
+    """Return the costs of payers that still exist."""
     return [
         PayerFigures(
             name=names[int(id)],

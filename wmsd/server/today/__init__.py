@@ -1,1 +1,1 @@
-"""What companies have to do today, in figures that are kept, so a thousand show at once."""
+"""The open work of all companies as cached numbers, so that a thousand display together."""

@@ -1,4 +1,4 @@
-"""The figures of one company, read in its file from counts that triggers keep, and from indexes of what is due."""
+"""The numbers of one company, read from its file: from counts kept by triggers, and from indexes of due dates."""
 
 from typing import Final
 
@@ -50,14 +50,17 @@ class LateDocument(BaseModel):
 
 
 class Late(BaseModel):
-    """Documents of a kind that should have been dealt with before today."""
+    """Documents of a kind whose due date is before today."""
 
     number: int
     oldest: list[LateDocument]
 
 
 class CompanyFigures(BaseModel):
-    """`day` is the day they were read on. They hold until `next_due` comes: then more is due."""
+    """The numbers of a company. `day` is the day for which they were read.
+
+    The numbers are valid until the day `next_due`, when more documents become due.
+    """
 
     day: str
     month: str
@@ -85,14 +88,17 @@ class CompanyFigures(BaseModel):
     """Webhooks with credentials that the keys of the installation seal; test receivers do not count."""
 
     def holds(self, today: str) -> bool:
-        """Whether they are those of today, as long as nothing is written to the file."""
+        """Return True if the numbers are valid for `today`, provided that the file has not changed since."""
         if self.day == today:
             return True
         return self.day < today and (self.next_due is None or self.next_due > today)
 
 
 def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
-    """`today` is a date, such as 2026-11-24, and `month` that of the events, in UTC, such as 2026-11."""
+    """Read the numbers of a company.
+
+    `today` is a date, such as 2026-11-24. `month` is the month of the events in UTC, such as 2026-11.
+    """
     coming = [due for table in DUE if (due := tx.value(next_sql(table), {"today": today})) is not None]
     return CompanyFigures(
         day=today,
@@ -161,7 +167,7 @@ def _field(table: DocumentTable) -> str:
 
 
 def _open(table: DocumentTable) -> str:
-    """Those that are still to be dealt with, by their index."""
+    """Return the FROM and WHERE clauses of the open documents with a due date, by their index."""
     assert table.due is not None
     statuses = ", ".join(f"'{status}'" for status in table.due.statuses)
     return (

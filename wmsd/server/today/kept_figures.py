@@ -1,5 +1,6 @@
-"""Keeps the figures of all companies: they are read again when something was written to a company's file, and when
-something becomes late. Nobody who looks at them opens a file.
+"""The cache of all companies' numbers for Today. No reader of the numbers opens a file.
+
+A company's numbers are read again when its file has changed, and when a document becomes late.
 """
 
 import asyncio
@@ -30,8 +31,9 @@ WRITTEN_EVERY: Final = 10.0
 
 
 class Days(dict[str | None, str]):
-    """The date at a moment in each time zone, by its name; None is that of the installation. Each is asked once: a
-    thousand companies are looked at each second.
+    """The current dates in time zones, by the zone's name; None is the time zone of the installation.
+
+    Each date is computed once, because a thousand companies are checked every second.
     """
 
     def __init__(self, now: datetime, zone: ZoneInfo) -> None:
@@ -47,7 +49,7 @@ class TodayFigures:
     def __init__(
         self, platform: Database, files: CompanyFiles, access: AccessCache, clock: Clock, zone: ZoneInfo
     ) -> None:
-        """`zone` is that of companies which have no other."""
+        """Create the cache. `zone` is the time zone of companies that have none of their own."""
         self._platform = platform
         self._files = files
         self._access = access
@@ -68,25 +70,25 @@ class TodayFigures:
 
     @property
     def today(self) -> str:
-        """The date of the installation."""
+        """The date in the installation's time zone."""
         return day_in(self._clock.now(), self._zone)
 
     def days(self) -> "Days":
-        """The dates of today."""
+        """Return the current dates by time zone."""
         return Days(self._clock.now(), self._zone)
 
     @property
     def month(self) -> str:
-        """That of the counts of events, which are in UTC."""
+        """The current month in UTC, as in the counts of events."""
         return timestamps.to_text(self._clock.now())[:7]
 
     @property
     def known(self) -> Mapping[int, CompanyFigures]:
-        """Those of all companies that were read."""
+        """The numbers of all companies whose numbers have been read, by the company's id."""
         return self._known or {}
 
     async def keep(self) -> None:
-        """Reads what has changed. A job calls it each second."""
+        """Read the numbers that have changed. A job calls this method each second."""
         async with self._keeping:
             known, companies = await self._loaded(), await self._access.companies()
             days = self.days()
@@ -109,17 +111,17 @@ class TodayFigures:
                 await self._write(known)
 
     async def write(self) -> None:
-        """Writes down what is not written yet, before the end."""
+        """Store the numbers that are not stored yet, before the server stops."""
         async with self._keeping:
             if self._known is not None and self._unwritten:
                 await self._write(self._known)
 
     def _some(self, companies: Iterable[int], most: int) -> list[int]:
-        """Those that were not asked for the longest: none is left out for others, as for files that fail."""
+        """Return the companies that were tried longest ago. Files that fail keep no other company waiting."""
         return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
 
     async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:
-        """Of a file that cannot be read now, the figures stay as they are until it can."""
+        """Read the numbers of a company. If the file cannot be read, the old numbers stay for the moment."""
         self._changed.discard(company_id)
         self._tried[company_id] = self._turn
         read_at = timestamps.to_text(self._clock.now())
@@ -144,7 +146,7 @@ class TodayFigures:
             raise
 
     async def _loaded(self) -> dict[int, CompanyFigures]:
-        """The figures of before a restart, but for those of files that were written since."""
+        """Return the numbers. The first call loads stored numbers, and marks files that have changed since."""
         if self._known is None:
             kept = await self._platform.read(store.stored_figures)
             moments = {each: timestamps.from_text(read_at) for each, (_, read_at) in kept.items()}
@@ -154,7 +156,10 @@ class TodayFigures:
         return self._known
 
     def _written_since(self, moments: dict[int, datetime]) -> set[int]:
-        """A moment that is still to come says that the clock was wrong."""
+        """Return the companies whose files have changed since these times.
+
+        A time in the future means that the clock was wrong, so its company counts as changed.
+        """
         now = self._clock.now()
         return {
             each

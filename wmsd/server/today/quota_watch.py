@@ -1,4 +1,4 @@
-"""Finds the companies that can soon add nothing more, by their quota or by their share of a disk that fills up."""
+"""The check for companies that can soon add nothing more, because of their quota or their share of a full disk."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ TOLD_UNTIL: Final = 0.75
 
 
 class Filling(NamedTuple):
-    """How far a company is on the way to where it can add nothing more."""
+    """The fill level of a company's storage, measured against one of its limits."""
 
     bound: Bound
     held: int
@@ -27,7 +27,7 @@ class Filling(NamedTuple):
 
     @property
     def percent(self) -> int:
-        """Of what it may hold."""
+        """The percentage of the limit that is used."""
         return self.held * 100 // max(1, self.bound.bytes)
 
 
@@ -40,7 +40,7 @@ class RoomWatch:
         """Who is to be told, by the ids of the companies."""
 
     async def look(self) -> None:
-        """A job calls it. That the disk cannot be read is told by its own watch."""
+        """Measure all companies. A job calls this method. Another check reports a disk that cannot be read."""
         companies = await self._installation.access.companies()
         read = {each: figures.bytes for each, figures in self._today.known.items() if each in companies}
         try:
@@ -54,7 +54,7 @@ class RoomWatch:
         self.told = dict(self._near(companies, held, disk))
 
     def _measured(self, unread: Iterable[int]) -> tuple[Disk, dict[int, int]]:
-        """The disk, and the bytes of the files of companies whose figures were not read yet."""
+        """Return the disk, and the sizes in bytes of files of companies whose numbers are not known yet."""
         path = self._installation.files.path
         return disk_of(self._installation.folder.path), {each: bytes_on_disk(path(each)) for each in unread}
 
@@ -69,7 +69,7 @@ class RoomWatch:
         ]
 
     def _filling(self, company: Company, held: int, disk: Disk) -> Filling | None:
-        """By whichever of its bounds is nearer."""
+        """Return the limit that is closest, or None if the company has no limit."""
         ways = []
         if (quota := self._storage.quota_of(company)) is not None:
             ways.append(Filling(quota, held, held / quota.bytes))
