@@ -1,5 +1,5 @@
-"""Every setting, with its default, its check and its comment.
+"""All settings, each with its default, its check and its comment.
 
-A flag overrides the environment (`WMSD_SECTION_KEY`), the environment overrides the TOML file, and that overrides
-the default. `config.example.toml` is made from these declarations, and a test compares them.
+A flag overrides the environment (`WMSD_SECTION_KEY`), the environment overrides the TOML file, and the file
+overrides the default. `config.example.toml` is generated from these declarations, and a test compares them.
 """

@@ -1,4 +1,4 @@
-"""Every setting, section by section."""
+"""The model of all settings, section by section."""
 
 from typing import Any, get_args, get_origin
 
@@ -42,7 +42,7 @@ class Settings(Section):
 
 
 def declared_settings() -> list[tuple[str, str, Any]]:
-    """Every setting as section, key and default."""
+    """Return every setting as section, key and default."""
     return [
         (section, key, field.default)
         for section in Settings.model_fields
@@ -51,12 +51,12 @@ def declared_settings() -> list[tuple[str, str, Any]]:
 
 
 def default_of(section: str, key: str) -> Any:
-    """The default of a setting; None where there is no such setting."""
+    """Return the default of a setting, or None if there is no such setting."""
     return next((default for *name, default in declared_settings() if name == [section, key]), None)
 
 
 def sections() -> dict[str, type[Section]]:
-    """The declaration of each section, by its name."""
+    """Return the declaration of each section, by its name."""
     return {name: section_of(name) for name in Settings.model_fields}
 
 
@@ -66,6 +66,6 @@ def section_of(name: str) -> type[Section]:
 
 
 def table_of(field: FieldInfo) -> type[BaseModel] | None:
-    """What its members are, if it is a list of tables."""
+    """Return the model of the setting's tables if the setting is a list of tables, or else None."""
     members = get_args(field.annotation) if get_origin(field.annotation) is list else ()
     return members[0] if members and isinstance(members[0], type) and issubclass(members[0], BaseModel) else None

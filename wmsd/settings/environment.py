@@ -27,7 +27,7 @@ NEAR: Final = 0.7
 
 
 def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
-    """What it sets, and a sentence for each variable that is wrong."""
+    """Return the settings from the environment, and an error sentence for each wrong variable."""
     environment = os.environ if environment is None else environment
     known = _known()
     values: Values = {}
@@ -48,7 +48,10 @@ def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list
 
 
 def unused_variables(proxy: str, environment: Mapping[str, str] | None = None) -> list[str]:
-    """A sentence for the variables that look like settings and are none. `proxy`: the one that is set."""
+    """Return warnings about variables that look like settings, but are not.
+
+    `proxy` is the proxy in the settings, or "".
+    """
     environment = os.environ if environment is None else environment
     unknown = {name: text for name, text in environment.items() if name.startswith(ENVIRONMENT)}
     of_a_cluster = sorted(name for name, text in unknown.items() if _is_of_a_cluster(name, text))
@@ -74,7 +77,7 @@ def _known() -> dict[str, tuple[str, str]]:
 
 
 def _is_meant(name: str, text: str) -> bool:
-    """Whether somebody may have meant a setting by a variable that is none."""
+    """Return True if the unknown variable was probably intended as a setting."""
     if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS or name in _known():
         return False
     return not _is_of_a_cluster(name, text)
@@ -87,7 +90,7 @@ def _is_of_a_cluster(name: str, text: str) -> bool:
 
 
 def _nearest_variable(name: str) -> str | None:
-    """The setting that is meant by a variable with this name: it has the same end, or differs in little."""
+    """Return the setting that the variable probably means: its name has the same end, or is very similar."""
     names = _known()
     ending = LISTENING.sub("listen", name.removeprefix(ENVIRONMENT).lower())
     same_end = [each for each in names if each.lower().endswith(f"_{ending}")]
@@ -95,7 +98,7 @@ def _nearest_variable(name: str) -> str | None:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """The end of the sentence that refuses `name`: a similar name, if there is one."""
+    """Return the end of the sentence that refuses `name`, with a similar name, if there is one."""
     nearest = _nearest(name, known, 0.4)
     return "." if nearest is None else f"; did you mean {nearest}?"
 

@@ -1,8 +1,8 @@
-"""Makes the paths of settings absolute.
+"""Conversion of paths in settings to absolute paths.
 
-A path in a configuration file is relative to that file; one of the command line or of the environment is relative
-to the current directory. The data folder is ./data unless something names it, and the folder of the backups stands
-beside it.
+A path in a configuration file is relative to that file. A path from the command line or the environment is
+relative to the current directory. The default data folder is ./data. The default folder of the backups is next to
+the data folder.
 """
 
 import os
@@ -24,7 +24,7 @@ INSIDE: Final = "backups"
 
 
 class Layer(NamedTuple):
-    """What one source sets. `text` is that of a file."""
+    """The settings from one source. `text` is the content of a file."""
 
     kind: Literal["file", "environment", "command line"]
     name: str
@@ -33,15 +33,16 @@ class Layer(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where its relative paths begin: a pipe is in no folder. Raises OSError where the current directory was
-        removed.
+        """The folder that the source's relative paths start from. A pipe counts as being in the current directory.
+
+        Raise OSError if the current directory was removed.
         """
         is_file = self.kind == "file" and not Path(self.name).is_fifo()
         return Path(self.name).absolute().parent if is_file else Path.cwd()
 
 
 class RelativePath(NamedTuple):
-    """A relative path that a layer sets."""
+    """A relative path that a source sets."""
 
     section: str
     key: str
@@ -49,7 +50,7 @@ class RelativePath(NamedTuple):
 
 
 def relative_paths(layer: Layer) -> list[RelativePath]:
-    """Those of the layer, but for paths in its tables."""
+    """Return the relative paths that the source sets, without paths inside its tables."""
     return [
         RelativePath(section, key, value)
         for section, keys in layer.values.items()
@@ -59,12 +60,12 @@ def relative_paths(layer: Layer) -> list[RelativePath]:
 
 
 def is_path(field: FieldInfo, value: object) -> bool:
-    """Whether the value of the setting names a file or a folder. `tls` is a word or a path."""
+    """Return True if the value names a file or folder. The setting `tls` is either a word or a path."""
     return OfPath in field.metadata and isinstance(value, str) and value not in ("", *TLS)
 
 
 def absolute_paths(layer: Layer) -> Values:
-    """The values of the layer, with absolute paths."""
+    """Return the values of the source, with absolute paths."""
     return {
         section: dict(_placed(layer, section_of(section).model_fields, keys))
         for section, keys in layer.values.items()
@@ -82,7 +83,7 @@ def _placed(layer: Layer, fields: Mapping[str, FieldInfo], values: Mapping[str, 
 
 
 def from_folder(layer: Layer, value: str) -> str:
-    """The absolute path of a value of the layer; the value itself where the current directory was removed."""
+    """Return the absolute path of a value, or the value itself if the current directory was removed."""
     if Path(value).is_absolute():
         return value
     try:
@@ -93,8 +94,9 @@ def from_folder(layer: Layer, value: str) -> str:
 
 
 def with_defaults(settings: Settings, values: Values) -> Settings:
-    """The settings with an absolute data folder, and with the default folder of the backups where the values name
-    none.
+    """Return the settings with an absolute data folder.
+
+    If `values` set no folder for backups, the settings get the default folder.
     """
     data = from_folder(Layer("command line", "", {}), settings.server.data)
     changed: dict[str, Any] = {"server": settings.server.model_copy(update={"data": data})}
@@ -104,11 +106,13 @@ def with_defaults(settings: Settings, values: Values) -> Settings:
 
 
 def default_backups(data: Path) -> Path:
-    """Named after the data folder and beside it, whatever links lead to it, so that no two data folders share it.
-    That of a demo is in the data folder.
+    """Return the default folder for backups: next to the real data folder, and named after it.
+
+    Links to the data folder do not matter, so no two data folders share a backup folder. The backup folder of a
+    demo is inside the data folder.
     """
     inside = data / INSIDE
-    if os.path.isdir(inside):  # noqa: PTH112  (a folder that this user may not see is none)
+    if os.path.isdir(inside):  # noqa: PTH112  (a folder that this user may not see counts as missing)
         return inside
     real = Path(os.path.realpath(data))
     return real.with_name(f"{real.name}{BESIDE}") if real.name else inside

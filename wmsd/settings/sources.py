@@ -1,4 +1,4 @@
-"""Reads the settings: a flag overrides the environment, the environment the file, and that the default."""
+"""The sources of the settings: flags override the environment, which overrides the file and its defaults."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,10 @@ def layers_of(
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> list[Layer]:
-    """What file, environment and flags set: each layer overrides those before. Raises SettingsError."""
+    """Return the settings of the file, the environment and the flags. Each layer overrides the layers before it.
+
+    Raise SettingsError if a source cannot be read.
+    """
     of_environment, wrong = from_environment(environment)
     if wrong:
         raise SettingsError("\n".join(wrong))
@@ -45,7 +48,7 @@ def from_flags(flags: Mapping[tuple[str, str], str] | None) -> Layer:
 
 
 def settings_of(layers: Sequence[Layer]) -> Settings:
-    """Raises SettingsError when one is not valid."""
+    """Return the settings of all layers together. Raise SettingsError if any setting is invalid."""
     found = next((found for layer in layers if (found := errors_of_layer(layer))), None) or errors_together(layers)
     if found:
         raise SettingsError("\n".join(each.sentence for each in found))
@@ -54,7 +57,7 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
 
 
 def as_set(layers: Sequence[Layer]) -> Settings:
-    """The settings as they are written, whose paths may be relative. They were found to be valid before."""
+    """Return the settings as they are written, with relative paths. The layers must be valid."""
     return Settings.model_validate(_merged(layer.values for layer in layers))
 
 
@@ -75,7 +78,7 @@ def _read(file: Path) -> Layer:
 
 
 def text_of(file: Path) -> str:
-    """Raises SettingsError."""
+    """Return the text of the file. Raise SettingsError if the file cannot be read."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -91,7 +94,7 @@ def text_of(file: Path) -> str:
 
 
 class Mistake(NamedTuple):
-    """What is wrong with a setting; with a whole section where `key` is None."""
+    """An error in a setting, or in a whole section if `key` is None."""
 
     section: str
     key: str | None
@@ -99,7 +102,10 @@ class Mistake(NamedTuple):
 
 
 def errors_of_layer(layer: Layer) -> list[Mistake]:
-    """What is wrong in one source. Only a file tells numbers from texts: the environment and flags do not."""
+    """Return the errors of one source.
+
+    Only a file distinguishes numbers from texts. The environment and flags have only texts.
+    """
     unknown = list(_unknown(layer))
     if unknown:
         return unknown
@@ -125,7 +131,7 @@ def _unknown(layer: Layer) -> Iterator[Mistake]:
 
 
 def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator[Mistake]:
-    """`values` are those of the layers."""
+    """Yield the errors of `values`, which are the merged values of the layers."""
     try:
         Settings.model_validate(values, strict=is_file)
     except ValidationError as error:
@@ -141,7 +147,7 @@ def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator
 
 
 def _in_words(text: str, section: str, key: str) -> str:
-    """Types by the words of a configuration file, with the default for an example."""
+    """Return an error about a type in the words of a configuration file, with the default as an example."""
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
         return text
@@ -150,8 +156,9 @@ def _in_words(text: str, section: str, key: str) -> str:
 
 
 def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
-    """What is wrong with settings that depend on each other, and may come from different sources. Each of them by
-    itself is right.
+    """Return the errors of settings that contradict each other. Each of these settings alone is valid.
+
+    The settings may come from different sources.
     """
     merged = _merged(layer.values for layer in layers)
     if invalid := list(_invalid(layers, merged, False)):
@@ -163,7 +170,10 @@ def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
 
 
 def _source(layers: Sequence[Layer], section: str, text: str) -> str:
-    """The name of the last layer that sets what the sentence names; a later one may set something else."""
+    """Return the name of the last layer that sets a setting named in the sentence.
+
+    A later layer may set other settings of the section.
+    """
     named = {(section, word) for word in re.findall(r"\w+", text)} | set(re.findall(r"(\w+)\.(\w+)", text))
     of_section = [layer for layer in layers if section in layer.values]
     of_key = [layer for layer in layers if any(key in layer.values.get(of, {}) for of, key in named)]
@@ -205,7 +215,10 @@ def read_partial_settings(
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Salvaged:
-    """What is wrong is left out, so that what the sources before say holds, or the default."""
+    """Read the settings without invalid values.
+
+    For each invalid value, the value of the next lower source applies, or the default.
+    """
     wrong: list[str] = []
     layers = [] if file is None else [_read_right(file, wrong)]
     of_environment, of_variables = from_environment(environment)
@@ -223,7 +236,7 @@ def read_partial_settings(
 
 
 def _right_alone(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that need none of the others."""
+    """Return the settings that are valid without other settings."""
     return {
         key: value
         for key, value in keys.items()
@@ -236,7 +249,10 @@ def _nothing(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_right(file: Path, wrong: list[str]) -> Layer:
-    """Lines that are no TOML are left out, and what the others seem to say without them is not told."""
+    """Read a file, leaving out lines that are no TOML.
+
+    If there are such lines, no other errors are reported, because the other errors may only be a consequence.
+    """
     try:
         lines = text_of(file).split("\n")
     except SettingsError as error:

@@ -1,4 +1,4 @@
-"""Reads the text of a configuration file, and says in plain words what is wrong where it is no TOML."""
+"""The parser for configuration files. If the text is no TOML, the error explains the problem in plain words."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ LISTED: Final = 'the texts of a list stand in quotation marks, with commas betwe
 
 
 class NoToml(ValueError):
-    """`line` is where what is wrong begins, from 1 on."""
+    """The error for text that is no TOML. `line` is the line in which the problem begins, from 1 on."""
 
     def __init__(self, line: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -36,7 +36,7 @@ class NoToml(ValueError):
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Raises NoToml."""
+    """Parse TOML. Raise NoToml if the text is invalid."""
     import tomllib  # imported here: many commands have no file of settings
 
     try:
@@ -50,7 +50,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
-    """What the library says of the line, in our words."""
+    """Return the library's error about the line in plain words."""
     line = lines[number - 1]
     setting = SETTING.match(line)
     name, value = (line.strip(), "") if setting is None else (setting[1], setting[2])
@@ -77,7 +77,10 @@ def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
 
 
 def _meant(line: str, name: str, default: Any) -> str:
-    """How the value of a setting is written, by the type of its default; None where there is no such setting."""
+    """Return how the value of a setting is written, by the type of its default.
+
+    If `default` is None, the setting is unknown, and counts as a text.
+    """
     if isinstance(default, bool):
         answer = ANSWER.match(line)
         meant = default if answer is None else answer[1].lower() not in NO
@@ -94,13 +97,13 @@ def _meant(line: str, name: str, default: Any) -> str:
 
 
 def _default(lines: Sequence[str], name: str) -> Any:
-    """Of the setting of this name in the last section of the lines; None where there is none."""
+    """Return the default of the setting in the last section of the lines, or None if there is no such setting."""
     section = next((found[1] for line in reversed(lines) if (found := SECTION.match(line))), "")
     return default_of(section, name)
 
 
 def _beginning(lines: list[str], number: int) -> int:
-    """The number of the line in which the value begins that ends in this one."""
+    """Return the line in which the value begins that ends in the line `number`."""
     import tomllib
 
     for before in range(number - 1, 0, -1):

@@ -1,4 +1,4 @@
-"""Settings as a TOML file: `config.example.toml`, and those in force."""
+"""Settings as a TOML file: `config.example.toml`, and the settings in force."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from wmsd.settings.all_settings import Settings, section_of, table_of
 
 
 def example() -> str:
-    """The text of `config.example.toml`: every key with its comment and default."""
+    """Return the text of `config.example.toml`: every key with its comment and default."""
     lines = [
         "# Settings of wmsd. Every key is here with its default; remove the `#` of those that you change.",
         "# A flag overrides the environment (WMSD_SERVER_LISTEN=…), and the environment overrides this file.",
@@ -26,7 +26,9 @@ def example() -> str:
 
 
 def _example_table(name: str, table: type[BaseModel]) -> list[str]:
-    """A table with all that can stand in it. The `#   ` keeps it apart from settings with their defaults."""
+    """Return a table with all its keys. The prefix `# ` separates the table from settings with their
+    defaults.
+    """
     lines = [f"#   # {table.__doc__}", f"#   [[{name}]]"]
     inner: list[str] = []
     for key, field in table.model_fields.items():
@@ -39,14 +41,14 @@ def _example_table(name: str, table: type[BaseModel]) -> list[str]:
 
 
 def toml(value: Any) -> str:
-    """A value as the configuration file writes it; tables in a list in one line."""
+    """Return a value in the form of the configuration file. Tables in a list are written on one line."""
     if isinstance(value, list) and value and _are_tables(value):
         return json.dumps(value, ensure_ascii=False)
     return as_written(value)
 
 
 def as_written(value: Any) -> str:
-    """A value as it stands in the configuration file."""
+    """Return a value in the form of the configuration file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -55,7 +57,7 @@ def as_written(value: Any) -> str:
 
 
 def as_toml(settings: Settings) -> str:
-    """The settings in force, as a TOML file."""
+    """Return the settings in force, as a TOML file."""
     lines: list[str] = []
     for section, keys in settings.model_dump().items():
         lines += _as_table(section, keys)
@@ -63,7 +65,7 @@ def as_toml(settings: Settings) -> str:
 
 
 def _as_table(name: str, keys: Mapping[str, Any], brackets: str = "[{}]") -> list[str]:
-    """Its values, and then the tables in it."""
+    """Return the values of a table, and then the tables inside it."""
     tables = {
         key: value for key, value in keys.items() if value and isinstance(value, list) and _are_tables(value)
     }

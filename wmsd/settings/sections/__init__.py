@@ -1,1 +1,1 @@
-"""The sections of the settings, each in the file of its name."""
+"""The sections of the settings, each in a file with its name."""

@@ -1,4 +1,4 @@
-"""[alerts]: whom alerts reach, and how."""
+"""[alerts]: the people and programs that receive alerts, and the channels."""
 
 from typing import Annotated, Literal
 
@@ -21,7 +21,7 @@ from wmsd.settings.sections.fields import (
 
 
 class Alerts(Section):
-    """Who is told when something needs a person; the guide says of what (/docs/monitoring)."""
+    """Alerts to people when a problem needs them. The guide lists these problems (/docs/monitoring)."""
 
     url: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""[backup]: where backups lie, when they are made, and how many are kept."""
+"""[backup]: the folder and schedule of backups, and how many are kept."""
 
 from datetime import time
 from typing import Annotated, Literal
@@ -11,7 +11,7 @@ from wmsd.settings.sections.fields import Kept, ReadEachTime, Section, check_tim
 
 
 class Backup(Section):
-    """Backups, their schedule, and which are kept."""
+    """Backups, their schedule, and how many are kept."""
 
     folder: Annotated[
         str,
@@ -51,7 +51,7 @@ class Backup(Section):
 
     @property
     def time(self) -> time:
-        """`at`."""
+        """The time of day in `at`."""
         return time.fromisoformat(self.at)
 
     @property

@@ -1,4 +1,4 @@
-"""What settings are declared with: their section, the types of their values, and what marks them."""
+"""The building blocks of setting declarations: sections, types of values, and markers."""
 
 import ipaddress
 import re
@@ -23,7 +23,7 @@ TLS: Final = ("off", "lan", "files")
 
 
 class SettingsError(Exception):
-    """A setting is wrong. The message names it, says where it came from, and what to write instead."""
+    """The error for a wrong setting. Its message names the setting, its source, and what to write instead."""
 
 
 def check_listen(value: str) -> str:
@@ -38,7 +38,7 @@ def check_own_listen(value: str) -> str:
 
 
 def check_tls(value: str) -> str:
-    """Another word is a mistake, and a path has more than letters."""
+    """Return the value, which is a known word or a path. Raise ValueError for any other word of letters only."""
     if value.isalpha() and value not in TLS:
         raise ValueError("must be off, lan or files")
     return value
@@ -113,7 +113,7 @@ def check_host(value: str) -> str:
 MailAddresses = Annotated[list[str], AfterValidator(check_mail_addresses)]
 Networks = Annotated[list[str], AfterValidator(check_networks)]
 Ports = Annotated[
-    list[Annotated[int | str, SkipValidation]],  # so that one sentence covers all errors
+    list[Annotated[int | str, SkipValidation]],  # unchecked here, so that one sentence covers all errors
     AfterValidator(check_ports),
 ]
 AllowHttp = Annotated[bool, Field(description="Allow http: to these networks.")]
@@ -128,7 +128,7 @@ Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 class ReadEachTime:
-    """Marks a setting that the work on backups reads anew each time; all others count after a restart."""
+    """The marker of a setting that backups read again each time. All others take effect after a restart."""
 
 
 class Section(BaseModel):

@@ -1,4 +1,4 @@
-"""[imports]: what uploads of the pages may take."""
+"""[imports]: limits for uploaded files."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""[limits]: how often callers may ask, and how much they may hold."""
+"""[limits]: how many requests callers may send per minute."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from wmsd.settings.sections.fields import PerMinute, Section
 
 
 class Limits(Section):
-    """Requests per minute, in a sliding window. A company can have limits of its own."""
+    """Requests per minute, in a sliding window. A company can have different limits."""
 
     data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
     sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12

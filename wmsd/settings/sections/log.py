@@ -1,4 +1,4 @@
-"""[log]: where the log goes, and what it says."""
+"""[log]: the destination and content of the log."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ from wmsd.settings.sections.fields import (
 
 
 class Log(Section):
-    """What the service logs, on standard error or in a file."""
+    """The log of the server, on standard error or in a file."""
 
     format: Annotated[Literal["human", "json"], Field(description="human, or json: one object in each line.")] = (
         "human"

@@ -1,4 +1,4 @@
-"""[metrics]: where Prometheus reads the figures."""
+"""[metrics]: access to the metrics for Prometheus."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from wmsd.settings.sections.fields import Section, check_own_listen
 
 
 class Metrics(Section):
-    """Figures of the running server for Prometheus, at /metrics; the guide lists them (/docs/monitoring)."""
+    """Metrics of the running server for Prometheus, at /metrics. The guide lists them (/docs/monitoring)."""
 
     listen: Annotated[
         str,

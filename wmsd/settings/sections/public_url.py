@@ -1,4 +1,4 @@
-"""`server.public_url`: the address that people open, as browsers write it."""
+"""`server.public_url`: the address that people open, in the form that browsers use."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ EXAMPLE: Final = "https://wms.example.com"
 
 
 def check_public_url(value: str) -> str:
-    """The origin of a URL that is nothing else; empty for none. Raises ValueError."""
+    """Return the origin of a URL, or "" for an empty value. Raise ValueError if the URL is more than an origin."""
     if not value:
         return value
     parts = urlsplit(value)
@@ -28,10 +28,10 @@ def check_public_url(value: str) -> str:
 
 
 def _as_browsers_send(host: str) -> str:
-    """The host, with its letters beyond ASCII in the form of IDNA (UTS #46); "" where that has none."""
+    """Return the host with non-ASCII letters in the form of IDNA (UTS #46), or "" if there is no such form."""
     if host.isascii():
         return host
-    import idna  # its tables are read only where they are needed
+    import idna  # imported here: its large tables are seldom needed
 
     name, colon, port = host.partition(":")
     try:

@@ -8,7 +8,7 @@ from wmsd.settings.sections.fields import Section
 
 
 class Replica(Section):
-    """Continuous replication, by a Litestream that runs beside the server."""
+    """Continuous replication by Litestream, which runs next to the server."""
 
     enabled: Annotated[
         bool,

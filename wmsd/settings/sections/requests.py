@@ -1,4 +1,4 @@
-"""[requests]: the history of the last requests."""
+"""[requests]: the history of the latest requests."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from wmsd.settings.sections.fields import Section
 
 
 class Requests(Section):
-    """The last requests of each company, which the pages show to those who connect to it."""
+    """The history of each company's latest requests, which the pages show to people who build integrations."""
 
     keep: Annotated[bool, Field(description="Keep them, with their bodies. Secrets in them are never kept.")] = (
         True

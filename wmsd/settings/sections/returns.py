@@ -8,7 +8,7 @@ from wmsd.settings.sections.fields import Section
 
 
 class Returns(Section):
-    """Returns."""
+    """The rules of returns."""
 
     require_write_ability: Annotated[
         bool,

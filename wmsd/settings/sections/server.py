@@ -1,4 +1,4 @@
-"""[server]: where the service listens, its data folder, its TLS."""
+"""[server]: the address of the server, its data folder, and its TLS."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ from wmsd.settings.sections.public_url import check_public_url
 
 
 class Server(Section):
-    """Where the service listens and keeps its data."""
+    """The address of the server, its data folder, its TLS, and its limits for connections."""
 
     listen: Annotated[
         str,
@@ -113,7 +113,7 @@ class Server(Section):
 
     @property
     def certificate_files(self) -> tuple[Path, Path] | None:
-        """The certificate chain and its private key, which may be one file; None without files."""
+        """The files of the certificate chain and its private key, perhaps the same file; None without files."""
         if not self.has_tls or self.tls == "lan":
             return None
         certificate = self.certificate if self.tls == "files" else self.tls
@@ -121,5 +121,5 @@ class Server(Section):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of the installation: the machine's where none is set, and UTC where nothing says it."""
+        """The time zone of the installation: the setting, or else the machine's time zone, or else UTC."""
         return time_zone(self.time_zone or machine_time_zone() or UTC_NAME)

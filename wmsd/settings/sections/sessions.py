@@ -10,7 +10,7 @@ from wmsd.tenants.accounts.sessions import Lifetimes
 
 
 class Sessions(Section):
-    """People who are signed in to the pages."""
+    """The lifetime of sign-ins to the pages, and the rule for second factors."""
 
     idle_hours: Annotated[
         int, Field(ge=1, le=720, description="Hours after which somebody who does nothing is signed out.")

@@ -10,7 +10,7 @@ from wmsd.tenants.sign_on.providers import Provider, check_providers
 
 
 class SignOn(Section):
-    """People who sign in through an OpenID provider; the guide says how (/docs/sign-on)."""
+    """Single sign-on through OpenID providers. The guide explains the setup (/docs/sign-on)."""
 
     allow_networks: Annotated[
         Networks, Field(description="Private networks that providers may be in, as CIDR.")

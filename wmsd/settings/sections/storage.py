@@ -1,4 +1,4 @@
-"""[storage]: memory, disk, and how long things are kept."""
+"""[storage]: limits for disk space and memory."""
 
 from typing import Annotated, Final
 
@@ -12,7 +12,7 @@ MOST_MEMORY: Final = 1024 * MEGABYTE
 
 
 class Storage(Section):
-    """How much companies may store, and how many of their files stay open."""
+    """Limits for the storage of companies, and the memory for their open files."""
 
     quota_megabytes: Annotated[
         int,

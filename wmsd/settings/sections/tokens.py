@@ -1,4 +1,4 @@
-"""[tokens]: how long API tokens work."""
+"""[tokens]: the lifetime of API tokens."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from wmsd.settings.sections.fields import Days, Section
 
 
 class Tokens(Section):
-    """API tokens."""
+    """The lifetime of API tokens."""
 
     lifetime_days: Annotated[
         Days, Field(description="Days that a token lasts, unless its maker says otherwise.")

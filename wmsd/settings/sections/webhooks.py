@@ -1,4 +1,4 @@
-"""[webhooks]: where webhooks may go, and how often."""
+"""[webhooks]: the addresses that webhooks may use."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from wmsd.settings.sections.fields import AllowHttp, CaFile, Networks, Ports, Se
 
 
 class Webhooks(Section):
-    """Where webhooks may be sent, beside the public internet over https."""
+    """Addresses that webhooks may use in addition to the public internet over https."""
 
     allow_networks: Annotated[
         Networks, Field(description="Private networks that receivers may be in, as CIDR.")
