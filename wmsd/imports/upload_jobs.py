@@ -138,7 +138,7 @@ class ImportDesk:
     async def take_in(
         self, company: Company, upload: Upload, about: About, most_growth: int | None = None
     ) -> None:
-        """Start the import of an upload, unless the import has already started.
+        """Start the import of an upload whose preview is finished. In any other state, do nothing.
 
         `most_growth` is the number of bytes by which the company's data may grow, or None for no limit. Raise
         Problem (409) if the file has errors or no rows, or while other work is running for the company.
