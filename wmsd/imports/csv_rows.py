@@ -19,18 +19,18 @@ DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
 UNFINISHED: Final = "unexpected end of data"
 TOO_LARGE: Final = "field larger than field limit"
-"""What the reader of Python says where a quote was left open."""
+"""The message of Python's CSV reader for a file with an open quote."""
 NO_ROWS: Final = "The file has no rows, only the line that names the columns: there is nothing to import."
 Columns = Mapping[str, FieldInfo]
 
 
 LIKE: Final = 0.7
-"""How like a column a mistyped name must be, at 1 being the same."""
+"""The least similarity of a mistyped column name to a known column, where 1 means the same name."""
 MOST_NAMED: Final = 20
-"""Unknown columns that are named, and for which a known one is looked for."""
+"""The most unknown columns that an error names, and for which wmsd looks for a similar known column."""
 LONGEST_NAMED: Final = 60
 MOST_COLUMNS: Final = 200
-"""More than any kind has: a file with more is another file."""
+"""The most columns of a file. No kind has as many, so a file with more columns is not meant for an import."""
 
 
 class Unreadable(Exception):
@@ -60,7 +60,7 @@ class Form:
 
 
 PLAIN: Final = Form()
-"""As this program writes files."""
+"""The form of the files that wmsd writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Header:
 
     names: tuple[str, ...]
     unknown: Mapping[str, str | None]
-    """Each with the known column that is most like it."""
+    """The unknown names, each with the most similar known column, or None if no known column is similar."""
     twice: tuple[str, ...]
     missing: tuple[str, ...]
 
@@ -184,7 +184,7 @@ class Quotes:
         self._before = self._done = 0
         self._ends = 1
         self.number = 0
-        """That of the line which the last text begins with."""
+        """The number of the line in which the last text begins."""
         self.open_since: int | None = None
 
     def end_record(self) -> int:

@@ -23,7 +23,9 @@ from wmsd.warehouse.stock.store import Place
 Values = Mapping[str, Any]
 LONGEST_NUMBER: Final = 20
 Current = Callable[[Transaction, Values], Values | None]
-"""Takes the values of a row; answers those of the record by column, or None when there is none yet."""
+"""A function that takes the values of a row, and returns the record's values by column, or None if there is no
+such record yet.
+"""
 
 
 def _article(tx: Transaction, row: Values) -> Values | None:
@@ -106,7 +108,7 @@ CURRENT: Final[Mapping[str, Current]] = {
     "packaging-movements": _packaging_movement,
     **{kind.name: partial(_document, kind) for kind in DOCUMENTS},
 }
-"""By the kind of the import."""
+"""The functions that read current values, by the kind of the import."""
 
 
 def as_cell(value: object) -> str:

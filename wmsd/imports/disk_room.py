@@ -9,7 +9,9 @@ from wmsd.db.engine.staging import StagingFolder
 
 MEGABYTE = 1_000_000
 SHARE_OF_DISK: Final = 4
-"""The part of what the disk has to spare that the rows of one import may take. Two are at work at once."""
+"""The divisor of the spare disk space. One import may use a quarter for its rows, because two imports may run at
+the same time.
+"""
 
 
 def staging_folder(folder: Path) -> StagingFolder:

@@ -21,9 +21,9 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "cp850": "CP850",
     "mac-roman": "Mac Roman",
 }
-"""Those that can be chosen, and their names for people."""
+"""The encodings that a user can choose, with their names for people."""
 GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
-"""Those that do not read every file."""
+"""The encodings that an error can suggest. None of these encodings can read every file."""
 MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 OTHER_FILES: Final = {
     b"PK\x03\x04": "is a workbook (.xlsx) or another zipped file",
@@ -32,7 +32,7 @@ OTHER_FILES: Final = {
     b"%PDF": "is a PDF",
     b"\x28\xb5\x2f\xfd": "is compressed",
 }
-"""By how they begin."""
+"""The kinds of files that are not text, by the first bytes of the file."""
 SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
 BLOCK: Final = 64 * 1024
 
@@ -161,7 +161,7 @@ def _first_wrong_line(file: IO[bytes], encoding: str) -> int | None:
 
 MOST_CHARACTERS: Final = 60
 MOST_ROWS: Final = 10_000
-"""In which a sample is looked for."""
+"""The most rows that are searched for a sample."""
 
 
 class Sample(NamedTuple):

@@ -153,7 +153,7 @@ TABLES: Final[Mapping[str, str]] = {
     **{kind.noun: kind.table for kind in (CLIENTS, PARTNERS, WAREHOUSES)},
     **{kind.table.noun: kind.table.name for kind in DOCUMENTS},
 }
-"""Those that the sentence may name, and their tables."""
+"""The tables by the noun that an error about an unknown code may contain."""
 
 
 def with_similar_codes(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:

@@ -20,12 +20,14 @@ from wmsd.imports.encodings import ENCODINGS, SAVE_AS, Sample, encoding_of, not_
 DELIMITER_NAMES: Final[Mapping[str, str]] = {",": "comma", ";": "semicolon", "\t": "tab"}
 LONGEST_LINE: Final = 4 * 1024 * 1024
 PIECE: Final = 64 * 1024
-"""Characters that are read at once."""
+"""The number of characters that are read in one step."""
 LINES: Final = re.compile(r"[^\r\n]*[\r\n]+")
-"""Each line with its end, and with the empty lines after it."""
+"""A line with its line end and the empty lines after it."""
 MOST_QUESTIONS: Final = 5
 NAMES_DELIMITER: Final = re.compile(r"sep=.(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
-"""A first line that spreadsheets read and do not show. The header shows the delimiter anyway."""
+"""A first line that names the delimiter. Spreadsheets read the line but do not display it. wmsd finds the
+delimiter in the header.
+"""
 MARK: Final = "\ufeff"
 """The byte order mark, decoded."""
 __all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of", "rows_of"]
@@ -50,13 +52,15 @@ class Chosen:
 class Guess:
     form: Form
     evidence: Cell | None = None
-    """The first cell that shows the decimal mark."""
+    """The first cell that shows the decimal mark, or None if no cell shows the mark."""
     questions: list[Cell] = field(default_factory=list)
-    """Cells that are two different numbers, for which nobody has chosen the decimal mark: the first few. Or the
-    first cell that shows each mark, where the file has both.
+    """The cells that make the decimal mark unclear. If the file has both marks, these are the first cell with each
+    mark. Otherwise these are the first few cells with two possible numbers, if the user has not chosen the mark.
     """
     sample: Sample | None = None
-    """How letters were read, where the encoding is a guess and others would read them otherwise."""
+    """A cell that shows how letters were read, if the detected encoding is doubtful or other encodings read
+    letters differently; otherwise None.
+    """
 
     @property
     def question(self) -> str | None:
@@ -170,9 +174,9 @@ class Numbers:
     """The numbers of a file, grouped by the decimal mark that each of them indicates."""
 
     sure: dict[Mark, Cell] = field(default_factory=dict)
-    """The first cell that is a number with this mark only."""
+    """The first cell that is a number only with this decimal mark."""
     either: dict[Mark, list[Cell]] = field(default_factory=lambda: {mark: [] for mark in MARKS})
-    """The first cells that are two different numbers, by the mark that makes a fraction of them."""
+    """The first cells that can be two different numbers, by the mark that would make the number a fraction."""
 
     @classmethod
     def of(cls, file: IO[bytes], columns: Columns, form: Form) -> "Numbers":

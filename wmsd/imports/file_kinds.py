@@ -50,11 +50,13 @@ OF_FIXED_KINDS: Final = {
     "packaging-movements": "stock",
 }
 Upsert = Callable[..., None]
-"""Takes the transaction, the rows, the outcome, and the kind's own options by name."""
+"""A function that writes rows. Arguments: the transaction, the rows, the outcome, and by name the options of the
+kind.
+"""
 STRIDE: Final = 100
-"""Rows between two reports of the progress."""
+"""The number of rows between two progress reports."""
 MODULE_OF: Final = {**OF_FIXED_KINDS, **{kind.name: kind.reading.by_page.module for kind in DOCUMENTS}}
-"""The module that an import of each kind needs; none for those that are not here."""
+"""The module that an import of each kind needs. A kind that is missing here needs no module."""
 
 
 class RowByRow(Import):
@@ -93,21 +95,29 @@ class Kind:
     columns: dict[str, FieldInfo]
     required: tuple[str, ...]
     importing: Callable[..., Import]
-    """Makes a new import; it takes the kind's own options by name."""
+    """The function that creates an import. The function takes the options of the kind by name."""
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
     rows: Callable[[Transaction, Iterable[dict[str, Any]]], Iterator[dict[str, Any]]] | None = None
-    """As `records`, of some, for records that have several rows. Their numbers are texts."""
+    """The function that returns the rows of given records, if a record has several rows; otherwise None. The
+    numbers in the records are texts.
+    """
     own: Mapping[str, str] | None = None
-    """The SQL of the columns that a record does not have, where a list has a row for each record."""
+    """The SQL of columns that a record does not have, by column, if the export has one row per record; otherwise
+    None.
+    """
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
     """The names of the options that an import of this kind takes."""
     of_lines: frozenset[str] = frozenset()
-    """The columns of lines. A file without any changes documents that are there, and their lines stay."""
+    """The columns of document lines. A file without these columns changes existing documents, and keeps their
+    lines.
+    """
     table: str | None = None
-    """Of records that have the codes of the rows, where two codes must not be mistaken for one."""
+    """The table of the records with the codes of the rows, if similar codes need a warning; otherwise None."""
     bytes_per_row: int = 1000
-    """Of the company's file and its log at the most, while rows are written: measured with 5 000 to 20 000."""
+    """The most bytes per row that the company's file and its write-ahead log need while rows are written. Measured
+    with 5 000 to 20 000 rows.
+    """
 
 
 def _article_columns() -> dict[str, FieldInfo]:

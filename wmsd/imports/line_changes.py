@@ -14,7 +14,7 @@ from wmsd.warehouse.documents.file_rows import OF_A_LINE, DocumentRows, document
 from wmsd.warehouse.documents.kind import DocumentKind
 
 MOST_NAMED: Final = 5
-"""Lines that go, and lines that come, of one document."""
+"""The most removed lines, and the most added lines, that are listed for one document."""
 REPLACED: Final[Mapping[str, DocumentKind]] = {
     kind.name: kind for kind in DOCUMENTS if kind.in_files.lines_are_replaced
 }

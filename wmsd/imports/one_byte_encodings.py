@@ -47,13 +47,15 @@ LANGUAGES: Final[Mapping[str, Iterable[Alphabet]]] = {
     "windows-1250": CENTRAL,
     "iso-8859-2": CENTRAL,
 }
-"""By encoding. Where two explain as much, the first one is taken."""
+"""The languages of each encoding. If two encodings explain the same number of letters, the first encoding is
+chosen.
+"""
 NO_TEXT: Final[Mapping[str, frozenset[int]]] = {
     "windows-1252": frozenset(b"\x81\x8d\x8f\x90\x9d"),
     "windows-1250": frozenset(b"\x81\x83\x88\x90\x98"),
     "iso-8859-2": frozenset(range(0x80, 0xA0)),
 }
-"""Bytes that are no character there, or a control character."""
+"""The bytes that are no character or a control character, by encoding."""
 
 
 def _same(one: str, other: str) -> frozenset[int]:
@@ -66,7 +68,7 @@ SHARED: Final[Mapping[str, frozenset[int]]] = {
     "windows-1250": _same("windows-1252", "windows-1250"),
     "iso-8859-2": _same("windows-1252", "iso-8859-2"),
 }
-"""By encoding, the bytes that are the same letter in those of the other part of Europe."""
+"""The bytes that mean the same character in an encoding for the other part of Europe, by encoding."""
 OF_THE_WEST: Final = (
     b"\xa1",
     b"\xa2",
@@ -79,8 +81,8 @@ OF_THE_WEST: Final = (
     b"\x9cu",
     b"\x9ci",
 )
-"""`¡`, `¢`, `²` and `½`, which are lone accents in the other encodings; `ão`, `ões`, `œu` and `œi`, which hardly
-any word there has.
+"""The bytes that indicate a Western language. `¡`, `¢`, `²` and `½` would be lone accents in the other encodings.
+`ão`, `ões`, `œu` and `œi` would be pairs of letters that hardly any Central European word has.
 """
 BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 COMMON, RARE = 2, 1
@@ -98,19 +100,20 @@ LONELY: Final = re.compile(
     b"|%(mark)s(?:(?!%(letter)s)|(?<!%(letter)s.)(?!%(small)s))"
     % {b"letter": _LETTER, b"small": _SMALL, b"sign": _SIGN, b"enclosing": _ENCLOSING, b"mark": _MARK}
 )
-"""Signs of Windows-1252 that are letters in the others, where they stand as signs do: `m³`, `5 £`, `1º`, `«Café»`.
-Such a byte is taken for a letter where a letter follows it, or where it ends a word of four. `®` and `©` begin a
-word before a small letter: `Žďár` and `Škofja` of ISO 8859-2, but not `©Acme`.
+"""The signs of Windows-1252 that are letters in the other encodings, in places that are usual for signs: `m³`,
+`5 £`, `1º`, `«Café»`. Such a byte counts as a letter if a letter follows, or if the byte ends a word of four
+letters. `®` and `©` also count as a letter at the beginning of a word, before a small letter. Therefore `Žďár` and
+`Škofja` in ISO 8859-2 are words, but `©Acme` is not.
 """
 
 
 DOS: Final = ("cp852", "cp850", "mac-roman")
-"""Encodings of DOS and of old Macs. They are never guessed: whoever knows the file chooses one."""
+"""The encodings of DOS and of old Macs. wmsd never guesses these encodings, so a user must choose one."""
 USUAL_SIGNS: Final = (
     b"\x80\x82\x84\x85\x8b\x91\x92\x93\x94\x95\x96\x97\x9b"  # of Windows: quotes, dashes, the euro
     b"\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb5\xb7\xbb\xbf"
 )
-"""They stand beside letters in common texts."""
+"""The bytes of signs that common texts have next to letters."""
 AFTER_SMALL: Final = re.compile(rb"(?<=[a-z])[\x80-\xff]")
 BESIDE_LETTERS: Final = re.compile(
     rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])|(?<![A-Za-z])[\x80-\xff](?=[A-Za-z]{2})"

@@ -29,7 +29,7 @@ from wmsd.imports.line_changes import first_rows, line_changes
 
 MOST_ROWS: Final = 20
 MOST_SHOWN: Final = 200
-"""Errors that a page shows; the file of errors has all that are kept."""
+"""The most errors on a page. The file of errors contains all errors that are stored."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Preview:
     header: Header | None = None
     unreadable: Unreadable | None = None
     counts: dict[str, int] | None = None
-    """None where the file cannot be imported."""
+    """The counts of the outcome by name, or None if the file cannot be imported."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: Told = Told()
     alike: list[Alike] = field(default_factory=list)

@@ -16,9 +16,11 @@ from wmsd.db.sql.staged_rows import make_tables
 
 MOST_TOLD: Final = 20
 LONGEST_CODE: Final = 64
-"""A longer one is refused anyway, and to compose its characters takes a time that grows by the square."""
+"""The most characters of a code that is compared. Longer codes are refused anyway, and composing their characters
+would take time that grows with the square of the length.
+"""
 UNSEEN: Final = ("Cf", "Mn", "Zs")
-"""Categories of characters that show nothing, or change the one before them."""
+"""The Unicode categories of characters that are invisible or change the character before them."""
 TABLES: Final = (
     "CREATE TABLE {schema}.staged_codes (line INTEGER PRIMARY KEY, code TEXT, look TEXT)",
     "CREATE TABLE {schema}.staged_known (code TEXT, look TEXT)",
@@ -27,7 +29,7 @@ INDEX: Final = "CREATE INDEX {schema}.staged_codes_by_look ON staged_codes (look
 ADD: Final = "INSERT INTO staged_codes (line, code, look) VALUES (?, ?, ?)"
 ADD_KNOWN: Final = "INSERT INTO staged_known (code, look) VALUES (?, ?)"
 LOOK: Final = "CASE WHEN code GLOB '*[^0-9]*' THEN lower(code) ELSE ltrim(code, '0') END"
-"""As `_look`, of a code in ASCII."""
+"""The SQL that computes `_look` of a code in ASCII."""
 KNOWN_BEYOND_ASCII: Final = f"SELECT code FROM {{table}} WHERE {BEYOND_ASCII}"
 FIND: Final = f"""
     WITH known AS (
@@ -54,8 +56,8 @@ FIND: Final = f"""
     WHERE NOT EXISTS (SELECT 1 FROM {{table}} AS same WHERE same.code = found.code)
     ORDER BY line, other_line LIMIT :most
 """
-"""Reads every code that is there once; SQLite's `lower` knows the letters of ASCII. Each row is compared with one
-code of those that are alike, not with each: there may be as many.
+"""The SQL that finds similar codes. Every existing code is read once. SQLite's `lower` changes ASCII letters only.
+Each row is compared with only one similar code, because there may be as many similar codes as rows.
 """
 
 

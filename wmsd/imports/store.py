@@ -15,7 +15,7 @@ from wmsd.db.sql.undo_rows import Keeping
 from wmsd.imports.schema import ImportCursorQuery, ImportFilters, ImportQuery, ImportShown
 
 MOST_KEPT: Final = 500
-"""Imports that are listed; older ones are forgotten."""
+"""The most imports that are listed. Older imports are deleted."""
 LONGEST_NAME: Final = 200
 CAN_BE_UNDONE: Final = "EXISTS (SELECT 1 FROM import_rows WHERE import_id = imports.id)"
 SHOWN: Final = record_sql(ImportShown, {"can_be_undone": CAN_BE_UNDONE})
@@ -31,9 +31,9 @@ KEPT_TABLES: Final = {
     "packaging-types": "packaging_types",
     "packaging-movements": "packaging_movements",
 }
-"""What is kept of an import that can be taken back, by the table that it writes. Of stock the
-movements are enough, since balances are their sums. Documents move through their statuses, and are cancelled one
-by one.
+"""The table whose rows are stored for undoing an import, by the kind of the import. For stock the movements are
+enough, because balances are their sums. Documents are missing, because they move through statuses and are
+cancelled one by one.
 """
 
 

@@ -25,7 +25,7 @@ NOUNS: Final = {
     "warehouses": "warehouse",
     "packaging_types": "packaging type",
 }
-"""By the table of the records."""
+"""The nouns for records, by table."""
 
 
 class CannotBeUndone(Exception):
@@ -41,7 +41,7 @@ class Prepared(NamedTuple):
 
     made: Made | None
     counters: undo_stock_import.Counters | None
-    """Only for an import of stock."""
+    """The counter movements, or None unless the import was an import of stock."""
 
 
 def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:

@@ -34,21 +34,29 @@ from wmsd.settings.sections.imports import Imports
 LOG = logging.getLogger("wmsd.imports")
 Work = Callable[[Company, Upload, About], Awaitable[None]]
 MOST_AT_ONCE: Final = 2
-"""Processes of all companies together; others wait for their turn. A small machine has room for one."""
+"""The most import processes of all companies together; other imports wait in a queue. A small machine allows one
+process.
+"""
 LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
-"""Whoever uploads files again and again must not keep the places from others."""
+"""The most seconds of a preview, so that a user with many uploads does not occupy the slots of other users."""
 MOST_MEMORY: Final = 1_000_000_000
-"""Bytes for a process. A million articles or rows of stock were measured at 0.13 GB, whatever is wrong with them,
-and a million partners at 0.26 GB. What needs more is one document, or one article in a warehouse, with very many
-rows.
+"""The most bytes of memory for a process. A million articles or rows of stock took 0.13 GB, with any number of
+errors, and a million partners 0.26 GB. Only a document, or an article in a warehouse, with very many rows needs
+more.
 """
 SHARE_OF_MEMORY: Final = 4
-"""The part of the machine's memory that all processes together may have, where that is less."""
+"""The divisor of the machine's memory: all processes together may use a quarter. `MOST_MEMORY` and `LEAST_MEMORY`
+are the limits of each process.
+"""
 LEAST_MEMORY: Final = 256_000_000
-"""A process needs 0.08 GB to begin, so a million articles or rows of stock always have enough."""
+"""The bytes of memory that a process may always use. A process needs 0.08 GB to start, so a million articles or
+rows of stock always fit.
+"""
 CPU_SECONDS: Final = 1800
-"""Over ten times what a million rows of articles or stock were measured to take."""
+"""The most seconds of processor time for a process: over ten times as long as a million rows of articles or stock
+took.
+"""
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
 NO_ROOM: Final = "The server's disk has no room for an upload. Tell the site admin."
@@ -96,10 +104,10 @@ class ImportDesk:
         self._costs = costs
         self._config_file = config_file
         self._running: dict[int, Running] = {}
-        """By company."""
+        """The running work, by the company's id."""
         self._at_once = asyncio.Semaphore(at_once_here())
         self._processes: dict[asyncio.subprocess.Process, int] = {}
-        """Each with the company that it works for."""
+        """The running processes, each with the id of its company."""
 
     def is_at_work(self, company: Company) -> bool:
         running = self._running.get(company.id)

@@ -29,9 +29,9 @@ KEPT_SECONDS: Final = 24 * 3600.0
 LONGEST_SAID: Final = 64 * 1024
 BROKEN_OFF: Final = "The import was broken off. Nothing was imported: begin again."
 SAID: Final = "wmsd: "
-"""How the sentences of a command that failed begin."""
+"""The beginning of each error sentence in the output of a failed command."""
 TOLD: Final = "rows "
-"""How a line begins that tells how many rows are done, of how many."""
+"""The beginning of a progress line, which has the numbers of finished rows and of all rows."""
 
 
 @dataclass(slots=True)
