@@ -32,8 +32,8 @@ PUBLIC: Final = (
     *("switched_off", "doubted_since"),
     *("companies_unprepared", "companies_unavailable", "files_that_cannot_be_written"),
 )
-"""What of a check a stranger is told. Free bytes, for example, would tell how an attack goes; a whole percent
-tells little of it.
+"""The keys of a check that callers without a valid token see. The free bytes, for example, would show whether an
+attack succeeds. A whole percentage reveals little.
 """
 
 

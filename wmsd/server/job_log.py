@@ -57,7 +57,7 @@ WORDS: Final[Mapping[str, Words]] = {
     "forget_old": Words("Forget old uploads", "Deletes the files that were uploaded for imports, after a day."),
     "look": Words("Backups", "Makes a backup, proves it and deletes old ones, when that is due."),
 }
-"""By the names of the jobs."""
+"""The title and the description of each job, by the job's name."""
 
 
 @dataclass(slots=True)
@@ -68,13 +68,13 @@ class JobRuns:
     says: str
     every: float
     due: float
-    """When it runs next, on the monotonic clock."""
+    """The time of the next run, on the monotonic clock."""
     runs: int = 0
     failures: int = 0
     began_at: datetime | None = None
     seconds: float | None = None
     error: str | None = None
-    """Why the last run failed."""
+    """The error of the last run, or None if the last run did not fail."""
     failed_at: datetime | None = None
     is_running: bool = False
 

@@ -45,7 +45,9 @@ from wmsd.tenants.accounts import ending_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
-"""Half of the second within which a running server acts on changes by the command line."""
+"""The seconds between two checks: half of the second within which a running server notices changes by the command
+line.
+"""
 
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
@@ -103,7 +105,7 @@ class Jobs:
         self.last_tick = self._clock.monotonic()
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}
-        """When each company's file was last tidied as once a day."""
+        """The time of the last daily tidying by the company's id, on the monotonic clock."""
         self.log = JobLog(self._clock)
         for seconds, name, job in self._declared():
             self.log.declare(name, *WORDS[name], every=seconds)

@@ -35,7 +35,9 @@ ADD: Final = """
     )
     ON CONFLICT (kind, key) WHERE done_at IS NULL DO UPDATE SET name = excluded.name, host = excluded.host
 """
-"""One that somebody has dismissed stays so, until its credentials are lost again."""
+"""The SQL that adds an entry. A webhook whose entry was dismissed gets a new entry only after its credentials are
+lost again.
+"""
 RENEWED: Final = """
     UPDATE recovery_entries SET done_at = :now, done_as = 'renewed'
     WHERE done_at IS NULL AND kind = 'webhook' AND company_id = :company_id

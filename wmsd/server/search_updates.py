@@ -20,9 +20,9 @@ from wmsd.warehouse.search.search_store import empty_index, index_changes
 
 LOG = logging.getLogger("wmsd")
 MOST_OPENED: Final = 10
-"""Closed files that are opened for it in one turn."""
+"""The most closed files that are opened for indexing in one run of the job."""
 LONGEST_TURN: Final = 0.25
-"""Seconds. What is left of a large import comes with the next turns."""
+"""The most seconds for one run of the job. The rest of a large import is indexed in the next runs."""
 
 
 class SearchUpdates:
@@ -35,7 +35,7 @@ class SearchUpdates:
         self._damaged = damaged
         self._clock = clock
         self._changed = files.watch()
-        """The companies whose index may be behind."""
+        """The ids of the companies whose index may be outdated."""
         self._is_new = True
 
     async def index_changes(self) -> None:

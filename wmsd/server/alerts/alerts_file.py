@@ -70,7 +70,7 @@ class Kept(StoredModel):
     waiting: dict[ChannelName, list[Waiting]] = {}
     failures: dict[ChannelName, Failure] = {}
     number: int = 0
-    """That of the last notice."""
+    """The number of the last notice."""
 
     def waiting_of(self, way: ChannelName) -> list[Waiting]:
         return self.waiting.get(way, [])

@@ -32,7 +32,7 @@ from wmsd.settings.all_settings import Settings
 LOG = logging.getLogger("wmsd.alerts")
 COMMAND_SECONDS: Final = 30.0
 MOST_SAID: Final = 4096
-"""Bytes of what a program says that are kept: the end. The rest is read and dropped."""
+"""The most bytes that are stored of a program's output: its end. Earlier output is read and discarded."""
 LONGEST_SHOWN: Final = 300
 NOTHING: Final = "nothing"
 

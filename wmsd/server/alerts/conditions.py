@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from wmsd.maintenance.replica.replica_verdict import Verdict
 
 BEHIND_SECONDS: Final = 120.0
-"""So long a replica must be behind: it may be while it starts, and after a large import."""
+"""The seconds for which a replica must be behind before an alert. A shorter delay is normal at the start and after
+a large import.
+"""
 CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 
 
@@ -68,7 +70,8 @@ class Looks:
         self._today = today
         self._backups = backups
         self._behind_since: float | None = None
-        """Since when the replica is behind, on the monotonic clock."""
+        """The time since when the replica is behind, on the monotonic clock, or None if the replica is not behind.
+        """
 
     async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
         """Check for problems. `rises` is the result of the previous check."""

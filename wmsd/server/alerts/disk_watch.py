@@ -11,7 +11,9 @@ from wmsd.data_folder.folder import DataFolder
 LOG = logging.getLogger("wmsd.storage")
 LOOK_SECONDS: Final = 10.0
 MARGIN_PERCENT: Final = 5
-"""It has room again when it has so much more than the threshold, so that a disk at the threshold fills no log."""
+"""The percentage by which the free space must exceed a threshold before the disk counts as better. The margin
+avoids repeated log messages near a threshold.
+"""
 UNREADABLE: Final = "nobody can say how full the disk is"
 
 
@@ -20,7 +22,7 @@ class DiskWatch:
         self._folder = folder
         self._told = RepeatedFailures(LOG)
         self.level = Level.GOOD
-        """As it was told last."""
+        """The level of the last log message."""
 
     async def look(self) -> None:
         """Check the disk. A job calls this method."""

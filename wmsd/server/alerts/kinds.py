@@ -28,7 +28,7 @@ class AlertKind(NamedTuple):
     more: str = ""
     more_over: str = ""
     words: tuple[str, ...] = ()
-    """Texts of ours that may stand in the places, as those of a finding."""
+    """The texts of wmsd that may fill the places of the sentences, so that these texts can be translated too."""
 
 
 DISK_FILLS: Final = AlertKind(
@@ -158,7 +158,7 @@ OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
         ),
     )
 }
-"""By the name of what was found."""
+"""The kinds of alerts about certificates, by the name of the finding."""
 KINDS: Final = (
     *(DISK_FULL, DISK_FILLS, BACKUP, RECOVERY, REPLICA, PLATFORM_DOWN, COMPANY_DOWN, COMPANY_FILLS, GIVEN_UP),
     TOKEN_ENDS,
@@ -178,7 +178,7 @@ def kind_of(name: str) -> AlertKind:
 
 
 MORE: Final = "more"
-"""The subject of the alert about those of a kind that are not told one by one."""
+"""The subject of the alert that stands for all further alerts of a kind."""
 
 
 def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:

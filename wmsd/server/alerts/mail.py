@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # imported at the first e-mail: the server can start without 
 
 LOG = logging.getLogger("wmsd.alerts")
 HEALTH: Final = "/admin/health"
-"""The page of it."""
+"""The path of the health page, for the link in the e-mail."""
 SECONDS: Final = 30.0
-"""For all of one attempt."""
+"""The seconds for one whole attempt."""
 
 
 class ToMail:

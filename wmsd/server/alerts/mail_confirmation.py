@@ -27,9 +27,9 @@ WayState = Literal["off", "untried", "sent", "confirmed"]
 
 class Trial(StoredModel):
     way: str
-    """Of which settings it is."""
+    """The hash of the e-mail settings that the test e-mail was sent with."""
     code: str | None = None
-    """The hash of the code in the last trial."""
+    """The hash of the code in the last test e-mail, or None before the first test."""
     sent_at: str | None = None
     confirmed_at: str | None = None
 
@@ -38,7 +38,7 @@ class MailState(NamedTuple):
     state: WayState
     to: list[str]
     at: str | None = None
-    """When it was sent, or confirmed."""
+    """The time when the test e-mail was sent, or when the address was confirmed; None before the first test."""
 
     @property
     def sentence(self) -> str | None:

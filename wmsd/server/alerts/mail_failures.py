@@ -29,7 +29,7 @@ BY_VERIFY_CODE: Final = {
         "of that authority, or of a self-signed certificate, in alerts.ca_file.",
     ),
 }
-"""By OpenSSL's X509_V_ERR_… codes."""
+"""The error sentences by OpenSSL's error code (X509_V_ERR_…)."""
 NO_TLS: Final = (
     "{relay} does not speak TLS at port {port}. Set alerts.mail_tls to starttls, which most relays want at port "
     "587, or alerts.mail_port to that of TLS, mostly 465."

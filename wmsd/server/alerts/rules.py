@@ -15,15 +15,17 @@ from wmsd.server.alerts.kinds import MORE
 MOST_OF_KIND: Final = 20
 LONGEST_FACT: Final = 300
 AS_NOW: Final = frozenset({"why"})
-"""The facts of an open alert that follow what is seen."""
+"""The facts of an open alert that are updated while the alert is open."""
 SETTLED: Final = timedelta(minutes=2)
-"""So long a trouble must be gone, so that one that comes and goes is told once."""
+"""The time for which a problem must be gone before its alert is over, so that a problem that comes and goes is
+reported once.
+"""
 RISING: Final = timedelta(days=1)
 MOST_WAITING: Final = 200
-"""Notices of one way. Of more, the oldest are given up."""
+"""The most notices that wait for a channel. If there are more, the oldest notices are given up."""
 TRIED_FOR: Final = timedelta(days=1)
 DELAYS: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15))
-"""Before the next attempts; the last one counts from then on."""
+"""The delays before the next attempts. The last delay applies to all further attempts."""
 
 
 class Trouble(NamedTuple):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # the command does not need the first import, and the server 
     from wmsd.server.figures.schema import ServerFigures
 
 FIGURES: Final = "server_figures"
-"""Not "figures": those are of a company, for its backup."""
+"""The name of the request. A backup uses the request "figures" for a company."""
 
 
 def figures_verb(figures: "LiveFigures") -> Verb:

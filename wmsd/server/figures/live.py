@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wmsd.server.figures.schema import ServerFigures
 
 HOLDS_SECONDS: Final = 1.0
-"""So long a reading is given again: whoever asks in a loop costs one reading a second."""
+"""The seconds for which the same metrics are returned again. Many requests cause only one reading per second."""
 
 
 class LiveFigures:

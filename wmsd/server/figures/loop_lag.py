@@ -8,7 +8,7 @@ from wmsd.dispatch.request_measures import RequestMeasures, difference
 
 BEAT_SECONDS: Final = 1.0
 BEATS: Final = 60
-"""How many are remembered."""
+"""The number of beats that are remembered: one minute."""
 
 
 class Beat(NamedTuple):

@@ -12,7 +12,7 @@ from wmsd.dispatch.request_measures import CLASSES
 from wmsd.server.figures.schema import PayerFigures, ServerFigures
 
 Sample = tuple[tuple[str, ...], float]
-"""The values of the labels, and the value."""
+"""A sample: the values of its labels, and its value."""
 
 
 class Metric(NamedTuple):
@@ -20,7 +20,9 @@ class Metric(NamedTuple):
     kind: Literal["gauge", "counter", "histogram"]
     help: str
     samples: Callable[[ServerFigures], Iterable[Sample]]
-    """Empty when nothing is known. Those of a histogram are made by `prometheus.py`, of its buckets."""
+    """The function that returns the samples, or no samples if the value is unknown. `prometheus.py` creates the
+    samples of a histogram from the buckets.
+    """
     labels: tuple[str, ...] = ()
 
 

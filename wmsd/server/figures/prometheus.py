@@ -18,7 +18,7 @@ from wmsd.server.figures.metrics import METRICS, Metric
 from wmsd.server.figures.schema import ServerFigures
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-"""The one that every version of Prometheus knows."""
+"""The content type of the format that every version of Prometheus can read."""
 
 
 def exposition(figures: ServerFigures) -> bytes:

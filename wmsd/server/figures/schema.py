@@ -135,8 +135,8 @@ class ServerFigures(Model):
     sessions: int | None
     event_streams: int
     recovery_open: int | None
-    """Open entries of the list of the day after."""
+    """The number of open entries in the recovery list, or None if the platform file cannot be read."""
     jobs_failing: int
     costs: CostFigures
     clock_wrong: str | None = None
-    """Why the clock must be wrong; None where nothing shows it."""
+    """The reason why the clock must be wrong, or None if nothing indicates a wrong clock."""

@@ -10,7 +10,7 @@ from wmsd.server.figures.schema import CostFigures, PayerFigures
 from wmsd.server.health import read_platform
 
 MOST_NAMED: Final = 10
-"""Companies, and people."""
+"""The most companies, and the most people, that are named."""
 EMAILS: Final = "SELECT id, email FROM users WHERE id IN (SELECT value FROM json_each(?))"
 
 

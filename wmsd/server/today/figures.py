@@ -15,7 +15,7 @@ from wmsd.warehouse.purchase_orders.store import ORDERS as PURCHASE_ORDERS
 from wmsd.warehouse.sales_orders.store import ORDERS as SALES_ORDERS
 
 MOST_TOLD: Final = 20
-"""Of the documents of a kind that are late, the oldest first."""
+"""The most late documents of a kind that are listed, the oldest first."""
 TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
 DUE: Final = tuple(table for table in TABLES if table.due is not None)
 GIVEN_UP: Final = f"""
@@ -23,7 +23,9 @@ GIVEN_UP: Final = f"""
     CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status = 'exhausted'
     WHERE url <> '{ADDRESS}'
 """
-"""Not by test receivers, which play it, and no tests."""
+"""The SQL that counts deliveries that were given up. Test receivers, which only simulate failures, and test
+deliveries do not count.
+"""
 WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"
 WITHOUT_CREDENTIALS: Final = """
     SELECT coalesce(sum(rows), 0) FROM webhook_subscriptions
@@ -46,7 +48,7 @@ class LateDocument(BaseModel):
     due: str
     partner: str | None
     waits_for: str | None
-    """The code of the transport or of the reception that it is on, and that is not over."""
+    """The code of the unfinished transport or reception that the document is assigned to, or None."""
 
 
 class Late(BaseModel):
@@ -66,26 +68,27 @@ class CompanyFigures(BaseModel):
     month: str
     next_due: str | None
     late: dict[str, Late]
-    """By the name of the kind."""
+    """The late documents, by the name of the document kind."""
     due_today: dict[str, int]
-    """How many of a kind should be dealt with on the day, and are not yet, by the name of the kind."""
+    """The number of documents that are due on `day` and not finished, by the name of the document kind."""
     by_status: dict[str, dict[str, int]]
-    """By the name of the kind."""
+    """The number of documents in each status, by the name of the document kind."""
     given_up: int
     waiting: int
-    """Deliveries that are to be sent."""
+    """The number of webhook deliveries that are still to be sent."""
     without_credentials: int
-    """Those of them that wait for credentials."""
+    """The number of waiting deliveries whose webhook lacks its credentials."""
     oldest_waiting: str | None
-    """When the first of them was queued."""
+    """The time when the oldest pending delivery was queued, or None if no delivery is pending."""
     low: int
-    """Articles that are under their minimum somewhere, or have one and were never in stock."""
+    """The number of articles below their minimum in at least one warehouse, or with a minimum but never in stock.
+    """
     events: int
-    """In the month."""
+    """The number of events in `month`."""
     bytes: int
-    """What its file holds, without free pages."""
+    """The size of the company's file in bytes, without free pages."""
     credentials: int
-    """Webhooks with credentials that the keys of the installation seal; test receivers do not count."""
+    """The number of webhooks whose credentials the installation's keys encrypt. Test receivers do not count."""
 
     def holds(self, today: str) -> bool:
         """Return True if the numbers are valid for `today`, provided that the file has not changed since."""
@@ -128,7 +131,7 @@ WAITS_FOR: Final = {
         WHERE purchase_order_id = purchase_orders.id AND status IN ('CREAT', 'IN_LUCRU') LIMIT 1
     """,
 }
-"""What a late document is on, by the name of its kind."""
+"""The SQL that finds the transport or the reception of a late document, by the name of the document kind."""
 BY_STATUS: Final = "SELECT status, sum(rows) FROM {} GROUP BY status"
 
 

@@ -23,11 +23,11 @@ from wmsd.server.today import figures, store
 from wmsd.server.today.figures import CompanyFigures
 
 MOST_AT_ONCE: Final = 50
-"""Open files that are read in one turn: a millisecond each."""
+"""The most open files that are read in one run of the job. Each file takes about a millisecond."""
 MOST_OPENED: Final = 10
-"""Closed files that are opened for it in one turn."""
+"""The most closed files that are opened for reading in one run of the job."""
 WRITTEN_EVERY: Final = 10.0
-"""Seconds between two times that the figures are written down."""
+"""The least number of seconds between two times when the numbers are stored."""
 
 
 class Days(dict[str | None, str]):
@@ -56,15 +56,17 @@ class TodayFigures:
         self._clock = clock
         self._zone = zone
         self._changed = files.watch()
-        """The companies that were written since their figures were read."""
+        """The ids of the companies that have changed since their numbers were read."""
         self._known: dict[int, CompanyFigures] | None = None
         self._unwritten: dict[int, str] = {}
-        """When the figures of companies that are not written down yet were read."""
+        """The times when numbers that are not stored yet were read, by the company's id."""
         self._tried: dict[int, int] = {}
-        """The turn in which each company's figures were last asked for. The longest ago comes first."""
+        """The run of the job in which each company was last tried. The company that was tried longest ago comes
+        first.
+        """
         self._turn = 0
         self.version = 0
-        """Another one with each change of the figures."""
+        """A number that changes whenever the numbers of a company change."""
         self._written_at = clock.monotonic()
         self._keeping = asyncio.Lock()
 

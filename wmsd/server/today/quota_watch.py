@@ -14,7 +14,7 @@ from wmsd.tenants.companies import store
 
 TOLD_FROM: Final = 0.8
 TOLD_UNTIL: Final = 0.75
-"""Whoever was told is told until then, so that one at the threshold does not come and go."""
+"""The level at which a warning ends. The gap to `TOLD_FROM` avoids warnings that come and go."""
 
 
 class Filling(NamedTuple):
@@ -23,7 +23,9 @@ class Filling(NamedTuple):
     bound: Bound
     held: int
     way: float
-    """1: it is there. A share ends additions only once the disk is shared, so the shorter of both ways counts."""
+    """The part of the limit that is used: 1 means that the limit is reached. A share of the disk limits a company
+    only when the disk is nearly full. Therefore the lower of both levels counts.
+    """
 
     @property
     def percent(self) -> int:
@@ -37,7 +39,7 @@ class RoomWatch:
         self._storage = installation.storage
         self._today = today
         self.told: Mapping[int, Filling] = {}
-        """Who is to be told, by the ids of the companies."""
+        """The fill level of each company that must be warned, by the company's id."""
 
     async def look(self) -> None:
         """Measure all companies. A job calls this method. Another check reports a disk that cannot be read."""
