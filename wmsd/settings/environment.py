@@ -11,19 +11,23 @@ from wmsd.settings.paths import Layer, Values
 
 ENVIRONMENT: Final = "WMSD_"
 NOT_SETTINGS: Final = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
-"""WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
+"""The variables that are no settings. WMSD_CONFIG names the configuration file. The examples in the guide and the
+reference use the others.
+"""
 OF_A_CLUSTER: Final = re.compile(
     r"WMSD(_SERVER|_WEB)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)"
 )
-"""Kubernetes and others set such variables for a service that is called wmsd, wmsd-server or wmsd-web."""
+"""The variables that Kubernetes and similar systems set for a service named wmsd, wmsd-server or wmsd-web."""
 URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
-"""The same, where the value is a URL such as tcp://10.0.0.7:80."""
+"""The name of a variable that counts as set by a cluster if its value is a URL such as tcp://10.0.0.7:80."""
 LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""What others call the setting `listen`, at the end of a name."""
+"""The words that other programs use for the setting `listen`, at the end of a name."""
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-"""What other programs take a proxy from."""
+"""The variables that other programs read a proxy from."""
 NEAR: Final = 0.7
-"""How alike two names of variables are when one is taken for a mistake in the other, of 1."""
+"""The least similarity of two variable names for one to count as a typing error of the other, where 1 means the
+same name.
+"""
 
 
 def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:

@@ -18,9 +18,10 @@ from wmsd.settings.sections.fields import TLS
 
 Values = dict[str, dict[str, Any]]
 BESIDE: Final = "-backups"
-"""The end of the name of the default folder of the backups, which begins with the name of the data folder."""
+"""The end of the name of the default backup folder. The name begins with the name of the data folder."""
 INSIDE: Final = "backups"
-"""The name of the default folder of a demo, which stands in the data folder: who removes one removes both."""
+"""The name of a demo's default backup folder, which is in the data folder. Deleting the data folder deletes both.
+"""
 
 
 class Layer(NamedTuple):

@@ -22,7 +22,7 @@ IN_FILES: Final = {
     "must be true or false": "must be true or false, without quotation marks",
     "must be a whole number": "must be a whole number without quotation marks{example}",
 }
-"""What is said of a type, by how it is written in a configuration file."""
+"""The errors about types in the words of a configuration file, by their general wording."""
 
 
 def layers_of(
@@ -199,15 +199,16 @@ def _at_odds(settings: Settings) -> Iterator[Mistake]:
 
 
 MOST_LINES: Final = 20
-"""Of a file that are no TOML. With more than that it is hardly a file of settings."""
+"""The most lines without valid TOML that are skipped. A file with more such lines is hardly a configuration file.
+"""
 
 
 class Salvaged(NamedTuple):
     settings: Settings
     layers: list[Layer]
-    """Without what is wrong in them."""
+    """The layers without their invalid values."""
     wrong: list[str]
-    """A sentence for each mistake."""
+    """The error sentences, one for each error."""
 
 
 def read_partial_settings(

@@ -10,18 +10,18 @@ from wmsd.settings.toml_writer import as_written
 
 AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
 UNENDED: Final = re.compile(r"Illegal character '\\n'|Unterminated string|Expected [\"']{3}$")
-"""A text in quotation marks that has no end in its line."""
+"""The messages about a text in quotation marks that does not end in its line."""
 MORE: Final = re.compile("Expected newline or end of document after a statement")
 PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 SETTING: Final = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s#]?)")
-"""Its name, and how its value begins."""
+"""A setting: its name, and the first character of its value."""
 SECTION: Final = re.compile(r"\s*\[\s*(\w*)\s*")
 QUOTED: Final = ('"', "'")
 ANSWER: Final = re.compile(r"[^=]*=\s*(yes|true|on|no|false|off)\s*(?:#|$)", re.IGNORECASE)
-"""A setting that somebody answers with a word of their own."""
+"""A setting whose value is a word for yes or no."""
 NO: Final = frozenset({"no", "false", "off"})
 WORD: Final = re.compile(r"[^=]*=\s*([\w.:/@%+-]+)\s*(?:#|$)", re.ASCII)
-"""A text without quotation marks."""
+"""A setting whose value is a text without quotation marks."""
 
 
 LISTED: Final = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'

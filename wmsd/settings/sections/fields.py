@@ -16,7 +16,7 @@ PROXY: Final = re.compile(r"http://([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\]):[0
 TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 
 MAIL_ADDRESS: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}", re.ASCII)
-"""As browsers take it: https://html.spec.whatwg.org/#valid-e-mail-address"""
+"""An e-mail address as browsers accept it: https://html.spec.whatwg.org/#valid-e-mail-address"""
 HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:]{2,45}", re.ASCII)
 
 TLS: Final = ("off", "lan", "files")
