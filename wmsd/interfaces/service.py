@@ -46,14 +46,14 @@ ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 TOLD: Final[Sequence[Route]] = (*ROUTES, *over_http.ROUTES)
 """The routes in the public index."""
 INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
-"""Routes that are served, but listed only for holders of their tokens."""
+"""The routes that are served, but listed only for holders of their tokens."""
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
 FOR_BROWSERS: Final = web.AppKey("for_browsers", LateRoutes)
 LIVE_FIGURES: Final = web.AppKey("live_figures", LiveFigures)
 NOT_STARTED: Final = Started()
-"""Of a service that is no program of its own."""
+"""The value for a service that was not started as a separate program."""
 
 
 def service(

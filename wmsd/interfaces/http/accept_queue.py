@@ -19,17 +19,19 @@ from wmsd.interfaces.http.plain_http import refuse_plain_http, speaks_tls
 
 OPENED_AT_ONCE: Final = 4
 LATELY_SECONDS: Final = 5.0
-"""What an address has opened counts for so long, and at most for twice as long."""
+"""A connection counts as opened lately for this many seconds at least, and for twice as many at most."""
 SECONDS_OF_ONE: Final = 0.02
-"""That each of those lets the next one wait longer."""
+"""The seconds of delay for the next connection of an address, for each connection that the address has opened
+lately.
+"""
 LONGEST_SECONDS: Final = 1.0
-"""That somebody waits longer than another: nobody waits for ever."""
+"""The most seconds by which a connection is delayed, so that no connection waits forever."""
 
 
 class _Accepted(NamedTuple):
     socket: socket.socket
     place: float
-    """In the order in which they are opened: a moment on the loop's clock."""
+    """The place in the order of opening: a time on the loop's clock. The earliest place is opened first."""
 
 
 class Opening:

@@ -14,9 +14,9 @@ from wmsd.settings.all_settings import Settings
 
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
-"""A year, as browsers that have lists of hosts ask for (RFC 6797)."""
+"""The value for one year, which browsers require for their built-in lists of hosts (RFC 6797)."""
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
-"""The answer whose head is sent."""
+"""The key for the answer of a request whose head was sent."""
 
 
 async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:

@@ -8,9 +8,9 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.negotiation import weights_in
 
 LEAST: Final = 1000
-"""In bytes: a shorter answer fits in one packet as it is."""
+"""The least bytes of an answer that is compressed. A shorter answer fits in one packet anyway."""
 LONGEST_AT_ONCE: Final = 16 * 1024
-"""In bytes: a longer answer is compressed on a thread."""
+"""The most bytes that are compressed in the event loop. A longer answer is compressed in a thread."""
 GZIP: Final = ("gzip", "x-gzip")
 
 

@@ -23,9 +23,9 @@ from wmsd.interfaces.http.request_head import RequestHead
 
 LOG = logging.getLogger("wmsd.connections")
 HEAD_SECONDS: Final = 10.0
-"""The time for the head of a request to arrive."""
+"""The most seconds for the head of a request to arrive."""
 READING_SECONDS: Final = 20.0
-"""The time for an answer to be read. A longer answer has more."""
+"""The seconds within which the client must read an answer. A longer answer gets more time."""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
 LOOK_SECONDS: Final = 1.0
 KERNEL_BYTES: Final = 128 * 1024
@@ -61,31 +61,31 @@ class Connection(asyncio.Protocol):
         self._inner: asyncio.Protocol
         self._transport: asyncio.Transport | None = None
         self.opening: Callable[[], object] | None = None
-        """Ends the opening, where that can be done: until it begins, and under TLS until the handshake is over."""
+        """The function that cancels the opening; None once opening has begun, or under TLS after the handshake."""
         self.is_cut = False
         self.is_finished = False
-        """Whether the client sends nothing more, and still gets its answer."""
+        """True if the client sends nothing more, but still gets its answer."""
         self.may_finish = True
-        """Whether a client that closes its side may wait for the answer. A browser that does has left."""
+        """True if a client that closes its side may get its answer. A browser that closes its side has left."""
         self.awaits_continue = False
-        """Whether the client waits until it is asked for the body of its request."""
+        """True if the client waits for "100 Continue" before it sends the body of its request."""
         self._is_silent = True
-        """Whether nothing has ever come."""
+        """True until the first data arrives."""
         self._requests = 0
         self.address = ""
         self.is_proxy = False
         self.company: int | None = None
-        """The company whose answer was sent last."""
+        """The id of the company whose answer was sent last, or None."""
         self.waiting_since: float | None = None
-        """Since when it waits for its client; None while a request is processed."""
+        """The time since when the connection waits for its client; None while a request is processed."""
         self.head_since: float | None = None
-        """Since when the head of a request is arriving."""
+        """The time when the head began to arrive; None while no head is arriving."""
         self.head = RequestHead()
-        """The last that began to arrive."""
+        """The head that began to arrive last."""
         self.read_until: float | None = None
-        """When the client must have read its answer; None while nothing waits to be read."""
+        """The time by which the client must have read its answer; None if nothing is left to read."""
         self.body: asyncio.Timeout | None = None
-        """The time limit of the awaited part of a body."""
+        """The time limit for the next part of a body; None if no part is awaited."""
 
     # --- called by asyncio ---------------------------------------------------------------------------------------
 
@@ -231,11 +231,11 @@ class Connections:
         self.proxies = proxies
         self._of_address: dict[str, dict[Connection, None]] = {}
         self._waiting: dict[str, dict[Connection, None]] = {}
-        """Those of each address that keep the service waiting, the longest first."""
+        """The connections that wait for their client, by address, the longest waiting connection first."""
         self._unread: dict[Connection, None] = {}
         self._number = 0
         self._closed: Counter[str] = Counter()
-        """The closed connections by address, since the last log line."""
+        """The number of closed connections by address, since the last log line."""
         self.is_stopping = False
         self._told_at = -TELL_SECONDS
         self._loop = asyncio.get_running_loop()

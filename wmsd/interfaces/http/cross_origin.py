@@ -13,7 +13,9 @@ from wmsd.interfaces.openapi.headers import ANSWERED, COST, SENT
 
 ANY: Final = "*"
 ALLOWED: Final = ", ".join(["Authorization", "Content-Type", *SENT, ANY])
-"""Browsers take `*` for any other header, such as those that libraries add. The API ignores them."""
+"""The headers that a page of another origin may send. `*` allows any other header, such as headers that libraries
+add. The API ignores such headers.
+"""
 EXPOSED: Final = ", ".join([*ANSWERED, COST])
 REMEMBERED_SECONDS: Final = 600
 

@@ -14,12 +14,13 @@ from wmsd.log.sampling import TokenBucket
 
 LOG: Final = logging.getLogger("wmsd.pages")
 TOLD: Final = ("Origin", "Sec-Fetch-Site", "Host", *FORWARDED)
-"""What is logged of a form that is refused."""
+"""The headers of a refused form that are logged."""
 LONGEST_TOLD: Final = 200
 UNSAID: Final = (None, "null")
-"""Origins of browsers that are told not to say where a form comes from."""
+"""The values of the Origin header from browsers that were told to hide the origin of a form. None means no header.
+"""
 _lines = TokenBucket(1.0, 20, time.monotonic())
-"""Of the log: whoever likes can have forms refused."""
+"""The limit of log lines: 20 immediately, then one per second. Anyone can send forms that are refused."""
 
 
 class FormOfAnotherOrigin(Problem):

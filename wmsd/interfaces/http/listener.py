@@ -24,21 +24,23 @@ LOG = logging.getLogger("wmsd.serve")
 MakeHandler = Callable[..., asyncio.Protocol]
 Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 ANSWERING_ALL: Final = web.AppKey[Callable[[Answering], Answering]]("answering_all")
-"""Wraps what answers a request."""
+"""The function that wraps the handler of all requests."""
 REQUEST_HANDLER: Final = web.AppKey[MakeHandler]("request_handler")
-"""Makes aiohttp's handler of a connection, from its server and its options."""
+"""The factory of aiohttp's connection handlers. Arguments: the aiohttp server, and the options of the handler."""
 GRACE_SECONDS: Final = 5.0
 KEEP_ALIVE_SECONDS: Final = 75.0
 LINGERING_SECONDS: Final = 2.0
-"""The time to read the rest of a refused body, so that its client can read the answer."""
+"""The seconds for reading the rest of a refused body, so that the client can read the answer."""
 AGAIN_SECONDS: Final = 0.1
 ACCEPTED_AT_ONCE: Final = 64
 NOT_ACCEPTED: Final = "no connection can be accepted"
 FILES_BESIDE: Final = 64
-"""The files that the program has open beside connections and companies' files."""
+"""The number of files that the program opens in addition to connections and companies' files."""
 SHARE_OF_CONNECTIONS: Final = 0.4
 SHARE_OF_COMPANIES: Final = 0.4
-"""The shares of the files that may be open. The rest is for requests to webhook receivers."""
+"""The share of all open files that companies' files may use; connections have another share. The rest is for
+requests to webhook receivers.
+"""
 
 
 def raise_file_limit() -> int:

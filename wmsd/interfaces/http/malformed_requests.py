@@ -22,18 +22,20 @@ from wmsd.interfaces.http.route_table import PlainRoutes
 UNREADABLE: Final = "This is no HTTP request that can be read"
 MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
-"""The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
+"""The parser's message after one of its callbacks has failed. The callbacks fail only if memory is short."""
 TOO_LARGE_STATUS: Final = 431
 ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 TOO_LARGE: Final = re.compile(rf"Got more than {LARGEST_HEADER} bytes|Too many headers")
-"""The beginnings of the parser's sentences about a head that is too large."""
+"""The beginnings of the parser's messages about a head that is too large."""
 HEAD_TOO_LARGE: Final = (
     f"The head of this request is too large: a header may have {LARGEST_HEADER} bytes, and there may be "
     f"{MOST_HEADERS} headers."
 )
 PageOfLargeHead = Callable[[str, str], web.Response]
 PAGE_OF_LARGE_HEAD: Final = web.AppKey[PageOfLargeHead]("page_of_large_head")
-"""Makes the page for a browser, from its Accept-Language and the id of the request."""
+"""The function that creates the page for a browser. Arguments: the Accept-Language header, and the id of the
+request.
+"""
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 

@@ -10,7 +10,7 @@ from wmsd.dispatch.limits.work_admission import Turn, WorkAdmission
 from wmsd.interfaces.http.aiohttp_web import web
 
 PATIENCE_SECONDS: Final = 60.0
-"""How long a client may take for a piece. One that takes longer would hold the place of others."""
+"""The most seconds for a client to receive a piece. A slower client would occupy a download slot for too long."""
 
 
 Begin = Callable[[web.StreamResponse], Awaitable[None]]

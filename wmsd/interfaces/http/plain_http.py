@@ -14,7 +14,9 @@ HANDSHAKE: Final = b"\x16"
 """The first byte of TLS: the content type of a handshake (RFC 8446, section 5.1)."""
 MOST_READ: Final = 16 * 1024
 LINGERING_SECONDS: Final = 1.0
-"""The time for what is still under way: a socket that is closed with something unread takes its answer back."""
+"""The seconds for receiving data that is still on its way. Closing a socket with unread data would discard the
+answer.
+"""
 PAGE: Final = re.compile(rb"(?:GET|HEAD) (/(?!api[/? ]|openapi\.json)[!-~]*) HTTP/1\.[01]\r\n")
 HOST: Final = re.compile(rb"(?i)\r\nhost:[ \t]*([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?[ \t]*\r\n")
 SENTENCE: Final = (

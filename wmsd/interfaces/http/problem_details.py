@@ -9,7 +9,7 @@ from wmsd.interfaces.http.negotiation import weights_in
 from wmsd.interfaces.openapi.error_responses import MEDIA_TYPE
 
 PAGE: Final = "/docs/errors"
-"""The page of the guide that has a paragraph for each code."""
+"""The page of the guide that has a paragraph for each error code."""
 
 
 def translate(request: web.Request, answer: web.StreamResponse) -> None:

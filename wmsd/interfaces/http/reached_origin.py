@@ -21,9 +21,9 @@ class Front(NamedTuple):
     """The proxies in front of the service, and its public address."""
 
     proxies: Sequence[Network]
-    """Those that are believed."""
+    """The address ranges of the trusted proxies."""
     public_url: str = ""
-    """`server.public_url`."""
+    """The setting `server.public_url`, or "" if the setting is missing."""
 
 
 def origin(request: web.BaseRequest, front: Front, passed: int) -> str:

@@ -9,12 +9,18 @@ import re
 from typing import Final
 
 LARGEST_HEADER: Final = 16_380
-"""Bytes of a header, such as all cookies of a host: a browser sends those of each port to every other."""
+"""The most bytes of a header. The Cookie header may be large, because a browser sends the cookies of all ports of
+a host.
+"""
 MOST_HEADERS: Final = 64
-"""No more, since what is sent ahead, while another request is answered, has only these two bounds."""
+"""The most headers of a request. Requests that a client sends while an earlier one is answered have only this
+limit and `LARGEST_HEADER`.
+"""
 LARGEST_HEAD: Final = 64 * 1024
 BEGINNING: Final = 2048
-"""Bytes that are kept. Browsers send their cookies behind what they accept."""
+"""The number of bytes of a head that are kept. These bytes include the Accept headers, because browsers send
+cookies later.
+"""
 END_OF_HEAD: Final = b"\r\n\r\n"
 OF_THE_API: Final = re.compile(rb"[A-Z]+ /(api|openapi\.json)[/? ]")
 READS_PAGES: Final = re.compile(rb"\r\naccept:[^\r]*\btext/html\b", re.IGNORECASE)
@@ -28,7 +34,7 @@ class RequestHead:
         self.beginning = b""
         self._length = 0
         self._end: bytes | None = b""
-        """The last bytes that came; None when the head is whole."""
+        """The last bytes that arrived, at most three; None once the head is complete."""
 
     def is_too_large_with(self, data: bytes) -> bool:
         """Return True if the head is too large after `data` has arrived. Bytes after the head do not count."""

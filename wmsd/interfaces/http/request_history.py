@@ -22,7 +22,7 @@ TOLD: Final = RepeatedFailures(logging.getLogger("wmsd.requests"))
 class Asked(NamedTuple):
     method: str
     path: str
-    """With its query."""
+    """The path, including the query."""
     headers: Mapping[str, str]
 
 

@@ -23,7 +23,9 @@ REQUEST_ID: Final = web.RequestKey("request_id", str)
 CALL: Final = web.RequestKey("call", Call)
 LONGEST_PATH: Final = 500
 REASON: Final = re.compile(r"[A-Z][a-z]+( [\w/-]+)+", re.ASCII)
-"""The start of aiohttp's sentence about a malformed request. The rest may hold what was sent, such as a token."""
+"""The start of aiohttp's message about a malformed request. The rest may contain data of the request, such as a
+token.
+"""
 
 
 class RequestLog:

@@ -15,10 +15,10 @@ from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.005
-"""The time after which a turn of the loop is a long one."""
+"""The seconds after which an iteration of the event loop counts as long."""
 MOST_AT_ONCE: Final = 64
 LONGEST_SECONDS: Final = 2.0
-"""That somebody waits longer than another: nobody waits for ever."""
+"""The most seconds by which load delays a request, so that no request waits forever."""
 NOBODY: Final = math.inf
 
 
@@ -28,7 +28,9 @@ class Turns:
         self._is_begun = False
         self._number = count()
         self._at_once = 1
-        """How many of those that wait begin in a turn: more while turns stay short, and fewer when they do not."""
+        """The number of waiting requests that start in one iteration. The number grows while iterations are short,
+        and falls when iterations are long.
+        """
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def is_long(self, now: float) -> bool:

@@ -20,7 +20,7 @@ from wmsd.interfaces.http.connections import Stopping, waiting_for_body
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BODY_SECONDS: Final = 20.0
-"""The time for a body to arrive. It grows as the body arrives."""
+"""The seconds for a body to arrive. The time limit grows as the body arrives."""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
 
 

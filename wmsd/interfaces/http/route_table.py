@@ -8,7 +8,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PLAIN: Final = re.compile(r"[\w/.,:;=@!$&'()*+~-]*", re.ASCII)
-"""An address that means what it says. One with other signs may have to be decoded."""
+"""A path that needs no decoding. A path with other characters may need decoding."""
 ANYTHING: Final = "{}"
 
 
@@ -18,7 +18,7 @@ PARTS: Final = web.RequestKey("parts", dict[str, str])
 class Known(NamedTuple):
     route: web.AbstractRoute
     names: tuple[str, ...]
-    """Of its parameters."""
+    """The names of the path parameters."""
 
 
 def parts_of(request: web.Request) -> Mapping[str, str]:
@@ -32,10 +32,10 @@ class PlainRoutes:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], Known] = {}
-        """By method, and by the parts of the path with ANYTHING for each parameter."""
+        """The routes by method and parts of the path, with ANYTHING in place of each parameter."""
         self._places: dict[int, list[tuple[int, ...]]] = {}
-        """By the number of parts: the places where a path may have parameters. What names more of the first parts
-        comes first, as with aiohttp.
+        """The places where a path may have parameters, by the number of its parts. Paths that begin with more
+        fixed parts come first, as with aiohttp.
         """
 
     def add(self, path: str, route: web.AbstractRoute) -> None:
