@@ -18,7 +18,7 @@ from wmsd.interfaces.graphql.plans import operation_of, plan_operation
 from wmsd.interfaces.openapi.headers import COST
 
 MOST_TOLD: Final = 50
-"""So many of the errors the history of requests keeps, and so many characters of each."""
+"""The most errors of an answer that the request history stores. `LONGEST_TOLD` is the most characters of each."""
 LONGEST_TOLD: Final = 400
 
 

@@ -32,12 +32,12 @@ from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.graphql.shapes import Failed, Json, Link, Projection, Shape, too_much
 
 BYTES_AT_ONCE: Final = 256 * 1024
-"""One to three milliseconds of the processor."""
+"""The number of bytes that are parsed without a pause, which takes one to three milliseconds."""
 LIST: Final = b'{"data":['
-"""How a list begins (see `dispatch/replies.py`)."""
+"""The beginning of a list in an answer (see `dispatch/replies.py`)."""
 DECODER: Final = json.JSONDecoder()
 AT_ONCE: Final = 1_000
-"""The number of objects that are laid out before other tasks run: a record may have a thousand lines."""
+"""The number of objects that are created before other tasks run. A record may have a thousand lines."""
 TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s; ask for less at once."
 
 
@@ -73,7 +73,7 @@ class Execution:
     data: Json = field(default_factory=dict)
     errors: list[Json] = field(default_factory=list)
     replayed: list[str] = field(default_factory=list)
-    """The mutations whose answers are those of an earlier request with the same key."""
+    """The keys of the mutations whose answers come from an earlier request with the same idempotency key."""
     projection: Projection = field(default_factory=Projection)
     _bytes_left: int = field(default_factory=lambda: MOST_BYTES)
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))

@@ -27,40 +27,44 @@ from wmsd.base.dataclass import dataclass
 MOST_CHARACTERS: Final = 20_000
 MOST_TOKENS: Final = 1_000
 MOST_NESTED: Final = 50
-"""Brackets inside brackets of any kind; selections inside selections, with those of fragments."""
+"""The most levels of brackets of any kind, and the most levels of selections, including the selections of
+fragments.
+"""
 DEEPEST: Final = 8
-"""Fields inside fields. Fields that begin with __ have a limit of their own."""
+"""The most levels of fields. Fields that begin with `__` have a separate limit."""
 DEEPEST_INTROSPECTION: Final = 16
 MOST_ALIASES: Final = 30
 MOST_FIELDS: Final = 250
-"""With those of fragments, counted each time they are spread."""
+"""The most fields. The fields of a fragment count each time the fragment is used."""
 MOST_OPERATIONS: Final = 10
 MOST_FRAGMENTS: Final = 30
 MOST_SPREADS: Final = 100
-"""With inline fragments."""
+"""The most uses of fragments, including inline fragments."""
 MOST_DIRECTIVES: Final = 50
 MOST_REPEATED: Final = 20
-"""Fields that stand twice in one selection: validation compares each of them with each."""
+"""The most fields that repeat a field of the same selection. Validation compares all repeated fields with each
+other.
+"""
 MOST_ARGUMENTS: Final = 20
-"""Of one field or directive."""
+"""The most arguments of one field or directive."""
 MOST_VARIABLES: Final = 100
 MOST_LITERALS: Final = 300
-"""Values in lists and objects of the document itself."""
+"""The most values inside lists and objects that the document itself contains."""
 MOST_VALUES: Final = 10_000
-"""Values in the variables, with those in lists and objects."""
+"""The most values in the variables, including values inside lists and objects."""
 MOST_TOLD: Final = 100_000
-"""Values about the schema in one answer, estimated with `LISTED`. It is twice what GraphiQL asks for."""
+"""The most values about the schema in one answer, estimated with `LISTED`: twice as many as GraphiQL requests."""
 MOST_COST: Final = 1_000
 SEARCH_COST: Final = 150
-"""The cost of a search for words, beside the records that it finds."""
+"""The cost of a word search, in addition to the cost of the records that are found."""
 MOST_OBJECTS: Final = 10_000
-"""Objects in an answer, with the lines of documents, whose number is not known beforehand."""
+"""The most objects in an answer. Document lines count too, although their number is not known in advance."""
 MOST_BYTES: Final = 8_000_000
-"""Bytes of all records that are read for an answer."""
+"""The most bytes of all records that are read for an answer."""
 MOST_AT_ONCE: Final = 4
-"""Root fields of a document that are read at the same time."""
+"""The most root fields of a document that are read at the same time."""
 MOST_SECONDS: Final = 20.0
-"""The time for a whole document."""
+"""The most seconds for a query document. A mutation document has no time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class Size:
     depth: int = 0
     introspection_depth: int = 0
     nested: int = 0
-    """The nesting with inline fragments, which `depth` does not count."""
+    """The levels of nesting, including inline fragments, which `depth` does not count."""
     fields: int = 0
     aliases: int = 0
     spreads: int = 0
@@ -79,9 +83,9 @@ class Size:
     arguments: int = 0
     literals: int = 0
     listed: float = 0
-    """The number of values, if the whole selection was about the schema."""
+    """The estimated number of values, if the whole selection is about the schema."""
     told: float = 0
-    """The number of values about the schema."""
+    """The estimated number of values about the schema."""
 
     def beside(self, other: "Size") -> "Size":
         return Size(
@@ -136,7 +140,7 @@ LISTED: Final[Mapping[str, float]] = {
     "directives": 4,
     "ofType": 0.5,
 }
-"""The average number of values that a field about the schema lists."""
+"""The average number of values in the list that a field about the schema returns."""
 TOKEN: Final = re.compile(
     r"""
     (?: [\s,\ufeff]++ | \#[^\r\n]*+ )*+    # blanks and comments
@@ -239,9 +243,9 @@ class Sizes:
     def __init__(self, fragments: dict[str, FragmentDefinitionNode]) -> None:
         self._fragments = fragments
         self._known: dict[str, Size | None] = {}
-        """None while the fragment is being measured."""
+        """The sizes of fragments by name; None while the fragment is being measured."""
         self.circle: str | None = None
-        """A fragment that spreads itself."""
+        """The name of a fragment that uses itself, directly or through other fragments, or None."""
 
     def of_part(self, part: OperationDefinitionNode | FragmentDefinitionNode) -> Size:
         size = self._of(part.selection_set)

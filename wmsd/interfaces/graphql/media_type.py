@@ -5,7 +5,7 @@ from typing import Final
 RESPONSE: Final = "application/graphql-response+json"
 JSON: Final = "application/json"
 MOST_CHARACTERS: Final = 1_000
-"""The characters of the header that are read: it is read before the token is checked."""
+"""The most characters of the header that are read, because the header is read before the token is checked."""
 
 
 def media_type(accept: str | None) -> str | None:

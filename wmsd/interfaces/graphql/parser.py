@@ -17,11 +17,13 @@ RULES: Final[tuple[type[ASTValidationRule], ...]] = (
 MOST_ERRORS: Final = 5
 REMEMBERED: Final = 256
 REMEMBERED_CHARACTERS: Final = 4_000
-"""A longer text is parsed each time, so that a few texts do not fill the memory."""
+"""The most characters of a text whose parsed document is cached, so that a few texts do not fill the memory."""
 SUGGESTED_CHARACTERS: Final = 1_000
-"""A longer text gets no suggestions for unknown names: they take as long as everything else."""
+"""The most characters of a text that gets suggestions for unknown names. Suggestions take as long as all other
+checks together.
+"""
 LONGEST_MESSAGE: Final = 400
-"""The longest message: graphql-core quotes what it refuses, however long that is."""
+"""The most characters of a message. graphql-core quotes the refused text, whatever its length."""
 
 
 class Refused(Exception):

@@ -24,7 +24,7 @@ from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 
 PAGE: Mapping[str, str] = {"first": "per_page", "after": "cursor"}
-"""Relay's arguments, and REST's parameters for them."""
+"""The arguments of Relay, each with the parameter that REST has instead."""
 MOST_ERRORS = 10
 
 
@@ -35,11 +35,11 @@ class Edges:
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]
     typename: str
-    """The type of the members; for `__typename`, that of the connection."""
+    """The type of the members; for `__typename`, the type of the connection."""
     members: Mapping[str, str] = field(default_factory=dict)
-    """By key: the name of the field of an edge or of pageInfo."""
+    """The field names of an edge or of pageInfo, by response key."""
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """The shapes of the record, by the key in an edge, or by the key of `nodes`."""
+    """The shapes of the record, by the response key in an edge, or by the key of `nodes`."""
 
     @property
     def cost(self) -> int:

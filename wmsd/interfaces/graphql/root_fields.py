@@ -101,4 +101,4 @@ TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     SubscriptionFields: "WebhookFields",
     SubscriptionChanges: "WebhookChanges",
 }
-"""The names of types that differ from their models."""
+"""The names of GraphQL types that differ from the names of their models, by model."""

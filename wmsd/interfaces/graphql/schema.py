@@ -35,7 +35,7 @@ from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain_t
 from wmsd.warehouse.references_by_id import REFERENCES, Reference
 
 SOURCE: Final = "wmsd"
-"""The key of the extension; its value is one of the classes below."""
+"""The key of the extension of a field. The value is a `Source`."""
 FIRST: Final = 50
 MOST: Final = 500
 PAGING: Final = frozenset({"cursor", "per_page", "detail"})
@@ -49,7 +49,7 @@ class Leaf:
     name: str
     is_id: bool
     is_asked_for: bool
-    """Whether the record has it only when `detail` asks for it."""
+    """True if the record has the value only when the parameter `detail` requests the value."""
 
 
 @dataclass(frozen=True, slots=True)

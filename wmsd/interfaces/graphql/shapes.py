@@ -81,7 +81,7 @@ class Shape:
     links: list[Link] = field(default_factory=list)
     wants_detail: bool = False
     cost: int = 0
-    """The cost of one such record, beside the record itself."""
+    """The cost of one record, in addition to the record itself."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,9 @@ class Projection:
     """The application of shapes to records, with the links whose records must still be loaded."""
 
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
-    """By the identity of the link: the waiting objects, each with the id that it refers to."""
+    """The links with the objects that wait for a record, each with the record's id. The key is the `id()` of the
+    link.
+    """
     objects: int = 0
 
     def of(self, shape: Shape, record: Json) -> Json:
