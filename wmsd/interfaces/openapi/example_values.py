@@ -202,7 +202,7 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
     "TransportStatusMove": {"status": "INCARCAT"},
     "Warehouse": {"id": 1},
 }
-"""By the model, or what its name begins with."""
+"""The example values of fields, by the name of the model or the beginning of its name."""
 
 SENT: Final[Mapping[str, tuple[str, ...]]] = {
     "ArticleChanges": ("name", "min_stock"),
@@ -222,4 +222,4 @@ SENT: Final[Mapping[str, tuple[str, ...]]] = {
     "SubscriptionFields": ("secret",),
     "TransportFields": ("vehicle", "driver"),
 }
-"""The fields that the example of a body has beside those that are required."""
+"""The fields that the example of a body has in addition to the required fields, by model."""

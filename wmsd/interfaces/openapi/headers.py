@@ -44,7 +44,7 @@ ANSWERED: Final[dict[str, Schema]] = {
 }
 """The headers of answers."""
 COST: Final = "X-Query-Cost"
-"""The header of an answer to a GraphQL document, which is in no description."""
+"""The header of an answer to a GraphQL document. The OpenAPI descriptions do not contain this header."""
 
 SENT: Final[dict[str, Schema]] = {
     "X-Company-Id": _header(

@@ -10,10 +10,12 @@ from wmsd.contract.fields import CHOICE, Model
 
 Schema = dict[str, Any]
 Place = tuple[str, str]
-"""Of a component: its kind, such as schemas, and its name."""
+"""The place of a component: its kind, such as `schemas`, and its name."""
 SCHEMAS: Final = "#/components/schemas/"
 LEFT_OUT: Final = ("title", "default")
-"""Generators name types after titles, and send defaults that the caller did not set."""
+"""The keys that schemas leave out. Generators would name types after titles, and would send defaults that the
+caller did not set.
+"""
 
 
 def reference(name: str) -> Schema:

@@ -46,7 +46,9 @@ SOMETIMES: Final = {
 
 
 TAG: Final = "Webhook events"
-"""Not that of the operations: generators write one file for each tag, and the second would replace the first."""
+"""The tag of webhook events. No operation has this tag. Generators write one file per tag, and a second file would
+replace the first.
+"""
 
 
 def webhooks() -> dict[str, Schema]:
