@@ -16,7 +16,7 @@ from wmsd.interfaces.reference.operations import Described, pretty
 
 INDENT: Final = "    "
 LANGUAGES: Final = {"curl": "curl", "javascript": "JavaScript", "python": "Python", "php": "PHP"}
-"""Their titles, by the names of their templates."""
+"""The titles of the languages, by the names of their templates."""
 
 
 def example_of(described: Described) -> dict[str, Any]:

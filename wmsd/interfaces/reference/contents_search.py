@@ -57,7 +57,7 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Section:
     name: str
-    """In addresses of the page."""
+    """The id of the section's heading in the page."""
     title: str
     address: str
     entries: tuple[Entry, ...]

@@ -20,7 +20,7 @@ KINDS: Final[Mapping[type[GraphQLNamedType], str]] = {
     GraphQLEnumType: "enum",
     GraphQLScalarType: "scalar",
 }
-"""What pages call each kind of type; the schema has no others."""
+"""The words of the pages for each kind of type. The schema has no other kinds."""
 
 
 def types_of(schema: GraphQLSchema) -> dict[str, GraphQLNamedType]:

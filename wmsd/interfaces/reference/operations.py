@@ -46,7 +46,7 @@ class Described:
     operation: Operation
     places: tuple[Place, ...]
     ability: str | None
-    """The one that is needed in this installation."""
+    """The ability that callers need in this installation, or None if the operation needs no ability."""
     modules: tuple[str, ...]
     path: tuple[Row, ...]
     query: tuple[Row, ...]
@@ -56,7 +56,7 @@ class Described:
     statuses: tuple[Mapping[str, Any], ...]
     """The answers, each with its `status`, `description`, `headers`, and the `codes` that an error may have."""
     sent: Any
-    """The example of a body, or None."""
+    """The example of a request body, or None."""
     answered: Any
     """The example of an answer, or None."""
 
@@ -107,9 +107,10 @@ class Group:
 class Reference:
     groups: tuple[Group, ...]
     events: tuple[Mapping[str, Any], ...]
-    """What webhooks send: `names` and `meanings` of events with the same data, its `rows`, and an `example`."""
+    """The contents of webhooks: `names` and `meanings` of events with the same data, its `rows`, and an `example`.
+    """
     headers: Mapping[str, str]
-    """What each header of an answer tells."""
+    """The meanings of the headers of answers, by name."""
     abilities: Mapping[str, str]
     by_name: Mapping[str, Described]
 

@@ -48,10 +48,12 @@ FURTHER: Final = (
     ("access", "Abilities and modules"),
     ("graphql", "GraphQL"),
 )
-"""The pages beside those of the groups: their names in addresses and their titles."""
+"""The pages in addition to the pages of the groups: their names in addresses, and their titles."""
 Named = TypeVar("Named", Described, Group)
 MOST_NAMED: Final = 12
-"""A code that more operations answer is everywhere, so they are not named."""
+"""The most operations that are listed for an error code. A code that more operations answer occurs almost
+everywhere.
+"""
 
 
 class Pages:

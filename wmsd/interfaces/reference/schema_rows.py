@@ -10,7 +10,9 @@ DEEPEST: Final = 4
 BETWEEN: Final = "."
 EACH: Final = "[]"
 ANY_INTEGER: Final = 2**53 - 1
-"""The largest that JSON's readers keep exactly: no bound of the field."""
+"""The largest integer that all JSON readers keep exactly. As a maximum, the number is no limit of the field
+itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,8 @@ class Row:
     name: str
     is_required: bool
     schema: Schema
-    """Of the field alone, without references: its `type` is in words, and its `description`, `nullable` and `enum`
-    are always there, if only empty.
+    """The schema of the field alone, without references. `type` is in words. `description`, `nullable` and `enum`
+    always exist, but may be empty.
     """
 
     @property

@@ -43,9 +43,9 @@ class Sent:
     token: str | None = field(repr=False)
     accept: str = JSON
     read: Read = as_it_is
-    """Makes of the body what the operation takes."""
+    """The function that loads the body and converts it into the input of the operation."""
     answered: Callable[[str | None, Reply], Reply] = lambda _, reply: reply
-    """Gives the answer the form that callers who accept this get."""
+    """The function that converts the answer into the form for callers with this Accept header."""
 
     @property
     def target(self) -> str:

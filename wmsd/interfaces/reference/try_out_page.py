@@ -31,20 +31,20 @@ from wmsd.tenants.accounts.actions import list_companies
 PART: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]++')
 INDENT: Final = "  "
 MOST_COMPANIES: Final = 200
-"""Of more, the person types the number."""
+"""The most companies that the form lists. If there are more, the person types the company's id."""
 MOST_SHOWN: Final = 32 * 1024
-"""Bytes of an answer that are shown."""
+"""The most bytes of an answer that are displayed."""
 LONGEST_TOKEN: Final = 8000
-"""As long as a header can be."""
+"""The most characters of a token."""
 LONGEST_HEADER: Final = 300
 LARGEST_BODY: Final = 64 * 1024
 FORM_BOUNDS: Final = browsers.Bounds(4 * LARGEST_BODY, browsers.MOST_FIELDS)
-"""In a form most signs of JSON have three bytes."""
+"""The limits of the form. In a form, most special characters of JSON take three bytes."""
 OWN_KEY: Final = "try-"
-"""What a key begins with that the form has made."""
+"""The beginning of an idempotency key that the form has created."""
 ONCE: Final = "form_key"
 GRAPHQL: Final = "graphql"
-"""In place of a version, for what has none."""
+"""The value that replaces the version of the API, because GraphQL has no versions."""
 Typed = dict[str, str]
 
 
