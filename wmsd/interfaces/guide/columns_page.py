@@ -20,14 +20,16 @@ of the first kind, and so it goes with the others. At the pages the form has a t
 """
 CODE: Final = "_code"
 INSIDE: Final = "."
-"""In the column of a field of an object, such as `address.postal_code`, which names no record."""
+"""The separator in the column name of an object's field, such as `address.postal_code`. Such a column names no
+record.
+"""
 FORMS: Final[Mapping[Callable[[str], object], str]] = {
     read_flag: "`true` or `false`",
     read_date: "a date",
     read_moment: "a date and time",
     csv_cells.MEMBERS: "a list, with `;` between its members",
 }
-"""What is in the cells, by what reads them."""
+"""The descriptions of cells, by the function that reads the cell."""
 
 
 def columns_page() -> str:

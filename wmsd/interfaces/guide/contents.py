@@ -14,9 +14,9 @@ MOST_WANTED: Final = 3
 class Reader:
     title: str
     says: str
-    """What this reader finds."""
+    """The description of what this reader finds in the guide."""
     pages: Sequence[str]
-    """By name. The first three are those that most come for."""
+    """The names of the pages. The first three are the pages that most readers look for."""
 
     @property
     def most_wanted(self) -> Sequence[str]:
@@ -62,13 +62,13 @@ READERS: Final = (
     ),
 )
 ELSEWHERE: Final = {"api": "API reference"}
-"""The titles of what the contents lead to, and the guide does not have itself."""
+"""The titles of pages that the contents link to and that are not pages of the guide."""
 ORDER: Final = (FIRST, *(name for reader in READERS for name in reader.pages if name not in ELSEWHERE))
 WEIGHTS: Final = {
     **dict.fromkeys(("changelog", "architecture", "architecture-of-pages"), 0.4),
     **dict.fromkeys(("commands", "record-commands"), 0.6),
 }
-"""What pages count in a search that mention everything; all others count 1."""
+"""The search weights of pages that mention almost everything. All other pages have the weight 1."""
 
 
 def address_of(name: str) -> str:

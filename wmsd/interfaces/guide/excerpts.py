@@ -15,19 +15,23 @@ from typing import Final
 from markupsafe import Markup, escape
 
 EXCERPT: Final = 240
-"""In characters."""
+"""The length of an excerpt, in characters."""
 BEFORE: Final = 60
-"""So many characters stand in front of the first word that was looked for."""
+"""The number of characters before the first word that was searched for."""
 SHOWN: Final = EXCERPT - BEFORE
-"""So many stand from there on."""
+"""The number of characters from the beginning of the first word to the end of the excerpt."""
 WORD: Final = re.compile(r"\w+(?:[.:/_-]+\w+)*")
-"""Names such as `sales_order.created`, `X-Request-Id` and `wmsd-1` are one word, and so are their parts."""
+"""A word. A name such as `sales_order.created`, `X-Request-Id` or `wmsd-1` is one word, and its parts are words
+too.
+"""
 BETWEEN: Final = "\0"
-"""Is in no text of the guide."""
+"""A separator that no text of the guide contains."""
 
 
 Pieces = Sequence[str]
-"""Of a text: by turns without a mark and marked, the first and the last without. Some may be empty."""
+"""The pieces of a text, alternately unmarked and marked. The first and the last piece are unmarked. A piece may be
+empty.
+"""
 
 
 class Text:
@@ -45,7 +49,7 @@ class Text:
         for place, each in enumerate(found):
             places[numbered.setdefault(each[0], len(numbered))].append(place)
         self._of_words = {word: tuple(each) for word, each in places.items()}
-        """By the number of a word: which words of this text are that."""
+        """The positions of each word in this text's list of words, by the number of the word."""
 
     def whole(self, meant: Set[int]) -> Pieces:
         """Return the whole text, with these words marked."""

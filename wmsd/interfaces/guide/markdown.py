@@ -20,7 +20,7 @@ CELLS: Final = ("th_open", "td_open")
 CODE_BLOCKS: Final = ("fence", "code_block")
 BETWEEN_CELLS: Final = " · "
 BLOCKS: Final = "blocks"
-"""The place in a page's environment that counts its code blocks."""
+"""The key in a page's environment for the number of its code blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class Section:
 class Document:
     title: Heading
     introduction: str
-    """HTML, up to the next heading. As in the rest, no HTML is in it that the text brought itself."""
+    """The HTML of the page up to the next heading. HTML in the Markdown text is escaped, as in `rest`."""
     rest: str
     headings: Sequence[Heading]
-    """Those under the title."""
+    """The headings below the title."""
     sections: Sequence[Section]
 
 
@@ -133,9 +133,9 @@ class _Reading:
     heading: Heading
     texts: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
-    """Of the row that is read."""
+    """The cells of the table row that is being read."""
     is_code: bool = False
-    """Whether the row's first cell is nothing but code."""
+    """True if the row's first cell is only code."""
 
     def section(self) -> Section:
         return Section(self.heading.text, self.heading.id, " ".join(self.texts))

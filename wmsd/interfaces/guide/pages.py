@@ -30,15 +30,17 @@ if TYPE_CHECKING:
 DOCS: Final = files(docs)
 SEARCH: Final = f"{HOME}/search"
 LONGEST: Final = 200
-"""As much of a query as is looked at."""
+"""The most characters of a query that are read."""
 EXAMPLE_ADDRESS: Final = "http://127.0.0.1:8480"
-"""In the commands of the guide: that of a server with no settings."""
+"""The address in the commands of the guide: the address of a server with default settings."""
 MOST_HEADINGS: Final = 40
-"""Of a page with more, only the larger ones are listed beside it."""
+"""The most headings that are listed next to a page. On a page with more headings, only the larger headings are
+listed.
+"""
 WEIGHT_OF_A_ROW: Final = 0.6
-"""A section about an error code comes before a table that has it too."""
+"""The weight of a table row. A section about an error code comes before a table that has the code too."""
 WEIGHT_OF_A_BEGINNING: Final = 1.3
-"""A page about something comes before sections that mention it."""
+"""The weight of a page's beginning. A page about a topic comes before sections that mention the topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class Guide:
         }
         self._pages = PreparedPages()
         self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
-        """By whether somebody is signed in, and the language."""
+        """The values for the frame of a page, by whether a user is signed in, and by language."""
         self._found = SearchPages(self._door.work)
         self._index = LazyValue(self._new_index)
 

@@ -24,14 +24,16 @@ from wmsd.interfaces.guide.excerpts import WORD, Pieces, Text
 LONGEST_QUERY: Final = 200
 MOST_WORDS: Final = 8
 SHORTEST_BEGINNING: Final = 2
-"""In characters: a single one has to be a whole word."""
+"""The shortest beginning that finds longer words, in characters. A single character finds only whole words."""
 MOST_FOUND: Final = 20
 MOST_MERGED: Final = 250
-"""Places of words that a search merges; what more words begin with is merged beforehand."""
+"""The most places that are merged during a search. A beginning of words in more places is merged in advance."""
 LAST_CHARACTER: Final = chr(sys.maxunicode)
-"""Is in no word, so a beginning with it comes after all words that begin so."""
+"""A character that no word contains. A beginning followed by this character sorts after all words with the
+beginning.
+"""
 MOST_REMEMBERED: Final = 20_000
-"""Words of the guide: several times as many as it has."""
+"""The most words that are cached: several times as many as the guide has."""
 PART: Final = re.compile(r"[^\W_]+")
 IN_HEADING: Final = 6.0
 IN_TITLE: Final = 2.0
@@ -39,7 +41,9 @@ MOST_IN_TEXT: Final = 2.0
 FOR_A_BEGINNING: Final = 0.5
 FOR_THE_HEADING: Final = 40.0
 FOR_ALMOST_THE_HEADING: Final = 30.0
-"""`log.file` comes before `log.files`, if that is what was typed."""
+"""The score of a heading that differs from the query only by a plural `s`: the query `log.file` finds `log.file`
+before `log.files`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Entry:
     """A section of the guide, or a row of a table in the guide."""
 
     page: str
-    """The page's title."""
+    """The title of the page."""
     address: str
     heading: str
     text: str
@@ -64,11 +68,11 @@ class Found(NamedTuple):
 class Results:
     query: str
     total: int
-    """How many there are in all."""
+    """The number of all entries that were found."""
     found: Sequence[Found]
-    """The best of them."""
+    """The entries with the best scores."""
     has_all_words: bool
-    """Whether each has all of the words; if not, each has some."""
+    """True if each entry has all words of the query; False if each entry has only some of the words."""
 
 
 class Place(NamedTuple):
@@ -93,9 +97,9 @@ class Scores(NamedTuple):
     """The scores of a word."""
 
     places: set[int]
-    """Where it is."""
+    """The indexes of the entries that have the word."""
     of: Sequence[float]
-    """At every place; 0 where it is not."""
+    """The score of every entry; 0 if the entry does not have the word."""
 
 
 class Index:
@@ -105,11 +109,11 @@ class Index:
             Place(each, Text(each.text, numbered), Text(each.heading, numbered)) for each in entries
         )
         self._lengths = [1 + log(1 + len(each.text.text) / 500) for each in self._entries]
-        """What a score is divided by: in a long text a word says less."""
+        """The number that divides the score of each entry, because a word means less in a long text."""
         self._factors = [each.entry.weight for each in self._entries]
         places: dict[str, dict[int, float]] = defaultdict(dict)
         self._headed: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        """The places with such a heading, and the heading as it is compared."""
+        """The indexes of entries and their headings in the form for comparisons, by the heading's stem."""
         for place, found in enumerate(self._entries):
             for word, weight in _weights(found.entry).items():
                 places[word][place] = weight
@@ -117,13 +121,13 @@ class Index:
             self._headed[_stem(heading)].append((place, heading))
         self._words = sorted(places)
         self._places: Sequence[Mapping[int, float]] = [places[word] for word in self._words]
-        """Of each word."""
+        """The entries that have each word, with the word's weight in each entry."""
         spelled: dict[str, list[int]] = defaultdict(list)
         for word, number in numbered.items():
             for part in _of_the_guide(word):
                 spelled[part].append(number)
         self._spelled: Sequence[Sequence[int]] = [spelled.get(word, ()) for word in self._words]
-        """Of each word: the numbers of those that are written so, whole or in part."""
+        """The numbers of the guide's written words that match each word, wholly or in part."""
         self._merged = {each: self._merge(each) for each in self._frequent()}
 
     def search(self, text: str) -> Results:

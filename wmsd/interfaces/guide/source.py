@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Source:
     title: str
     markdown: Callable[[], str]
-    """Gives the whole page, which begins with its title. It may take a second."""
+    """The function that returns the whole page, beginning with its title. The call may take a second."""
 
 
 def file_source(path: "Traversable") -> Source:
