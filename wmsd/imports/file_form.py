@@ -52,7 +52,7 @@ class Chosen:
 class Guess:
     form: Form
     evidence: Cell | None = None
-    """The first cell that shows the decimal mark, or None if no cell shows the mark."""
+    """The first cell that shows the decimal mark, or None if the mark was not detected."""
     questions: list[Cell] = field(default_factory=list)
     """The cells that make the decimal mark unclear. If the file has both marks, these are the first cell with each
     mark. Otherwise these are the first few cells with two possible numbers, if the user has not chosen the mark.
