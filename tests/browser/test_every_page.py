@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import House
 from tests.browser.working_day import SHOWN_ONCE, fill, work
-from tests.support.chromium import barriers, heavy, opened, photograph
+from tests.support.chromium import Loaded, barriers, opened, photograph
 from tests.support.finding_texts import one_of_each
 from tests.support.looking import SCREENS, Look, looked_at
 from wmsd.interfaces.pages.kit.installation_resources import ADMINISTRATION
@@ -103,14 +103,18 @@ def pages(browser: Browser, house: House) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("language", LOOKS)
-def test_nothing_keeps_anybody_out(browser: Browser, house: House, pages: tuple[str, ...], language: str) -> None:
+def test_nothing_keeps_anybody_out_and_every_page_is_light(
+    browser: Browser, house: House, pages: tuple[str, ...], language: str
+) -> None:
     wrong = {}
     with opened(browser, house.address, storage_state=house.state, locale=language) as page:
+        loaded = Loaded(page)
         for path in (*pages, *FOR_STRANGERS):
             if path == FOR_STRANGERS[0]:
                 page.context.clear_cookies()
             name = f"{re.sub(NO_NAME, '_', path.strip('/'))}-{language}"
-            if found := looked_at(page, path, LOOKS[language], name):
+            found = looked_at(page, path, LOOKS[language], name)
+            if found := found | loaded.too_heavy():
                 wrong[path] = found
     assert wrong == {}
 
@@ -147,7 +151,3 @@ def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house
         expect(page.locator(".qr")).to_be_visible()
         look(page, "second-factor")
     assert wrong == {}
-
-
-def test_every_page_is_light(page: Page, pages: tuple[str, ...]) -> None:
-    assert heavy(page, pages) == {}

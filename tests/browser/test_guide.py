@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import House
-from tests.support.chromium import heavy, opened
+from tests.support.chromium import Loaded, opened
 from tests.support.looking import Look, looked_at
 from wmsd.interfaces.guide.contents import ORDER, address_of
 
@@ -43,17 +43,14 @@ LOOKS = (
 """Each has the rules of axe that none before it has covered."""
 
 
-def test_nothing_keeps_anybody_out(stranger: Page) -> None:
-    wrong = {}
+def test_nothing_keeps_anybody_out_and_every_page_is_light(stranger: Page) -> None:
+    wrong, loaded = {}, Loaded(stranger)
     for path in PAGES:
         name = path.strip("/").replace("/", "_").replace("?", "_")
-        if found := looked_at(stranger, path, LOOKS, name, is_whole=False):
+        found = looked_at(stranger, path, LOOKS, name, is_whole=False)
+        if found := found | loaded.too_heavy():
             wrong[path] = found
     assert wrong == {}
-
-
-def test_every_page_is_light(stranger: Page) -> None:
-    assert heavy(stranger, PAGES) == {}
 
 
 @pytest.mark.parametrize("name", ["webhooks", "backup", "architecture"])

@@ -1,12 +1,12 @@
 """Debian's Chromium, driven by Playwright, and what it must never show."""
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # it has no types
+from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]  # it has no types
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
@@ -34,12 +34,22 @@ KINDS: Final = """() => {
     const hasText = texts.some((node) => node.data.trim());
     kinds.set(each, `${kinds.get(each.parentNode)} ${each.tagName}[${told}]${hasText ? "…" : ""}`);
   }
+  window.kindsOfElements = kinds;
   return [...new Set(kinds.values())];
 }"""
-"""Each element with all that it stands in, by what style sheets go by, and whether it has text of its own."""
+"""Returns the kinds of elements of the page. A kind is the element with all its ancestors, each with the
+attributes that style sheets use and whether the element has text of its own.
+"""
+MARK: Final = """(wanted) => {
+  const kinds = new Set(wanted);
+  for (const [each, kind] of window.kindsOfElements) each.toggleAttribute("data-new-kind", kinds.has(kind));
+}"""
+"""Marks the elements of some kinds, after `KINDS`."""
+MARKED: Final = "[data-new-kind]"
 TELLS_READY: Final = """addEventListener("load", () => { document.documentElement.dataset.ready = "" })"""
 """Scripts are deferred, so a page is there before they listen to it: they have run when it is loaded."""
 NOT_READY: Final = "html:not([data-ready])"
+RUN_AXE: Final = "([within, options]) => axe.run(within, options).then((found) => found.violations)"
 SERIOUS: Final = ("serious", "critical")
 MOST_TRIES: Final = 5
 HEAVIEST: Final = 100_000
@@ -126,8 +136,11 @@ def too_wide(page: Page) -> list[str]:
     return ["it is too wide"] if is_too_wide else []
 
 
-def found_by_axe(page: Page, options: dict[str, Any]) -> list[str]:
-    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+def found_by_axe(page: Page, options: dict[str, Any], within: str = "html") -> list[str]:
+    """Return the serious violations that axe finds. `within` is a selector: axe checks these parts of the page."""
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE_SCRIPT)
+    found = page.evaluate(RUN_AXE, [within, {"resultTypes": ["violations"], **options}])
     return [
         f"{each['id']}: {node['html'][:200]}"
         for each in found
@@ -136,20 +149,24 @@ def found_by_axe(page: Page, options: dict[str, Any]) -> list[str]:
     ]
 
 
-def heavy(page: Page, paths: Iterable[str]) -> dict[str, dict[str, int]]:
-    """The pages that are too heavy: the bytes of each and of all that it loads, scripts compressed."""
-    loaded: list[Response] = []
-    too_heavy = {}
-    page.on("response", lambda response: loaded.append(response))
-    for path in paths:
-        loaded.clear()
-        page.goto(path, wait_until="load")
-        found = {each.url: _size_of(each) for each in loaded if _is_of(each, page.url)}
+class Loaded:
+    """What a page loads, from now on."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._responses: list[Response] = []
+        page.on("response", self._responses.append)
+
+    def too_heavy(self) -> dict[str, int]:
+        """Return the bytes of the present page and of all that it loads, scripts compressed, if they are too many.
+        Then start again with the next page.
+        """
+        found = {each.url: _size_of(each) for each in self._responses if _is_of(each, self._page.url)}
+        self._responses.clear()
         scripts = sum(size for address, size in found.items() if address.endswith(".js"))
-        heaviest_script = HEAVIEST_SCRIPT_WITH_ROWS if page.locator("fieldset.rows").count() else HEAVIEST_SCRIPT
-        if sum(found.values()) > HEAVIEST or scripts > heaviest_script:
-            too_heavy[path] = found
-    return too_heavy
+        has_rows = self._page.locator("fieldset.rows").count() > 0
+        heaviest_script = HEAVIEST_SCRIPT_WITH_ROWS if has_rows else HEAVIEST_SCRIPT
+        return found if sum(found.values()) > HEAVIEST or scripts > heaviest_script else {}
 
 
 def _size_of(response: Response) -> int:

@@ -1,7 +1,7 @@
 """A page looked at in several ways, each time by day or by night and at a width, for what keeps people out.
 
-Colours belong to kinds of elements, and most pages have no kind that those before have not: they are looked for
-where there is one, and everywhere when it is THOROUGH.
+Colours belong to kinds of elements, and most elements of a page are of a kind that pages before it have: colours
+are checked in the elements of new kinds, and everywhere when the run is THOROUGH.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from playwright.sync_api import Page
 
-from tests.support.chromium import COLOURS, KINDS, found_by_axe, photograph, too_wide
+from tests.support.chromium import COLOURS, KINDS, MARK, MARKED, found_by_axe, photograph, too_wide
 from tests.support.thorough import IS_THOROUGH
 
 SCREENS: Final = {"phone": 390, "tablet": 820, "screen": 1440}
@@ -20,9 +20,10 @@ ONLY_COLOURS: Final[dict[str, Any]] = {"runOnly": list(COLOURS)}
 
 @dataclass
 class Look:
-    """`rules`: whether axe looks by all of its rules, by those about colours, or not at all. "all of new kinds":
-    by all, where a page has a kind of elements that none before it had. Most of what axe finds is the same at each
-    width.
+    """A width, a mode and the rules of axe that are checked there. Axe finds mostly the same at each width.
+
+    "all" checks the colours of elements of new kinds, and everything else on the whole page. "all of new kinds"
+    checks all rules in elements of new kinds, and "colours" the rules about colours there.
     """
 
     screen: str
@@ -43,12 +44,16 @@ class Look:
         yield from too_wide(page)
         if self.rules == "none":
             return
-        kinds = set(page.evaluate(KINDS))
-        if IS_THOROUGH or not kinds <= self.known:
-            self.known |= kinds
+        if IS_THOROUGH:
             yield from found_by_axe(page, ONLY_COLOURS if self.rules == "colours" else {})
-        elif self.rules == "all":
+            return
+        if self.rules == "all":
             yield from found_by_axe(page, WITHOUT_COLOURS)
+        new = set(page.evaluate(KINDS)) - self.known
+        if new:
+            self.known |= new
+            page.evaluate(MARK, [*new])
+            yield from found_by_axe(page, {} if self.rules == "all of new kinds" else ONLY_COLOURS, MARKED)
 
 
 def looked_at(page: Page, path: str, looks: Sequence[Look], name: str, is_whole: bool = True) -> dict[str, Any]:
