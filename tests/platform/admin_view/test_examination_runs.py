@@ -1,4 +1,4 @@
-"""Whatever of a company's file is damaged, each file of the installation gets its report."""
+"""Each file of the installation gets its own report, whatever part of a company's file is damaged."""
 
 import random
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ PAGE = 4096
 
 @pytest.fixture
 async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
-    """Companies 1 (ACME), with pages of every kind in its file, and 2 (B)."""
+    """Create the companies 1 (ACME), with pages of every kind in its file, and 2 (B)."""
     data = tmp_path / "data"
     async with open_world(data, UNLIMITED) as world:
         shop = await open_shop(world)
@@ -32,14 +32,14 @@ async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
 
 
 def examined(folder: DataFolder) -> list[Report]:
-    """As `wmsd doctor` does."""
+    """Examine all files in the way `wmsd doctor` does."""
     examination = Examination(folder)
     examination.companies()
     return [examination.platform(), *(examination.company(*company) for company in examination.known_companies())]
 
 
 def roots(file: Path) -> dict[int, str]:
-    """What begins at a page."""
+    """Return a description of the table or index that starts at each root page."""
     with closing(connect(file)) as connection:
         rows = connection.execute("SELECT rootpage, type, name, tbl_name FROM sqlite_schema WHERE rootpage > 0")
         return {
@@ -49,7 +49,7 @@ def roots(file: Path) -> dict[int, str]:
 
 
 def free_pages(content: bytes) -> set[int]:
-    """By https://sqlite.org/fileformat2.html#the_freelist."""
+    """Return the numbers of the free pages, by https://sqlite.org/fileformat2.html#the_freelist."""
 
     def number(place: int) -> int:
         return int.from_bytes(content[place : place + 4], "big")
@@ -64,15 +64,15 @@ def free_pages(content: bytes) -> set[int]:
 
 
 def test_every_page_overwritten_with_noise(folder: DataFolder) -> None:
-    """Noise in a free page is no damage, unless it is one that lists others."""
+    """Noise in a free page is not damage, unless that page lists other free pages."""
     file = folder.companies / "1.db"
     whole, beginnings = file.read_bytes(), roots(file)
     free, pages = free_pages(whole), len(whole) // PAGE
     assert free
-    assert pages > len(beginnings) + len(free) + 50  # pages below roots, too
+    assert pages > len(beginnings) + len(free) + 50  # some pages lie below the roots
     assert all(report.is_right for report in examined(folder))
     for page in range(1, pages + 1):
-        start = 100 if page == 1 else (page - 1) * PAGE  # with the header it is no database at all
+        start = 100 if page == 1 else (page - 1) * PAGE  # without its header, the file is not a database at all
         noise = random.Random(page).randbytes(page * PAGE - start)
         file.write_bytes(whole[:start] + noise + whole[page * PAGE :])
         platform, damaged, other = examined(folder)
@@ -115,7 +115,7 @@ def test_a_list_of_free_pages_that_is_noise_is_named(folder: DataFolder) -> None
 
 @pytest.mark.parametrize("missing", [1, 100, PAGE, 20 * PAGE])
 def test_a_file_that_is_cut_short(folder: DataFolder, missing: int) -> None:
-    """SQLite itself does not miss the end of the last page."""
+    """SQLite itself does not notice that the end of the last page is missing."""
     file = folder.companies / "1.db"
     whole = file.read_bytes()
     file.write_bytes(whole[:-missing])

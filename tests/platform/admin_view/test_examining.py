@@ -1,4 +1,6 @@
-"""The examination beside the server: what it says is heard and bounded, and what it finds is kept."""
+"""The examination in a separate process beside the server: its output is read and bounded, and its result is
+stored.
+"""
 
 import asyncio
 import json
@@ -36,7 +38,7 @@ def examinations(folder: Path, program: str) -> Examinations:
 
 async def done(work: Examinations) -> None:
     async with asyncio.timeout(30):
-        while work.is_running:  # noqa: ASYNC110  # nothing tells of it
+        while work.is_running:  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.01)
 
 
@@ -98,7 +100,7 @@ async def test_a_stop_keeps_what_was_found(tmp_path: Path) -> None:
     work = examinations(tmp_path, f"print({BAD!r}, flush=True); import time; time.sleep(60)")
     assert work.begin()
     async with asyncio.timeout(30):
-        while not work.found.files:  # noqa: ASYNC110  # nothing tells of it
+        while not work.found.files:  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.01)
     await work.stop()
     kept = await work.last()

@@ -1,4 +1,4 @@
-"""Where a setting comes from, to the line of the file."""
+"""The source of a setting, down to the line of the file."""
 
 import tomllib
 from pathlib import Path
