@@ -1,4 +1,4 @@
-"""The line for the shell is the request, whatever was in it."""
+"""The curl command describes exactly the request, whatever characters the request contains."""
 
 import shlex
 from typing import Any
@@ -11,7 +11,7 @@ HERE = "http://wms.local:8480"
 
 
 def arguments(request: dict[str, Any]) -> list[str]:
-    """As the shell reads the line."""
+    """Split the curl command of a request into words, as the shell does."""
     return shlex.split(curl.line(request, HERE))
 
 

@@ -1,4 +1,6 @@
-"""The last requests of a company: what is kept of them and for whom, over restarts, crashes and full disks."""
+"""The latest requests of a company: what is stored, who may see it, and what survives restarts, crashes and full
+disks.
+"""
 
 import asyncio
 import json
@@ -30,7 +32,7 @@ async def opened_again(folder: Path, token: str, settings: dict[str, Any] = UNLI
 
 
 def written_now(world: World, _: Answer) -> None:
-    """What waits is written, at the moment of the world's clock."""
+    """Write the waiting entries, and date their files by the clock of the test world."""
     world.installation.history.write_waiting()
     for path in world.installation.folder.requests.rglob("*.jsonl"):
         os.utime(path, (world.clock.wall.timestamp(),) * 2)
@@ -260,7 +262,7 @@ async def test_a_full_disk_costs_the_history_only_and_is_told_once(small_disk: P
 async def test_what_waits_for_a_slow_disk_is_bounded(world: World) -> None:
     own = world.installation.history
     own._batches.most = 10
-    with own._lock:  # as if a write took long
+    with own._lock:  # simulates a write that takes long
         for _ in range(25):
             assert (await world.send("GET", "/api/articles?page=x")).status == 422
     with keeping() as log:

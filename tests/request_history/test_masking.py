@@ -1,4 +1,4 @@
-"""No secret is kept, however it is sent: not in memory, and not in a file."""
+"""No secret is stored in memory or in a file, in whatever form it is sent."""
 
 import json
 import time
@@ -193,7 +193,7 @@ DOCUMENTS = st.dictionaries(NAMES, VALUES, max_size=5)
 
 
 def without_secrets(value: Any) -> Any:
-    """The same by the document, not by its text."""
+    """Mask the secrets of a parsed document; the code under test masks its text."""
     if isinstance(value, dict):
         return {name: _shown(name, member) for name, member in value.items()}
     return [without_secrets(member) for member in value] if isinstance(value, list) else value
@@ -245,7 +245,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("sent", HOSTILE.values(), ids=HOSTILE)
 def test_no_text_takes_long(sent: str) -> None:
-    """By the processor. What grows with the square of a text takes a second."""
+    """Masking a hostile text takes little processor time. An algorithm with quadratic cost would take a second."""
     began = time.thread_time()
     masking.text(masking.body(f'{{"secret":1,"x":"{sent}', False))
     masking.body(f'{{"secret":1,"x":{sent}', False)

@@ -1,4 +1,4 @@
-"""The bounds of what is kept, in memory and in files: nobody takes the place of others."""
+"""The limits of the stored requests, in memory and in files: no company uses up the space of another."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ def line(place: int, size: int = 0) -> bytes:
 
 
 def places(segments: Segments, company: int) -> list[int]:
-    """The oldest first."""
+    """Return the sequence numbers of the stored entries of the company, the oldest first."""
     lines = [each for segment in segments.of(company) for each in segments.read(company, segment).split(b"\n")]
     return [entry.sequence for each in lines if (entry := entries.read(each)) is not None]
 
