@@ -1,4 +1,4 @@
-"""A damaged search index stops nothing: it is told, built again by itself, and by `wmsd doctor --fix`."""
+"""A damaged search index stops nothing: it is reported, and rebuilt automatically or by `wmsd doctor --fix`."""
 
 import sqlite3
 import time
@@ -82,7 +82,7 @@ def damaged(home: Home, statement: str) -> Path:
 
 
 def indexed(home: Home) -> None:
-    """Waits until the index has the article."""
+    """Wait until the search index has the article."""
     ends = time.monotonic() + LONGEST
     found = 0
     while not found:

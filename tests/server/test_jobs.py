@@ -1,4 +1,6 @@
-"""What the server does by itself, minute by minute and hour by hour: seen from outside, with time running fast."""
+"""The jobs that the server runs automatically every minute and every hour, seen from outside, with a clock that
+runs fast.
+"""
 
 import time
 from collections.abc import Callable
@@ -29,7 +31,7 @@ AN_OLD_DELIVERY = f"""
     VALUES (1, 1, '{{}}', 'article', 1, 'delivered', 0, '{LONG_AGO}')
 """
 ENOUGH = 20.0
-"""Seconds in which all of it has happened even on a busy machine."""
+"""The seconds after which all jobs have run, even on a busy machine."""
 
 
 def ask(home: Home, name: str, sql: str) -> list[Any]:
@@ -45,7 +47,9 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def with_old_things(home: Home) -> None:
-    """A token that ended long ago, and an event, a key and a delivery that are kept no longer."""
+    """Create an expired token, and an event, an idempotency key and a webhook delivery that are past their
+    retention.
+    """
     first_day(home)
     home.ok("token", "create", "--user", EMAIL, "--ability", "*", "--name", "ended")
     ask(home, PLATFORM, f"UPDATE tokens SET expires_at = '{LONG_AGO}' WHERE name = 'ended'")

@@ -1,4 +1,4 @@
-"""What happens by itself, and what the health check tells."""
+"""The jobs that run automatically, and the reply of the health check."""
 
 import asyncio
 import errno
@@ -70,7 +70,7 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
     jobs = Jobs(world.installation, world.sender, world.jobs.today, world.jobs.changes)
     await jobs.start()
     async with asyncio.timeout(10):
-        while ticks < 7:  # noqa: ASYNC110  # nothing tells of it
+        while ticks < 7:  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.01)
     await jobs.stop()
     told = [record.getMessage() for record in caplog.records if "the job tick failed" in record.getMessage()]
@@ -167,7 +167,9 @@ async def test_a_job_queue_that_stands_still_is_unavailable(world: World) -> Non
 
 
 async def test_strangers_are_told_a_figure_of_each_check_and_no_bytes(world: World) -> None:
-    """Decisions, section 4: of the database, the cache, the job queue and the disk."""
+    """A stranger gets one number for each of the database, the cache, the job queue and the disk (decisions,
+    section 4).
+    """
     known = (await world.call("GET", "/api/health")).body["checks"]["disk"]
     assert known.keys() == {"ok", "free_bytes", "free_percent"}
     for token in ("", "forged", f"{world.token}x"):
@@ -270,7 +272,7 @@ async def test_the_files_are_their_owners_alone(world: World) -> None:
 
 
 async def test_a_file_that_nobody_uses_is_tidied_once_a_day(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So a round does not open it every hour, and leaves it closed."""
+    """An hourly round does not open the file, and leaves the file closed."""
     quiet = await world.new_company("QUIET")
     article = {"code": "A", "name": "A"}
     await world.send("POST", "/api/articles", article, company=quiet, headers={"Idempotency-Key": "k"})
@@ -295,7 +297,7 @@ async def test_a_file_that_nobody_uses_is_tidied_once_a_day(world: World, monkey
 
 
 async def test_a_company_that_is_gone_is_not_unavailable(world: World) -> None:
-    """Somebody may have asked for its file while it was deleted."""
+    """A request may have asked for the file of the company while the company was deleted."""
     files = world.installation.files
     for company_id in (1, 7):
         files.file(company_id).failure = f"{company_id}.db is missing"

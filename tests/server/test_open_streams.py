@@ -1,4 +1,4 @@
-"""What a stop does to pages that are open."""
+"""The effect of a stop of the server on open pages."""
 
 import http.client
 from contextlib import closing
@@ -19,7 +19,7 @@ def test_a_stop_ends_the_streams_of_open_pages(shared: Home) -> None:
             stream = connection.getresponse()
             assert stream.readline().startswith(b"data: ")
             assert server.stop() == 0
-            stream.read()  # raises IncompleteRead when the stream was cut
+            stream.read()  # this raises IncompleteRead if the stream was cut
         assert "Traceback" not in server.log
 
 

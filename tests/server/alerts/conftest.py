@@ -13,5 +13,7 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """The service's loop starts programs in its own way; Python's tells what was left open."""
+    """Choose the event loop of each test module: wmsd's own loop starts programs; Python's loop shows what stayed
+    open.
+    """
     return LOOPS if item.path.stem in ("test_commands", "test_mail") else {"asyncio": asyncio.new_event_loop}

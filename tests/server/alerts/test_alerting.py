@@ -1,4 +1,6 @@
-"""Troubles of a real installation reach a receiver and a program, once when they begin and once when they end."""
+"""The problems of a real installation reach a receiver and a program: once when they start, and once when they
+end.
+"""
 
 import asyncio
 import json
@@ -60,13 +62,13 @@ class Told:
                 await asyncio.wait(tasks)
 
     async def settled(self) -> None:
-        """Looks, and looks again when what is gone has been gone for long enough."""
+        """Check twice: the second check is late enough to end the alerts whose cause is gone."""
         await self.look()
         self.world.clock.advance(SETTLED.total_seconds() + 1)
         await self.look()
 
     def restarted(self) -> Alerts:
-        """As after a restart: what is known is in the file."""
+        """Replace the `Alerts` object, as after a restart: its state comes from the file."""
         old, installation = self.alerts, self.world.installation
         ways = channels_of(installation.settings, installation.folder.path, installation.clock)
         data = installation.folder.path
@@ -285,7 +287,7 @@ async def test_one_way_that_hangs_holds_up_nothing(tmp_path: Path) -> None:
         told.world.jobs.disk_watch.note(FULL)
         await told.alerts.look()
         async with asyncio.timeout(20):
-            while len(told.run) < 2:  # noqa: ASYNC110  # nothing tells of it
+            while len(told.run) < 2:  # noqa: ASYNC110  # there is no event to wait for
                 await asyncio.sleep(0.02)
         await told.alerts.look()
         await told.world.call("GET", "/api/articles")

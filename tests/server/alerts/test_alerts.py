@@ -1,4 +1,4 @@
-"""`wmsd alerts`: what is open, and whether a test alert is taken."""
+"""`wmsd alerts`: it lists the open alerts and tells if a test alert is accepted."""
 
 import json
 import re
@@ -191,7 +191,7 @@ def test_an_e_mail_counts_as_set_up_when_its_code_was_typed(home: Home) -> None:
         assert "admin@example.com (confirmed 20" in status.out
         assert "by e-mail" not in status.err
         assert code not in (home.data / "alerts-mail.json").read_text()
-        mailing(home, relay, "other@example.com")  # what was confirmed is another way
+        mailing(home, relay, "other@example.com")  # these settings differ from the confirmed ones
         assert "other@example.com (not confirmed yet)" in home.run("status").out
         assert "is not the code" in home.refused("alerts", "confirm", code)
 

@@ -1,4 +1,6 @@
-"""The program that gets alerts may do what it likes: the server has it for a bounded time."""
+"""A program that receives alerts cannot block the server: the server waits for the program only for a bounded
+time.
+"""
 
 import asyncio
 import json
@@ -72,7 +74,9 @@ async def test_a_program_that_does_not_read_and_says_much_is_heard_to_its_end() 
 
 
 async def test_a_program_that_hangs_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
-    """Its child has left its output open, so it would be heard for ever."""
+    """The child of the program keeps its output open. Without the kill, wmsd would read from the output for
+    ever.
+    """
     file = tmp_path / "pids"
     script = (
         "import os, subprocess, sys, time; child = subprocess.Popen(['sleep', '300']);"
@@ -115,7 +119,7 @@ async def test_one_at_a_time_and_a_stop_ends_it(tmp_path: Path) -> None:
         "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(300)", str(file)
     )
     task = asyncio.ensure_future(hanging.send(NOTICE, 1))
-    while not file.exists() or not file.read_text():  # noqa: ASYNC110  # nothing tells of it
+    while not file.exists() or not file.read_text():  # noqa: ASYNC110  # there is no event to wait for
         await asyncio.sleep(0.02)
     task.cancel()
     await asyncio.wait([task])

@@ -1,4 +1,6 @@
-"""Alerts by e-mail, through a real relay: what it gets, and what is said where it does not take an e-mail."""
+"""Alerts by e-mail, through a real relay: what the relay receives, and what is reported if the relay refuses an
+e-mail.
+"""
 
 import asyncio
 import socket
@@ -187,7 +189,7 @@ async def test_refused_addresses_are_named(tmp_path: Path) -> None:
 async def test_where_one_of_two_is_refused_the_other_has_it_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is not sent again: the other would get it every 15 minutes for a day."""
+    """The e-mail is not sent again: the other recipient would receive it every 15 minutes for a day."""
     with mail_relay(refuses=(TO[1],)) as relay:
         outcome = await send(relay, tmp_path)
     assert outcome == Outcome(None, f"127.0.0.1 took it for {TO[0]}, and refused {TO[1]}")
@@ -206,7 +208,7 @@ async def test_a_relay_that_refuses_the_connection(tmp_path: Path) -> None:
 
 @pytest.fixture(params=["silent", "dripping"])
 def hanging(request: pytest.FixtureRequest) -> Iterator[MailRelay]:
-    """A relay that says nothing, or a line every now and then for ever."""
+    """Start a relay that sends nothing, or sends a line from time to time without end."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         over = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Alerts about the certificate and the replica, and what the log says of all."""
+"""Alerts about the certificate and the replica, and the log lines about alerts of all kinds."""
 
 import logging
 from datetime import timedelta
@@ -30,7 +30,7 @@ def put(file: Path, world: World) -> None:
 
 
 async def opened(world: World) -> list[str]:
-    """The kinds that are open after a look, when what is gone has been gone for long enough."""
+    """Return the kinds of the open alerts, after the alerts whose cause is gone have ended."""
     for _ in range(2):
         await world.jobs.alerts.look()
         world.clock.advance(SETTLED.total_seconds() + 1)
@@ -71,7 +71,7 @@ async def test_a_certificate_of_the_lan_that_is_not_renewed(tmp_path: Path) -> N
 
 
 async def test_a_replica_that_is_behind_for_minutes_is_told(tmp_path: Path) -> None:
-    """As where no Litestream runs."""
+    """The replica falls behind because no Litestream is running."""
     settings = {**UNLIMITED, "replica": {"enabled": True}, "backup": {"every": "never"}}
     async with open_world(tmp_path / "data", settings) as world:
         alerts, jobs = world.jobs.alerts, world.jobs

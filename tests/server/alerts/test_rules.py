@@ -1,4 +1,4 @@
-"""When alerts begin and are over, how many there are, and how long they are tried."""
+"""The rules of alerts: when they start and end, how many there are, and how long wmsd tries to send them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -136,7 +136,7 @@ def test_a_clock_that_was_set_back_holds_nothing_up() -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_sentence_can_be_said_without_its_facts(kind: object) -> None:
-    """A file of another version may lack them."""
+    """A file of another version may lack the facts."""
     name = getattr(kind, "name", "")
     for is_over in (False, True):
         assert "%" not in alert_sentence(name, "1", {}, is_over)

@@ -1,4 +1,4 @@
-"""Counting requests: where each is counted, and what the times say."""
+"""The counters of requests: where each request is counted, and what the durations mean."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The figures of a running server say what was done, and reading them opens no company's file."""
+"""The metrics of a running server say what it did, and reading the metrics opens no company's file."""
 
 import sys
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def opens(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What Python or SQLite opens meanwhile."""
+    """Collect the files that Python or SQLite opens during the block."""
 
     def note_too(file: Path) -> None:
         _opened.append(str(file))
@@ -118,7 +118,8 @@ async def test_with_a_thousand_companies_no_file_is_opened(world: World, monkeyp
     def add(tx: Transaction) -> None:
         for number in range(1000):
             new = NewCompany(code=f"C{number}", name="C", modules=[])
-            companies.create_company(tx, new, lambda _id, _code: None)  # what is not there cannot be opened
+            # a file that does not exist cannot be opened
+            companies.create_company(tx, new, lambda _id, _code: None)
 
     await world.installation.platform.write(add)
     await world.installation.access.companies()

@@ -1,4 +1,4 @@
-"""An overview of all companies is worked out once for all who may see the same, and anew after a change."""
+"""An overview of all companies is computed once for all users with the same rights, and again after a change."""
 
 from collections.abc import Mapping
 
