@@ -1,4 +1,6 @@
-"""Settings: flag over environment over file over default, and what the check tries."""
+"""Settings: a flag wins over the environment, the environment over the file, and the file over the default. And
+what `wmsd config check` tries.
+"""
 
 import json
 import re
@@ -263,7 +265,7 @@ def test_what_depends_on_each_other_may_come_from_different_sources(home: Home) 
 
 
 def test_a_mistake_of_several_settings_names_the_source_of_one_of_them(home: Home) -> None:
-    """And not that of another key of the section."""
+    """The error does not name the source of another key of the section."""
     home.write("bad.toml", "[server]\ntls = 'files'\n[tokens]\nmost_days = 30\n")
     given = ("config", "check", "--config", "bad.toml", "--data", "data")
     of_tls = "[server] tls = files needs a certificate: name its PEM file in server.certificate."
@@ -289,7 +291,7 @@ def test_backups_in_the_data_folder_are_no_mistake_but_warned_of(home: Home) -> 
 
 
 def test_the_check_tries_what_the_settings_name(home: Home) -> None:
-    """It says all at once, what to do about each, and writes nothing."""
+    """The check reports all problems together, says what to do about each, and writes nothing."""
     home.write("secret", "short")
     home.write(
         "config.toml",

@@ -1,4 +1,4 @@
-"""An origin that is set has the form in which browsers write it."""
+"""A configured origin has the form in which browsers write it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is said of a setting that is wrong: in a file, in the environment, on the command line."""
+"""The errors for wrong settings in a file, in the environment and on the command line."""
 
 import pytest
 
