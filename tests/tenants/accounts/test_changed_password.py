@@ -1,4 +1,4 @@
-"""A changed password ends what was signed in for with the one before."""
+"""A changed password ends the sessions and tokens that were created with the old password."""
 
 from pathlib import Path
 from typing import Any

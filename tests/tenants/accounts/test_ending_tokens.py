@@ -1,4 +1,4 @@
-"""Tokens that end soon are told of before: in the list, on Today, and once in the log."""
+"""Tokens that expire soon are announced: in the list, on Today, and once in the log."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ from wmsd.tenants.accounts import ending_tokens
 
 DAY = 86_400
 BEFORE = 16
-"""The schema in which no token ends soon."""
+"""The schema version in which tokens do not have the column `renewed` yet."""
 MEMBER = "ion@example.com"
 TOLD_OF = "SELECT id FROM tokens WHERE told_days IS NOT NULL"
 OTHERS = "UPDATE tokens SET expires_at = '2036-01-01T00:00:00.000Z'"
@@ -33,7 +33,7 @@ MANY = """
 
 @pytest.fixture
 async def admin(world: World) -> Visitor:
-    """A platform admin. No token ends soon."""
+    """Sign in a platform admin in an installation where no token expires soon."""
     visitor = await signed_in(world)
     await world.installation.platform.write(lambda tx: tx.execute(OTHERS))
     return visitor
@@ -45,7 +45,7 @@ async def made(visitor: Visitor, name: str, days: int, user: str = "") -> None:
 
 
 async def warnings(visitor: Visitor, query: str = "") -> dict[str, str]:
-    """What the list says of each token that it warns of."""
+    """Return the warnings in the list of tokens, by the name of the token."""
     listed = {cells[0]: cells[5] for cells in rows(await visitor.get(f"/admin/tokens{query}"))}
     return {name: said for name, said in listed.items() if said != NOTHING}
 
@@ -205,7 +205,7 @@ async def test_a_clock_that_was_set_tells_nothing(admin: Visitor, caplog: pytest
 
 
 async def test_a_hundred_thousand_tokens_are_counted_by_their_index(admin: Visitor) -> None:
-    """The longest count ends at a hundred; what is read is the index of those that end soon."""
+    """The longest count stops at a hundred, and the query reads only the index of the tokens that expire soon."""
     platform = admin.world.installation.platform
     plans: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What the audit holds of failed sign-ins and of the addresses of tokens, however many there are."""
+"""The audit of failed sign-ins and of the addresses of tokens stays bounded, however many there are."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Whatever is done to a user's rights, in whatever order: no credential reaches more than before or more than its
-user, and each keeps what its user keeps.
+"""A user's rights can change in any way and in any order. No credential reaches more than before or more than its
+user, and each credential keeps what its user keeps.
 """
 
 import re
@@ -27,11 +27,11 @@ Step = tuple[Role, str, tuple[int, ...]]
 
 
 LATER: Any = 9
-"""A company that is made later."""
+"""The id of a company that is created later."""
 
 
 class Rollback(Exception):
-    """So that each example begins anew."""
+    """Raised to undo each example, so that the next example starts fresh."""
 
 
 def reaches() -> st.SearchStrategy[Reach]:
@@ -79,7 +79,7 @@ Pairs = set[tuple[str, int]]
 
 
 def pairs(role: Role, names: frozenset[str], companies: Companies) -> Pairs:
-    """What is reached: each ability, and the role with all lower ones, in each company."""
+    """Return the reach of the rights: each ability and each role up to `role`, with each company's id."""
     roles = list(ROLES)
     ids = (1, 2, 3, LATER) if companies is None else companies
     return {(name, each) for name in (*names, *roles[roles.index(role) :]) for each in ids}
@@ -90,7 +90,7 @@ def of(user: User) -> Pairs:
 
 
 class Credentials:
-    """A user, whose password was chosen at a link, with a session and a token of that time."""
+    """A user who chose the password by a link, with a session and a token of that time."""
 
     def __init__(self, tx: Transaction, role: Role, names: str, ids: tuple[int, ...], scope: Companies) -> None:
         self.tx = tx
@@ -169,7 +169,7 @@ async def test_nothing_grows_with_its_user_and_all_shrinks(
 
 
 def test_there_is_one_place_where_rights_are_changed() -> None:
-    """So no way of giving more leaves out what exists."""
+    """If rights were changed in several places, one of them could forget the existing credentials."""
     changes = r"store\.set_rights\(|accounts\.set_rights\(|INTO\s+user_companies|UPDATE users SET role"
     found = [
         path.name

@@ -1,4 +1,6 @@
-"""Platform tokens: one that holds, those that it replaced for a day, and what is kept and told of them."""
+"""Platform tokens: the current token, the replaced tokens that still work for a day, and what is stored and
+reported.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
@@ -17,7 +19,7 @@ from wmsd.tenants.accounts.kernel_tokens import PREFIX, MadeKernelToken, accepte
 from wmsd.tenants.keys.bearers import GRACE, owner_of
 
 AN_INSTANT = timedelta(milliseconds=1)
-"""The least that a stored moment can differ by."""
+"""The smallest difference between two stored times."""
 NOON, LATER, NEXT_NOON = "2026-11-20T12:00:00.000Z", "2026-11-20T12:01:00.000Z", "2026-11-21T12:00:00.000Z"
 
 
@@ -37,7 +39,7 @@ class Scene:
         return await self.database.write(lambda tx: kernel_tokens.revoke(tx, token_id))
 
     async def holding(self, tokens: Sequence[MadeKernelToken]) -> list[int]:
-        """The ids of those that are accepted now."""
+        """Return the ids of the tokens that are accepted now."""
         known = await self.database.read(accepted)
         return [made.id for made in tokens if owner_of(made.token, known, self.clock.now()) == made.id]
 

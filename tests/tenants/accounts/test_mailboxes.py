@@ -1,4 +1,4 @@
-"""One mailbox is one user, however somebody types it; whoever is there already still signs in."""
+"""One mailbox belongs to one user, however the address is typed; users of earlier versions can still sign in."""
 
 import unicodedata
 from typing import Any
@@ -27,7 +27,7 @@ async def emails(world: World) -> list[str]:
 
 
 async def store_as(world: World, user_id: int, email: str) -> None:
-    """As before 1.2."""
+    """Store an address unchanged, as versions before 1.2 did."""
     await world.installation.platform.write(
         lambda tx: tx.execute("UPDATE users SET email = ? WHERE id = ?", (email, user_id)).rowcount
     )
@@ -132,7 +132,7 @@ async def test_guesses_are_counted_for_the_mailbox(world: World) -> None:
 
 
 async def test_the_forms_send_letters_beyond_ascii(world: World) -> None:
-    """A field of the type `email` sends none before the @, and a domain in punycode."""
+    """A field of the type `email` sends no letters beyond ASCII before the @, and sends the domain in punycode."""
     seen = await Visitor(world).get("/sign-in")
     assert '<input id="email" name="email" type="text" autocomplete="username" required' in seen.text
     assert 'inputmode="email"' in seen.text

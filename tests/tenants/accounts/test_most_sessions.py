@@ -1,4 +1,6 @@
-"""A person is signed in at 20 places at most: one more ends the place that was used the longest ago."""
+"""A person can be signed in at 20 places: one more sign-in ends the session that was unused for the longest
+time.
+"""
 
 import asyncio
 import re
@@ -41,7 +43,8 @@ async def test_the_one_that_was_used_the_longest_ago_ends(world: World) -> None:
     for _ in range(MOST_OF_A_USER):
         secrets.append(await begin(world))
         world.clock.advance(60)
-    await world.installation.access.session_caller(secrets[0], "203.0.113.9")  # not written down yet
+    # the use of the session is not written to the database yet
+    await world.installation.access.session_caller(secrets[0], "203.0.113.9")
     secrets.append(await begin(world))
     assert [await is_in(world, each) for each in secrets[:3]] == [True, False, True]
     assert await hashes(world) == {secret_hash(each) for each in secrets if each != secrets[1]}
@@ -131,7 +134,7 @@ async def test_a_sign_in_that_was_rolled_back_has_ended_nothing(world: World) ->
 
 
 def test_there_is_one_place_where_sessions_are_made() -> None:
-    """So no door is without the bound."""
+    """With a single place, no way to sign in avoids the limit."""
     found = [
         path.name
         for path in Path(wmsd.__file__).parent.rglob("*.py")

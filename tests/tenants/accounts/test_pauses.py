@@ -1,4 +1,4 @@
-"""The pauses after failures: how long they are, and what they cost in memory."""
+"""The pauses after failed sign-ins: their length, and their cost in memory."""
 
 import pytest
 

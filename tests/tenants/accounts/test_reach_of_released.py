@@ -1,5 +1,5 @@
-"""An upgrade takes nothing from anybody: users and tokens of 1.0.0, and later sessions, reach what they did. What
-users get from then on opens to their passwords where the audit says that no admin of a company made the link.
+"""An upgrade takes nothing away: users and tokens of 1.0.0, and later sessions, reach the same as before. Later
+rights are open to a user's password only if the audit shows that no company admin created the link.
 """
 
 import tarfile
@@ -12,7 +12,7 @@ from wmsd.db.migrations import PLATFORM, migrate
 
 RELEASED = Path(__file__).parents[2] / "released" / "wmsd-1.0.0.tar.gz"
 FIRST = 100
-"""Of their ids."""
+"""The first id of these people."""
 CREATED = "user.create member"
 PEOPLE = {
     "root@example.com": ("platform-admin", [("command line, unix user ion", "user.create platform-admin")]),
@@ -28,14 +28,14 @@ PEOPLE = {
     "only-linked@example.com": ("member", [("root@example.com", "user.link")]),
     "not-told@example.com": ("member", []),
 }
-"""Each with the role, and with who did what to them, as the audit says."""
+"""The people: for each address the role, and who did what to that user, as the audit says."""
 ANY_COMPANY = {"root@example.com", "evil@example.com", "by-root@example.com", "by-commands@example.com"}
 
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Path:
-    """The file of 1.0.0, with these people in the company 1 and a token of each; then as it was before this
-    migration, with a session and an open link of each.
+    """Build the platform file of 1.0.0 with these people in company 1 and a token of each. Then bring the file to
+    the state before this migration, with a session and an open link of each.
     """
     with tarfile.open(RELEASED) as archive:
         archive.extract("platform.db", tmp_path, filter="data")

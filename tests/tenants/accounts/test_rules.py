@@ -1,4 +1,4 @@
-"""What a token may do: its rights cut to its user's, until the very moment of its expiry."""
+"""The rights of a token never exceed its user's rights, and end at the exact time of expiry."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

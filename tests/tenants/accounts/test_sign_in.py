@@ -1,4 +1,4 @@
-"""Signing in under attack: what a guess costs, who waits, and that the owner gets in."""
+"""Signing in during an attack: the cost of a guess, who has to wait, and that the owner can still sign in."""
 
 import asyncio
 import errno
@@ -27,7 +27,9 @@ SETTINGS: dict[str, Any] = {
 
 
 class HeldHasher(PasswordHasher):
-    """Looks at a password when it is let; tells how many it was given, and how many at once."""
+    """A hasher that checks passwords only when the test lets it, and counts its passwords and how many run at the
+    same time.
+    """
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
@@ -53,7 +55,7 @@ class HeldHasher(PasswordHasher):
 
 
 class SignInWorld:
-    """A world where the address of each sign-in is chosen."""
+    """A world in which the test chooses the client address of each sign-in."""
 
     def __init__(self, world: World, hasher: HeldHasher) -> None:
         self.world = world
@@ -65,7 +67,7 @@ class SignInWorld:
         return await self.world.send("POST", "/api/auth/token", body, token="", company="", headers=forwarded)
 
     async def statuses(self, times: int, email: str = OWNER, address: str = HOME) -> list[int]:
-        """Of wrong guesses, one after the other."""
+        """Send `times` wrong guesses one after the other, and return the statuses."""
         return [(await self.sign_in(email, "wrong", address)).status for _ in range(times)]
 
     def start(self, email: str, password: str = PASSWORD, address: str = HOME) -> "asyncio.Task[Answer]":
@@ -80,7 +82,7 @@ class SignInWorld:
 
 async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
-        while not holds():  # noqa: ASYNC110  # nothing tells of it
+        while not holds():  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.005)
 
 
@@ -95,7 +97,7 @@ async def sign_ins(tmp_path: Path) -> AsyncIterator[SignInWorld]:
 
 
 def wait_of(answer: Answer, status: int = 429, code: str = "RATE_LIMIT_EXCEEDED") -> int:
-    """Retry-After of a sign-in that was not looked at."""
+    """Return the `Retry-After` seconds of a sign-in whose password was not checked."""
     assert (answer.status, answer.body["code"]) == (status, code), answer.raw
     return int(answer.headers["Retry-After"])
 
@@ -120,7 +122,7 @@ FORMS = (COMPOSED, DECOMPOSED, NO_BREAK)
 
 @pytest.mark.parametrize("chosen", FORMS)
 async def test_a_password_is_right_in_each_of_its_forms(sign_ins: SignInWorld, chosen: str) -> None:
-    """Keyboards differ in them (RFC 8265)."""
+    """Different keyboards send different Unicode forms of a password (RFC 8265)."""
     installation = sign_ins.world.installation
     new = await installation.passwords.hash(chosen)
     await installation.platform.write(lambda tx: actions.set_password(tx, OWNER, new))

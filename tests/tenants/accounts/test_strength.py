@@ -1,4 +1,4 @@
-"""Which passwords may be chosen."""
+"""The rules for a new password."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_the_length(password: str) -> None:
 
 
 def test_the_length_and_the_repetition_of_a_password_are_of_its_letters() -> None:
-    """An accent may be typed as a character of its own."""
+    """Length and repetition are counted in letters: an accent may be typed as a separate character."""
     assert errors("e\u0301" * 9) == LENGTH
     chosen, again = "Crème brûlée à midi 7", "Cre\u0300me bru\u0302le\u0301e a\u0300 midi 7"
     assert chosen_password_errors(chosen, again, "ana@example.com", "Ana") == {}

@@ -1,4 +1,4 @@
-"""One-time codes are those of RFC 6238."""
+"""One-time codes follow RFC 6238."""
 
 import base64
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ SECRET = base64.b32encode(b"12345678901234567890").decode()
     ],
 )
 def test_the_codes_of_the_standard(seconds: int, code: str) -> None:
-    """Appendix B, of which six digits are used."""
+    """The expected codes are the last six digits of those in RFC 6238, appendix B."""
     assert totp.code_at(SECRET, seconds // 30) == code
 
 

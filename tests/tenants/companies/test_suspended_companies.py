@@ -1,4 +1,4 @@
-"""`wmsd company suspend` and `resume`: within two seconds nobody uses the company, and its data stay."""
+"""`wmsd company suspend` and `resume`: within two seconds nobody can use the company, and its data stay."""
 
 import json
 import time

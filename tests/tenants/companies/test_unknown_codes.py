@@ -1,4 +1,4 @@
-"""What is told of a company that was named otherwise than by its code."""
+"""The error for a company that was named by something other than its code."""
 
 from typing import NamedTuple
 

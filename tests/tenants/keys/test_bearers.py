@@ -1,4 +1,4 @@
-"""Whose bearer it is: pure, over what is kept of the bearers of sites."""
+"""The search for the owner of a bearer token: pure functions over the stored tokens of sites."""
 
 from datetime import UTC, datetime, timedelta
 

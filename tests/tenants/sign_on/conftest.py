@@ -8,7 +8,7 @@ from tests.tenants.sign_on.providers import Scene, open_scene
 
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
-    """Ana is a platform admin here, and the provider knows her."""
+    """Open a scene in which Ana is a platform admin, and the provider knows her."""
     async with open_scene(tmp_path / "data") as opened:
         await opened.world.new_user("ana@example.com", "platform-admin")
         yield opened

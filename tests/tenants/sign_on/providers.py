@@ -1,4 +1,6 @@
-"""An OpenID provider on loopback, as honest or as hostile as a test says, and the way of a browser through it."""
+"""An OpenID provider on loopback that behaves honestly or in a hostile way as the test wants, and the browser's
+path through it.
+"""
 
 import base64
 import hashlib
@@ -31,7 +33,7 @@ LOOPBACK = {"allow_networks": ["127.0.0.1/32"], "allow_ports": ["1-65535"], "all
 
 @cache
 def key(algorithm: str, number: int = 1) -> Any:
-    """A private key for it; of several the one with that number."""
+    """Return a private key for the algorithm; `number` selects one of several keys."""
     curves: dict[str, Callable[[], ec.EllipticCurve]] = {
         "ES256": ec.SECP256R1,
         "ES384": ec.SECP384R1,
@@ -45,7 +47,7 @@ def key(algorithm: str, number: int = 1) -> Any:
 
 
 def public(algorithm: str, number: int = 1, **more: object) -> dict[str, Any]:
-    """The JWK of the key."""
+    """Return the JWK of the public key, with the members `more` added."""
     found = jwt.get_algorithm_by_name(algorithm).to_jwk(key(algorithm, number).public_key())
     return {**json.loads(found), "kid": f"{algorithm}-{number}", **more}
 
@@ -55,7 +57,7 @@ def unsigned(claims: dict[str, Any], algorithm: str = "none") -> str:
 
 
 def signed_with_public_key(claims: dict[str, Any], form: str) -> str:
-    """By HS256, with what everybody knows as the secret."""
+    """Sign the claims by HS256 with the provider's public key as the secret, which everybody knows."""
     spoken = f"{_part({'alg': 'HS256', 'kid': 'ES256-1', 'typ': 'JWT'})}.{_part(claims)}"
     if form == "pem":
         known = (
@@ -81,7 +83,9 @@ Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass
 class Provider:
-    """What it says can be changed while it runs. `answers` take the place of its own, by path."""
+    """An OpenID provider that a test can change while it is running. An entry of `answers` replaces the reply at
+    its path.
+    """
 
     now: Callable[[], datetime]
     name: str = "company"
@@ -90,16 +94,16 @@ class Provider:
     metadata: dict[str, Any] = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=lambda: dict(ANA))
     more: dict[str, Any] = field(default_factory=dict)
-    """Claims that only userinfo has."""
+    """The claims that only the userinfo endpoint returns."""
     head: dict[str, Any] = field(default_factory=lambda: {"kid": "ES256-1"})
     signs_with: tuple[str, int] = ("ES256", 1)
     token: Callable[[dict[str, Any]], str] | None = None
-    """Makes the ID token, in place of an honest one."""
+    """A function that creates the ID token, instead of an honest token."""
     answers: dict[str, Answering] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    """The paths that it was asked for."""
+    """The paths of the requests so far."""
     begun: dict[str, str] = field(default_factory=dict)
-    """What the browser was sent with last."""
+    """The query parameters of the latest redirect of the browser to the provider."""
 
     @property
     def issuer(self) -> str:
@@ -154,7 +158,9 @@ class Provider:
         return {name: value for name, value in {**own, **self.metadata}.items() if value is not None}
 
     async def _tokens(self, request: web.Request) -> web.Response:
-        """As RFC 6749 and RFC 7636 want it: the client is known, and so is who began."""
+        """Reply as RFC 6749 and RFC 7636 demand: the client must be known, and must be the one that started the
+        sign-on.
+        """
         sent = dict(parse_qsl(await request.text(), keep_blank_values=True))
         known = base64.b64encode(b"wmsd%20at%20home:s%2Bcr%2Ft%3A%20%25").decode()
         is_client = request.headers.get("Authorization") == f"Basic {known}" or (
@@ -174,14 +180,14 @@ class Provider:
         return web.json_response({"access_token": "access-1", "token_type": "Bearer", "id_token": self.id_token()})
 
     async def begin(self, visitor: Visitor, next_path: str = "") -> Seen:
-        """The browser presses the button, and is sent here."""
+        """Press the button of the provider in the browser, which is then redirected to the provider."""
         seen = await visitor.get(f"/sign-in/{self.name}{f'?next={next_path}' if next_path else ''}")
         query = parse_qs(urlsplit(seen.goes_to).query)
         self.begun = {name: value for name, [value] in query.items()}
         return seen
 
     async def come_back(self, visitor: Visitor, **changed: str | None) -> Seen:
-        """The browser comes back with what it is given here; None leaves a parameter out."""
+        """Return from the provider with its parameters; a value of None in `changed` omits the parameter."""
         sent = {"code": CODE, "state": self.begun.get("state", ""), "iss": self.issuer, **changed}
         query = urlencode({name: value for name, value in sent.items() if value is not None})
         return await visitor.get(f"/sign-in/{self.name}/back?{query}", {"Sec-Fetch-Site": "cross-site"})
@@ -233,7 +239,9 @@ async def open_scene(
     server: dict[str, Any] | None = None,
     **sign_on: Any,
 ) -> AsyncIterator[Scene]:
-    """`configured` is of the provider, `sign_on` of the section."""
+    """Open an installation with a provider. `configured` holds settings of the provider, `sign_on` settings of the
+    section.
+    """
     moment: list[Callable[[], datetime]] = []
     async with AsyncExitStack() as stack:
         provider = await stack.enter_async_context(running(Provider(lambda: moment[0]())))

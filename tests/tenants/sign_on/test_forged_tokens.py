@@ -1,4 +1,4 @@
-"""ID tokens that somebody has forged, and keys that cannot check them: nobody comes in."""
+"""Forged ID tokens, and keys that cannot verify tokens: nobody can sign in."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,7 @@ async def test_a_forged_id_token(scene: Scene, forge: Callable[[Claims], str], s
 
 
 def _own_key(claims: Claims) -> str:
-    """The token brings a key along, which is not asked for."""
+    """Forge a token that carries its own key; wmsd must ignore that key."""
     head = {"kid": "ES256-1", "jwk": public("ES256", 2), "jku": "http://127.0.0.1:1/keys"}
     return jwt.encode(claims, key("ES256", 2), "ES256", head)
 
@@ -94,7 +94,7 @@ async def test_an_id_token_that_says_something_else(scene: Scene, claims: Claims
     ],
 )
 async def test_the_times_of_an_id_token(scene: Scene, name: str, seconds: int, says: str | None) -> None:
-    """A minute of difference between the clocks is borne."""
+    """A difference of one minute between the clocks is accepted."""
     scene.provider.claims[name] = int(scene.world.clock.now().timestamp()) + seconds
     seen = await scene.provider.sign_on(scene.visitor)
     assert (seen.status, says is None or says in seen.text) == (303 if says is None else 401, True)

@@ -1,5 +1,5 @@
-"""A form that is sent after its session has ended waits in its tab, while its person signs in through a provider
-in another one; and the browser may keep the session.
+"""A form that is sent after its session has ended waits in its browser tab. Meanwhile the person signs in through
+a provider in another tab, and the browser may keep the session.
 """
 
 import pytest
@@ -15,7 +15,7 @@ OTHER_TAB = "/sign-in?done=tab"
 
 
 async def sent_too_late(scene: Scene) -> Seen:
-    """Ana signs in, opens a form and sends it the next day."""
+    """Sign in as Ana, open a form, and send it the next day."""
     await scene.provider.sign_on(scene.visitor)
     fields = {**form_of(await scene.visitor.get(PATH)), "code": "N1", "name": "Novel"}
     scene.world.clock.advance(NIGHT)

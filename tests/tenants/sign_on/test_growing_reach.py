@@ -1,5 +1,6 @@
-"""Somebody uses Bob's link before Bob does, and keeps the password, a session and tokens. In whatever way Bob gets
-more, none of that reads any of it. Bob himself does, after single sign-on, or with a password of a later link.
+"""An attacker uses Bob's link before Bob does, and keeps the password, a session and tokens. In whatever way Bob
+gets more rights, the attacker's credentials gain none of them. Bob can use the rights after single sign-on, or
+with a password chosen by a later link.
 """
 
 import html
@@ -27,7 +28,7 @@ from wmsd.tenants.accounts.schema import UserSettingsPatch
 
 BOB = "bob@example.com"
 EVIL, CAROL, ROOT = "evil@example.com", "carol@example.com", "root@example.com"
-"""The admins of ACME, of ACME and OTHER, and of everything."""
+"""The admin of ACME, the admin of ACME and OTHER, and the admin of everything."""
 ACME, OTHER, MADE = 1, 2, 3
 HAD = ["stock:read", "articles:read"]
 AGAIN = "another long pass phrase"
@@ -40,7 +41,7 @@ WAITS, OPENS, CLOSED = "waits", "opens it", "does not open it"
 
 @dataclass(frozen=True)
 class New:
-    """What is new: a list at the pages and by the API, in a company."""
+    """A new right of Bob: a list in a company, read by the pages and by the API."""
 
     company: int
     what: str = "articles"
@@ -59,7 +60,7 @@ class New:
 
 @dataclass
 class Held:
-    """What whoever opened the link has kept."""
+    """The credentials that the attacker who opened the link has kept."""
 
     session: Visitor
     tokens: list[str]
@@ -84,14 +85,14 @@ class Stage:
         return shown_once(await sent(admin, f"/admin/users/{await id_of(admin, BOB)}/link"))["link"]
 
     async def token_by_password(self, password: str, *abilities: str) -> str:
-        """Empty where the password does not open all these abilities."""
+        """Return a token for these abilities, or an empty text if the password does not open all of them."""
         body = {"email": BOB, "password": password, "abilities": list(abilities), "device_name": "API"}
         answer = await self.world.send("POST", "/api/auth/token", body, token="", company="")
         assert answer.status in (200, 403), answer.raw
         return str(answer.body.get("token", ""))
 
     async def signed_on(self) -> Visitor:
-        """Bob, by single sign-on."""
+        """Return the browser of Bob after single sign-on."""
         bob = Visitor(self.world)
         seen = await self.scene.provider.sign_on(bob)
         assert seen.status == 303, seen.text
@@ -103,7 +104,9 @@ Grant = Callable[[Stage], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Way:
-    """A way in which Bob may get more. `existing`, `password` and `afterwards` are the columns of the guide."""
+    """A way in which Bob may get more rights. `existing`, `password` and `afterwards` are the columns of the
+    guide.
+    """
 
     grant: Grant
     new: New
@@ -185,7 +188,7 @@ async def staged(folder: Path, **configured: Any) -> AsyncIterator[Stage]:
 
 
 async def held_before(stage: Stage, inviter: str = EVIL, role: str = "member") -> Held:
-    """Bob is invited, and somebody else opens the link."""
+    """Invite Bob, let the attacker open the link, and return what the attacker keeps."""
     admin = stage.admins[inviter]
     is_member = role == "member"
     typed = {f"abilities:{name}": "on" for name in HAD} if is_member else {}
@@ -214,7 +217,7 @@ async def check_existing(stage: Stage, held: Held, way: Way) -> None:
 
 
 async def check_password(stage: Stage, way: Way) -> None:
-    """The password of before, and what somebody makes with it now."""
+    """Check what the old password opens, and what a token created with the old password opens."""
     again = await signed_in_as(stage.world, BOB, NEW_PASSWORD)
     assert await way.new.is_read_by(again) is (way.password == OPENS)
     needed = f"{way.new.what}:read"
@@ -306,7 +309,7 @@ async def test_who_only_has_to_sign_in_again_is_told_so(tmp_path: Path) -> None:
 
 
 async def test_no_other_link_opens_what_waits(tmp_path: Path) -> None:
-    """One from before the grant, and one of whoever knows the password of an admin."""
+    """Neither an older link nor a link from someone who knows an admin's password opens the waiting rights."""
     async with staged(tmp_path) as stage:
         await held_before(stage)
         before = await stage.link(EVIL)
@@ -331,7 +334,7 @@ async def test_another_password_that_whoever_knows_the_old_one_chooses_opens_no_
 
 
 async def test_an_admin_whose_rights_wait_vouches_for_no_more_than_the_session_reaches(tmp_path: Path) -> None:
-    """Evil knows the password of Bob, an admin, and invites somebody with it: that password is no better."""
+    """Evil knows the password of the admin Bob and invites a user: the password of that user is no better."""
     async with staged(tmp_path) as stage:
         held = await held_before(stage)
         await stage.change(EVIL, role="company-admin")
@@ -363,7 +366,7 @@ async def test_what_shrinks_shrinks_at_once_and_what_is_given_back_is_new(tmp_pa
 
 
 async def test_the_password_of_who_made_no_link_is_that_of_a_platform_admin(tmp_path: Path) -> None:
-    """`wmsd user create` and `set-password` are given by whoever may use the machine."""
+    """`wmsd user create` and `set-password` are run by a person with access to the machine."""
     async with staged(tmp_path) as stage:
         await stage.world.new_user(BOB, "member", ["ACME"], HAD)
         await stage.change(ROOT, company_codes=BOTH)
@@ -371,7 +374,7 @@ async def test_the_password_of_who_made_no_link_is_that_of_a_platform_admin(tmp_
 
 
 async def test_a_second_factor_opens_no_more_than_the_password(tmp_path: Path) -> None:
-    """Whoever knows the password can switch one on."""
+    """Anyone who knows the password can set up a second factor."""
     async with staged(tmp_path) as stage:
         held = await held_before(stage)
         secret, _ = await enrolled(held.session)

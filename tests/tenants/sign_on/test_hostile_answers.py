@@ -1,4 +1,6 @@
-"""What somebody between the provider, the browser and us can try: nobody comes in, and nobody is led elsewhere."""
+"""Attacks between the provider, the browser and wmsd: nobody can sign in, and nobody is redirected to another
+site.
+"""
 
 import json
 from pathlib import Path
@@ -19,7 +21,7 @@ async def test_a_state_is_good_once(scene: Scene) -> None:
 
 
 async def test_a_state_of_another_browser_is_not_good(scene: Scene) -> None:
-    """So nobody is signed in as somebody else by a link."""
+    """No user can be signed in as another user by a link."""
     await scene.provider.begin(scene.visitor)
     attackers = dict(scene.provider.begun)
     victim = Visitor(scene.world)
@@ -49,7 +51,9 @@ async def test_what_the_browser_keeps_cannot_be_made_up(scene: Scene, kept: str)
 
 
 async def test_an_answer_of_one_provider_is_not_taken_for_that_of_another(tmp_path: Path) -> None:
-    """The mix-up attack: a hostile provider leads the browser to an honest one, for the code that comes back."""
+    """The mix-up attack: a hostile provider redirects the browser to an honest provider, to get the code that
+    comes back.
+    """
     evil = Provider(lambda: scene.world.clock.now(), "evil")
     async with open_scene(tmp_path / "data", None, (evil,)) as scene:
         await scene.world.new_user("ana@example.com", "platform-admin")
@@ -89,7 +93,7 @@ async def test_a_path_to_go_on_to_is_text(scene: Scene) -> None:
 
 
 async def test_another_site_begins_no_sign_on(scene: Scene) -> None:
-    """It could use up the sign-ins of its visitors' address."""
+    """Another site could use up the sign-ins of its visitors' address."""
     for site in ("cross-site", "same-site"):
         seen = await scene.visitor.get("/sign-in/company?next=/account", {"Sec-Fetch-Site": site})
         assert (seen.status, seen.goes_to) == (303, "/sign-in?next=%2Faccount")

@@ -1,4 +1,4 @@
-"""What a hostile or broken provider can try: nobody comes in, and nothing hangs."""
+"""Attacks by a hostile provider, and faults of a broken provider: nobody can sign in, and nothing hangs."""
 
 import asyncio
 import time
@@ -58,7 +58,7 @@ async def test_a_broken_provider(scene: Scene, path: str, answer: Any, caplog: p
     begun = await scene.provider.begin(scene.visitor)
     seen = begun if path == PATHS[0] else await scene.provider.come_back(scene.visitor)
     if path == "/token" and answer is _list:
-        nobody_came_in(scene, seen)  # it is an object, and holds no token
+        nobody_came_in(scene, seen)  # the reply is an object, and holds no token
         return
     nobody_came_in(scene, seen, 503)
     assert "company cannot be used at the moment" in seen.text
@@ -67,7 +67,7 @@ async def test_a_broken_provider(scene: Scene, path: str, answer: Any, caplog: p
 
 
 async def test_a_slow_provider(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It holds up nobody else, and is asked once for all who wait."""
+    """A slow provider delays nobody else, and gets one request for all waiting users."""
     monkeypatch.setattr("wmsd.http_client.client.Countdowns", lambda _, is_over: Countdowns(0.5, is_over))
     scene.provider.answers[PATHS[0]] = _slow
     begun = time.monotonic()
@@ -160,7 +160,7 @@ async def test_an_error_of_the_provider_is_told_by_its_code_only(scene: Scene) -
 
 
 async def test_a_provider_that_fails_is_told_once(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
-    """A guessed code is refused too, and does not hide that the provider is gone."""
+    """A guessed code is refused too, and does not hide that the provider is unreachable."""
     for _ in range(5):
         await scene.provider.sign_on(scene.visitor, code="guess")
     scene.world.clock.advance(3600)
@@ -172,7 +172,7 @@ async def test_a_provider_that_fails_is_told_once(scene: Scene, caplog: pytest.L
 
 
 async def test_only_so_many_are_exchanged_at_once(scene: Scene) -> None:
-    """Each holds a request for as long as the provider takes."""
+    """Each exchange occupies a request for as long as the provider takes."""
     all_wait, goes_on = asyncio.Event(), asyncio.Event()
 
     async def waits(request: web.Request) -> web.StreamResponse:

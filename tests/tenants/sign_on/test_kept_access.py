@@ -1,4 +1,6 @@
-"""What waits opens in no other way: by no link of a former admin, by no list that asks the role of the user."""
+"""No other way opens the waiting rights: no link of a former admin, and no list that checks only the role of the
+user.
+"""
 
 from pathlib import Path
 
@@ -38,7 +40,7 @@ async def change(stage: Stage, email: str, **typed: str) -> None:
 async def test_an_admin_vouches_only_for_what_is_still_administered(
     tmp_path: Path, leaves: dict[str, str]
 ) -> None:
-    """Carol has opened Bob's link as an admin of both companies, and is none of the other any more."""
+    """Carol opened Bob's link as an admin of both companies, and is no longer an admin of the other company."""
     async with staged(tmp_path) as stage:
         await held_before(stage, inviter=CAROL)
         await change(stage, CAROL, **leaves)
@@ -67,7 +69,9 @@ async def test_requests_of_others_are_seen_by_the_role_of_the_session(tmp_path: 
 
 
 async def test_a_session_sees_and_revokes_no_token_that_opens_more_companies(tmp_path: Path) -> None:
-    """Otherwise whoever kept the password could end the programs that Bob has set up since."""
+    """A session does not see or revoke tokens that open more companies. An attacker with the old password cannot
+    stop Bob's programs.
+    """
     async with staged(tmp_path) as stage:
         held = await held_before(stage)
         await stage.change(ROOT, company_codes=BOTH)
@@ -105,7 +109,7 @@ async def test_an_admin_whose_role_waits_is_no_reason_to_let_the_last_one_go(tmp
 
 
 async def test_a_deletion_that_is_given_up_ends_no_program(tmp_path: Path) -> None:
-    """Somebody signs on by the rules while the company is not served."""
+    """A user signs on by the rules while the company is not served."""
     async with staged(tmp_path, follow_rules=True, create_users=True, rules=RULES) as stage:
         bob = await stage.signed_on()
         token = shown_once(await sent(bob, "/admin/tokens/new", name="program", **READS))["token"]

@@ -1,4 +1,4 @@
-"""Claims come in, a decision comes out."""
+"""The decision that follows from the claims of a user."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def test_a_rule_gives_a_set_as_its_abilities() -> None:
 
 
 def test_the_first_rule_that_fits_decides_and_equal_ones_add_their_companies() -> None:
-    """Nobody gets in one company what is meant for another."""
+    """Rights that one rule grants in a company never apply to the company of another rule."""
     rules = (
         rule("acme", "ACME", abilities=("stock:read",)),
         rule("globex", "GLOBEX", abilities=("stock:read",)),

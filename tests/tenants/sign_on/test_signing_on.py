@@ -1,4 +1,4 @@
-"""People sign in through a provider: who is known comes in, with what belongs to them and no more."""
+"""People sign in through a provider: a known person gets in, with their own rights and no more."""
 
 import os
 from pathlib import Path
@@ -45,7 +45,9 @@ async def test_who_is_known_by_the_e_mail_address_comes_in(scene: Scene) -> None
 
 
 async def test_the_cookies_go_where_they_must_and_nowhere_else(scene: Scene) -> None:
-    """The provider leads the browser back and on, so they are sent with links of other sites, not with forms."""
+    """The provider redirects the browser back, so the cookies are sent with links from other sites, but not with
+    forms.
+    """
     begun = await scene.provider.begin(scene.visitor)
     assert begun.headers["Set-Cookie"].endswith("HttpOnly; Max-Age=600; Path=/; SameSite=Lax")
     done = await scene.provider.come_back(scene.visitor)
@@ -68,7 +70,7 @@ async def test_an_account_is_linked_and_stays_so_when_its_address_changes(scene:
 
 
 async def test_another_account_with_the_same_address_is_not_let_in(scene: Scene) -> None:
-    """Whoever gets the mailbox of somebody who has left gets no user with it."""
+    """A person who gets the mailbox of a former colleague does not get the colleague's user."""
     await scene.provider.sign_on(scene.visitor)
     scene.provider.claims = {**ANA, "sub": "subject-2"}
     other = Visitor(scene.world)
@@ -173,7 +175,7 @@ async def test_every_accepted_algorithm(scene: Scene, algorithm: str) -> None:
 
 
 async def test_the_addresses_of_another_claim_are_trusted_only_when_told_so(tmp_path: Path) -> None:
-    """`email_verified` says nothing of them."""
+    """`email_verified` says nothing about addresses in another claim."""
     claims = {"upn": "ana@example.com", "email_verified": True, "name": "Ana"}
     for trusts, status in ((False, 403), (True, 303)):
         configured = {"email_claim": "upn", "trust_email": trusts}
@@ -266,7 +268,7 @@ async def test_accounts_of_two_providers_can_be_one_user(tmp_path: Path) -> None
 
 
 async def test_a_session_of_before_does_not_rise(tmp_path: Path) -> None:
-    """It may be that of somebody else: see test_growing_reach.py."""
+    """An old session may belong to another person: see test_growing_reach.py."""
     rules = {"follow_rules": True, "rules": [OF_ADMINS, OF_ACME]}
     async with open_scene(tmp_path / "data", rules) as scene:
         world = scene.world

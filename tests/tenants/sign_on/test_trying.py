@@ -1,4 +1,4 @@
-"""A platform admin tries claims, and sees who would come in and why; nothing is changed."""
+"""A platform admin tries claims, and sees who would get in and why; nothing changes."""
 
 import json
 import re
