@@ -1,4 +1,4 @@
-"""`wmsd backup create` and the disk of the backups: another one, none, and one without room."""
+"""`wmsd backup create` and the disk of the backups: a different disk, a missing disk, and a full disk."""
 
 import shutil
 import time
@@ -64,7 +64,7 @@ def test_a_folder_with_archives_is_believed_on_whatever_disk_it_is(installation:
         name = installation.folder / installation.ok("backup", "create", "--folder", disk, "--json").json["backup"]
         shutil.copy(name, tmp_path)
     shutil.copy(tmp_path / name.name, place)
-    time.sleep(1)  # archives are named by the second
+    time.sleep(1)  # archive names have a resolution of one second
     assert SAME_DISK in installation.ok("backup", "create", "--folder", place).err
     shutil.rmtree(place)
     time.sleep(1)
@@ -84,7 +84,7 @@ def test_what_cannot_be_compressed_is_seen_before_the_first_backup(installation:
 
 
 def test_the_log_of_a_file_is_not_counted_again(installation: Home, tmp_path: Path) -> None:
-    """Files of little companies have logs that are larger than they are."""
+    """The write-ahead logs of small companies are larger than their files."""
     with small_disk_at(tmp_path / "disk") as disk:
         fill(disk, leave=1_000_000)
         log = installation.data / "companies" / "1.db-wal"
@@ -102,11 +102,11 @@ def test_a_full_disk_is_seen_before(installation: Home, tmp_path: Path) -> None:
 
 
 EARLIER = "wmsd-2026-01-01T000000Z.tar.gz"
-"""Not of the second in which the next backup is made."""
+"""The name of an earlier archive. The next backup must not be made in the same second."""
 
 
 def test_a_disk_that_becomes_full_leaves_nothing(installation: Home, tmp_path: Path) -> None:
-    """What cannot be compressed takes more room than the archive before has shown."""
+    """Data that cannot be compressed take more space than the size of the previous archive suggests."""
     path = installation.data / "companies" / "1.db"
     earlier = installation.folder / installation.ok("backup", "create", "--json").json["backup"]
     connection = connect(path)

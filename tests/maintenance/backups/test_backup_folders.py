@@ -1,4 +1,4 @@
-"""The folder of the backups that the server makes by itself: gone, another one, and that of the default."""
+"""The folder of the backups that the server makes automatically: missing, changed, and the default one."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.maintenance.backups.test_scheduled_backups import DAILY, installation, names, run
 from tests.support.command import Home
 
-__all__ = ["installation"]  # a fixture
+__all__ = ["installation"]  # `installation` is a fixture
 
 
 def test_a_gone_backup_is_said_and_degrades(installation: Home) -> None:
@@ -41,7 +41,7 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
     installation.ok("backup", "schedule", "--run", env=moved)
     shown = installation.ok("backup", "schedule", "--json", env=moved)
     assert (shown.json["backups"], shown.json["verdict"][:18]) == (1, "restorable, proven")
-    assert len(names(installation)) == 1  # what was made before stays
+    assert len(names(installation)) == 1  # the earlier backup stays
 
 
 @pytest.mark.parametrize("named", ["nas/backups", "nas/zzz"])
@@ -50,7 +50,9 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
 def test_the_folder_of_the_default_has_none_either(
     installation: Home, tmp_path: Path, named: str, is_absolute: bool, is_there: bool
 ) -> None:
-    """The setting is removed. Its last name may be that of the default, and a folder of that name may be there."""
+    """After the setting is removed, the default folder has no backup, even if the old folder has a similar
+    name.
+    """
     (installation.folder / named).parent.mkdir()
     folder = installation.folder / named if is_absolute else Path(named)
     run(installation, WMSD_BACKUP_FOLDER=str(folder))
@@ -73,7 +75,7 @@ def test_the_folder_of_the_default_has_none_either(
 
 
 def test_the_schedule_makes_one_here_after_an_older_version(installation: Home) -> None:
-    """Its record does not say where it ran."""
+    """The record of the older version does not say in which directory the schedule ran."""
     (installation.folder / "nas").mkdir()
     run(installation, WMSD_BACKUP_FOLDER="nas/backups")
     file = installation.data / "backup.json"

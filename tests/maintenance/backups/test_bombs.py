@@ -1,4 +1,4 @@
-"""Archives that claim to be small or huge and are the other: refused before anything of them is unpacked."""
+"""Archives whose real size differs from the size that they claim are refused before anything is unpacked."""
 
 import tarfile
 from datetime import UTC, datetime
@@ -19,7 +19,9 @@ MEGABYTE = 1_000_000
 
 
 def archive_of(path: Path, content: bytes, claimed: int | None = None) -> Path:
-    """With one file, of which the manifest says that it has so many bytes."""
+    """Write an archive with one file. If `claimed` is not None, the manifest gives this number of bytes for the
+    file.
+    """
     with path.open("xb") as file:
         archive = ArchiveWriter(file, MOMENT)
         added = archive.add("platform.db", len(content), [content])
@@ -36,7 +38,7 @@ def archive_of(path: Path, content: bytes, claimed: int | None = None) -> Path:
 
 
 def test_zeros_are_no_file_of_sqlite_and_are_not_unpacked(tmp_path: Path) -> None:
-    """100 MB of them take 100 kB in an archive."""
+    """100 MB of zeros take 100 kB in an archive."""
     path = archive_of(tmp_path / "zeros.tar.gz", bytes(100 * MEGABYTE))
     assert path.stat().st_size < MEGABYTE
     [file] = read_manifest(path).files
@@ -63,7 +65,7 @@ def test_an_entry_that_goes_on_beyond_its_size_is_not_read_on(tmp_path: Path) ->
 
 
 def test_a_negative_size_is_damage_and_not_everything(tmp_path: Path) -> None:
-    """To read -1 bytes is to read all, however much that unpacks to."""
+    """A read of -1 bytes reads everything, however much that unpacks to."""
     path = tmp_path / "negative.tar.gz"
     info = tarfile.TarInfo("platform.db")
     info.size = -1000

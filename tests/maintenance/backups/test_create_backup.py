@@ -87,7 +87,7 @@ def test_the_keys_are_left_out(installation: Home, server: Server) -> None:
 
 
 def test_no_session_and_no_link_comes_to_life_again(installation: Home) -> None:
-    """One that has ended since would count again after a restore."""
+    """A session or a link that has ended since the backup would work again after a restore."""
     moments = "'2026-01-01T00:00:00.000Z'"
     connection = connect(installation.data / "platform.db")
     connection.execute(
@@ -136,7 +136,7 @@ def test_sealed_keys_stay_sealed(installation: Home) -> None:
 
 
 def test_writes_go_on_meanwhile_and_nothing_of_them_is_torn(installation: Home, server: Server) -> None:
-    """Every backup has the first articles up to some number, and doctor finds nothing in it."""
+    """Every backup has all articles up to some number, and the doctor finds no problem in the backup."""
     stop = threading.Event()
 
     def write() -> None:
@@ -242,8 +242,8 @@ def test_the_list_tells_of_one_that_is_cut_short(installation: Home) -> None:
 
 
 def test_a_changed_byte_is_found_or_changes_nothing(installation: Home) -> None:
-    """At many places, from the first byte to the last: some say nothing of the content, such as a
-    compressor's name.
+    """The test changes bytes at many places, from the first to the last. Some bytes, such as a compressor's name,
+    do not affect the content.
     """
     archive = back_up(installation)
     size = archive.stat().st_size
@@ -316,7 +316,7 @@ def test_a_file_or_a_folder(installation: Home) -> None:
 
 
 def test_two_at_once(installation: Home) -> None:
-    """The second is refused while the first works, and nothing is left of it."""
+    """A second backup is refused while the first is running, and leaves no file behind."""
     folder = installation.folder / "data-backups"
     with installation.start("backup", "create", "--folder", folder) as first:
         done = installation.run_fresh("backup", "create", "--folder", folder)
@@ -334,7 +334,9 @@ def test_on_a_terminal_it_shows_how_far_it_is(installation: Home) -> None:
 
 
 def test_a_state_that_is_lost_while_it_is_counted_is_taken_again(installation: Home) -> None:
-    """A command that borrows the file has to wait for the state at first, and then takes it away."""
+    """A command that borrows the file first waits for the state of the file, and after ten seconds ends that
+    state.
+    """
     with installation.serving():
         folder = DataFolder(installation.data)
         with beside_a_server(folder) as loan, beside_a_server(folder) as other:
@@ -343,7 +345,7 @@ def test_a_state_that_is_lost_while_it_is_counted_is_taken_again(installation: H
             source, file = FromServer(loan), installation.data / "companies" / "1.db"
             owner = Owner("", 1, "ACME")
             with pytest.raises(StateLost), source.state(file, owner) as state:
-                other.borrow(file)  # after ten seconds
+                other.borrow(file)  # returns after ten seconds
                 state.figures()
             with source.state(file, owner) as state:
                 assert state.figures().rows["articles"] >= 0

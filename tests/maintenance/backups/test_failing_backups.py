@@ -1,5 +1,5 @@
-"""Backups and restores on disks that fail: strace puts the errors in. What was there stays as it was, and it
-is said.
+"""Backups and restores on failing disks: strace injects the errors. The existing files stay unchanged, and the
+failure is reported.
 """
 
 import re
@@ -20,7 +20,7 @@ def drill(home: Home) -> Drill:
 
 
 def run(home: Home, inject: str, *command: str | Path, path: Path | None = None) -> Done:
-    """The command, with these system calls of its failing; `path`: those about this file only."""
+    """Run the command with failing system calls. If `path` is not None, only the calls about this file fail."""
     return home.run_fresh(*command, under=injecting(inject, path))
 
 
@@ -74,7 +74,7 @@ def test_a_restore_that_cannot_unpack_changes_nothing(drill: Drill, inject: str)
 
 @pytest.mark.parametrize("number", range(2, 6))
 def test_a_restore_that_is_cut_off_by_the_disk_goes_on_later(drill: Drill, number: int) -> None:
-    """Each of the renames that put files in their places: the first is that of the journal."""
+    """Each of the renames that put files in their places fails once. The first rename is that of the journal."""
     done = run(drill.home, f"rename:error=EIO:when={number}", "backup", "restore", "--yes", drill.archive)
     assert done.code == 1
     assert "Traceback" not in done.err

@@ -1,4 +1,4 @@
-"""A backup that lacks a company is told from one that has everything, wherever an admin looks."""
+"""A backup that lacks a company is marked as incomplete in every place where an admin sees it."""
 
 import shutil
 import time
@@ -25,9 +25,9 @@ def whole(installation: Home) -> Path:
 
 @pytest.fixture
 def incomplete(installation: Home, whole: Path) -> Path:
-    """A newer one: the file of OTHER was gone by then."""
+    """Make a newer backup after the file of the company OTHER was lost."""
     (installation.data / "companies" / "2.db").rename(installation.folder / "lost.db")
-    time.sleep(1.1)  # names tell seconds
+    time.sleep(1.1)  # archive names have a resolution of one second
     assert installation.run("backup", "create").code == 1
     return max((installation.folder / "data-backups").glob("*.gz"))
 
@@ -44,7 +44,7 @@ def test_the_list_names_what_a_backup_lacks(installation: Home, whole: Path, inc
 def test_where_the_data_are_gone_what_the_newest_backup_lacks_is_said(
     installation: Home, whole: Path, incomplete: Path
 ) -> None:
-    """It is the one to begin with: the older one would put all others back too."""
+    """The newest backup is the one to restore first: the older backup would set back all other companies too."""
     shutil.rmtree(installation.data)
     sentence = installation.refused("company", "list")
     brings = f"wmsd backup restore {incomplete} brings the data back"

@@ -1,4 +1,4 @@
-"""Backups and restores that are killed at every step that can be told apart, and at any moment."""
+"""Backups and restores that are killed at every distinct step, and at random times."""
 
 from itertools import count
 from random import Random

@@ -1,4 +1,4 @@
-"""Which folders of backups were on a disk of their own."""
+"""The folders of backups that were on a separate disk."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ from wmsd.maintenance.backups.folder import BackupFolder
 
 
 def test_backups_into_two_folders_at_once_are_both_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of them reads the file, and writes it whole."""
+    """Each of the backups reads the file of noted folders, and rewrites it completely."""
     data, disks = tmp_path / "data", [tmp_path / "disk-1", tmp_path / "disk-2"]
     for folder in (data, *disks):
         folder.mkdir()

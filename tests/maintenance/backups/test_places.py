@@ -1,4 +1,6 @@
-"""A command means the same files from every directory, and what an earlier version left elsewhere stays in use."""
+"""A command means the same files in every directory, and files that an earlier version left elsewhere stay in
+use.
+"""
 
 import json
 import shutil
@@ -18,14 +20,16 @@ CREATE = ("company", "create", "ACME", "--name", "Acme", "--init")
 
 
 def beside(home: Home, name: str = "elsewhere") -> Home:
-    """Where cron, or somebody who has just signed in, types commands."""
+    """Return a home with another current directory, like that of cron or of a user who has just signed in."""
     other = Home(home.program, home.folder / name)
     other.folder.mkdir(exist_ok=True)
     return other
 
 
 def is_begun(home: Home, *arguments: str, env: dict[str, str] | None = None) -> bool:
-    """Whether `serve` makes a data folder without --create. It ends by itself then: it cannot listen."""
+    """Return True if `serve` creates a data folder without --create. The server then stops, because it cannot
+    listen.
+    """
     before = set(home.folder.glob("*/platform.db"))
     home.run("serve", "--listen", "127.0.0.1:0", *arguments, env={**NOBODY_LISTENS, **(env or {})})
     return len({*home.folder.glob("*/platform.db")} - before) == 1
@@ -37,7 +41,7 @@ def archives(folder: Path) -> list[str]:
 
 @pytest.fixture(params=["default", "relative to the file"])
 def configured(request: pytest.FixtureRequest, home: Home) -> Path:
-    """The folder of the backups of an installation, whose data folder is named by its configuration."""
+    """Return the backup folder of an installation whose data folder is named by its configuration."""
     home.folder.joinpath("etc").mkdir()
     folder = '[backup]\nfolder = "kept"\n' if request.param != "default" else ""
     home.write("etc/wmsd.toml", f'[server]\ndata = "stock"\nlisten = "127.0.0.1:0"\n{folder}')
@@ -52,7 +56,7 @@ def test_a_command_finds_the_same_from_every_directory(home: Home, configured: P
     for named in ("../etc/wmsd.toml", str(config)):
         listed = cron.run("backup", "list", "--json", "--config", named)
         assert [row["backup"] for row in listed.json] == archives(configured)
-    time.sleep(1.1)  # an archive is named by its second
+    time.sleep(1.1)  # archive names have a resolution of one second
     assert cron.run("backup", "schedule", "--run", "--now", "--config", config, env=DAILY).code == 0
     assert (len(archives(configured)), list(cron.folder.iterdir())) == (2, [])
     for where in (home, cron):
@@ -130,7 +134,9 @@ def test_two_data_folders_side_by_side_share_no_backups(home: Home) -> None:
 
 
 def of_an_earlier_version(home: Home) -> Path:
-    """Its backups are in ./backups, and the record says that a server made them that ran here."""
+    """Create an installation of an earlier version: its backups are in ./backups, and its record says that a
+    server in this directory made them.
+    """
     home.ok(*CREATE)
     home.ok("backup", "schedule", "--run", env=DAILY)
     old = home.folder / "backups"
@@ -155,7 +161,7 @@ def test_backups_of_an_earlier_version_stay_in_use(home: Home) -> None:
         assert (status.code, told in status.err) == (0, True), status.err
         assert status.json["backup folder"].startswith(f"{old},")
     before = archives(old)
-    time.sleep(1.1)  # an archive is named by its second
+    time.sleep(1.1)  # archive names have a resolution of one second
     assert cron.run("backup", "schedule", "--run", "--now", "--data", home.data, env=DAILY).code == 0
     assert (archives(old) > before, (home.folder / "data-backups").exists()) == (True, False)
     with home.serving(env=DAILY) as server:
@@ -195,7 +201,7 @@ def test_backups_in_both_places_are_named_and_no_server_starts(home: Home) -> No
 
 
 def test_a_copy_of_the_backups_elsewhere_stops_no_server(home: Home) -> None:
-    """The record says where the schedule makes them."""
+    """The record says where the schedule puts the backups."""
     home.ok(*CREATE)
     home.ok("backup", "schedule", "--run", env=DAILY)
     shutil.copytree(home.folder / "data-backups", home.folder / "backups")
@@ -204,7 +210,7 @@ def test_a_copy_of_the_backups_elsewhere_stops_no_server(home: Home) -> None:
 
 
 def test_data_of_an_earlier_version_stay_in_use(home: Home) -> None:
-    """The file of the settings is in another folder than the server was started in."""
+    """The settings file is not in the folder in which the server was started."""
     home.folder.joinpath("etc").mkdir()
     home.write("etc/wmsd.toml", '[server]\ndata = "data"\n')
     home.ok(*CREATE)
@@ -240,11 +246,11 @@ def test_the_settings_in_full_mean_the_same_places(home: Home) -> None:
     assert home.ok("config", "show", "--json").json["backup"]["folder"] == f"{home.data}-backups"
 
 
-# Whose backups they are
+# The owner of the backups
 
 
 def test_the_backups_of_another_installation_keep_none_from_beginning(home: Home) -> None:
-    """Wherever they are: in ./backups, where earlier versions made them, or in a folder that both name."""
+    """A folder with backups of another installation never stops the creation of a new one."""
     assert home.run(*CREATE, "--data", "first").code == 0
     shared = home.folder / "backups"
     shared.mkdir()
@@ -254,7 +260,7 @@ def test_the_backups_of_another_installation_keep_none_from_beginning(home: Home
     for data, env in (("third", {}), ("fourth", named), ("data", {})):
         done = home.run(*CREATE, "--data", data, env=env)
         assert (done.code, "restore" in done.err) == (0, False), done.err
-    (shared / ".installations.json").unlink()  # as an earlier version left them
+    (shared / ".installations.json").unlink()  # an earlier version did not write this file
     assert home.run(*CREATE, "--data", "fifth", env=named).code == 0
     assert is_begun(home, "--data", "sixth", env=named)
 
@@ -264,7 +270,7 @@ def test_the_own_backups_still_keep_lost_data_from_a_new_beginning(home: Home) -
     archive = back_up(home)
     shutil.rmtree(home.data)
     (archive.parent / ".installations.json").unlink()
-    archive.parent.rename(home.folder / "backups")  # where an earlier version made them
+    archive.parent.rename(home.folder / "backups")  # an earlier version put the backups there
     refused = home.refused(*CREATE)
     assert f"{home.folder / 'backups' / archive.name} brings the data back" in refused
 

@@ -1,4 +1,4 @@
-"""What a proof says of an archive: nothing where it was not the archive that stood in its way."""
+"""The proof of an archive: a problem outside the archive says nothing about the archive."""
 
 import os
 import resource
@@ -27,7 +27,7 @@ def installation(home: Home) -> Home:
 
 
 def scheduled(home: Home, **env: str) -> Path:
-    """The archive of a scheduled backup, which was proven."""
+    """Run a scheduled backup, and return its proven archive."""
     home.ok("backup", "schedule", "--run", "--now", env={**DAILY, **env})
     made = read_record(home.data).made
     assert made is not None
@@ -35,7 +35,7 @@ def scheduled(home: Home, **env: str) -> Path:
 
 
 def test_another_passphrase_says_nothing_of_the_archive(installation: Home) -> None:
-    """Otherwise the schedule would delete it for the next one that is damaged."""
+    """A wrong passphrase does not mark an archive as damaged: the schedule would otherwise delete the archive."""
     own, other = (installation.write(name, f"{name} {PASSPHRASE}\n") for name in ("own", "other"))
     archive = scheduled(installation, WMSD_BACKUP_PASSPHRASE_FILE=str(own))
     known = read_record(installation.data)
@@ -103,7 +103,7 @@ def test_what_a_clock_that_was_ahead_has_named_is_not_the_newest(installation: H
 
 
 def test_what_is_no_file_is_no_archive(installation: Home) -> None:
-    """Whoever opened it would wait for ever."""
+    """Opening a FIFO would block for ever."""
     archive = back_up(installation)
     os.mkfifo(archive.with_name("wmsd-2026-01-01T000000Z.tar.gz"))
     listed = installation.ok("backup", "list", "--json").json

@@ -1,4 +1,4 @@
-"""A file is put back by hand, while the log of the file that it replaces is still beside it."""
+"""A file is put back by hand while the write-ahead log of the replaced file is still in the folder."""
 
 import shutil
 import urllib.parse
@@ -15,7 +15,7 @@ from tests.support.litestream import SHARED
 COMPANY = "companies/1.db"
 WAYS = {"alone": UNLIMITED, "shared": {**UNLIMITED, **SHARED}}
 OF_ONE_LOG, OF_TWO_LOGS, OF_SEVERAL_LOGS = 5, 60, 150
-"""So many articles, of which each takes some ten pages: the log is written back at a thousand."""
+"""Numbers of articles. Each article takes about ten pages, and SQLite checkpoints the log at a thousand pages."""
 
 
 @pytest.fixture
@@ -41,7 +41,9 @@ def stored(home: Home) -> set[str]:
 
 
 def killed_after_backup(home: Home, env: Mapping[str, str], count: int) -> tuple[Path, list[str], list[str]]:
-    """What the backup has, unpacked; the articles of before the backup, and of after it."""
+    """Kill a server after a backup. Return the unpacked backup, the articles from before the backup, and those
+    after it.
+    """
     with home.serving(env=env) as server:
         before = add(server, "B", count)
         archive = back_up(home)
@@ -97,7 +99,7 @@ def test_a_copy_of_the_stopped_file_is_not_undone_silently(installation: Home, w
 
 
 def sign_in(server: Server) -> None:
-    """Which is a change of platform.db."""
+    """Sign in, which changes platform.db."""
     form = urllib.parse.urlencode({"email": EMAIL, "password": PASSWORD}).encode()
     request = urllib.request.Request(f"{server.address}/sign-in", form, {"Sec-Fetch-Site": "same-origin"})
     with urllib.request.urlopen(request) as page:

@@ -1,4 +1,4 @@
-"""`wmsd backup restore`: everything."""
+"""`wmsd backup restore` of a whole installation."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_what_was_replaced_is_kept(installation: Home, saved: Path) -> None:
     kept = hashes(installation.folder / replaced)
     assert {name: before[name] for name in kept} == kept
     assert set(kept) == {"platform.db", "companies/1.db"}
-    for name in kept:  # and can be put back
+    for name in kept:  # and the replaced files can be put back
         (installation.folder / replaced / name).replace(installation.data / name)
     with installation.serving() as server:
         assert articles(server) == ["KEPT", "LOST"]
@@ -65,7 +65,9 @@ def test_what_is_missing_is_said_with_numbers(installation: Home, saved: Path) -
 
 
 def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
-    """The numbers of the restored file are ahead of what is in it, which loses nothing again."""
+    """The event numbers of the restored file jump ahead of its events. A second restore does not report this gap
+    as a loss.
+    """
     assert restore(installation, saved)["missing_events"] == 1
     for only in ((), ("--company", "ACME")):
         done = installation.ok("backup", "restore", "--yes", saved, *only, "--json")
@@ -76,7 +78,7 @@ def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
 
 
 def test_what_is_missing_by_what_the_platform_noted_is_not_called_unknown(installation: Home, saved: Path) -> None:
-    """The file itself cannot be read, and platform.db has noted how far it had come."""
+    """The file itself cannot be read, but platform.db has a record of its latest event."""
     (installation.data / "companies" / "1.db").write_bytes(b"no database" * 1000)
     done = installation.ok("backup", "restore", saved, "--yes", "--json")
     assert done.json["missing_events"] == 1
@@ -86,7 +88,8 @@ def test_what_is_missing_by_what_the_platform_noted_is_not_called_unknown(instal
 
 
 def test_a_folder_for_what_was_replaced_is_named_only_where_there_is_one(installation: Home, saved: Path) -> None:
-    for file in (installation.data / "companies").glob("1.db*"):  # two that close it at once may leave its WAL
+    # two connections that close the file together may leave its write-ahead log
+    for file in (installation.data / "companies").glob("1.db*"):
         file.unlink()
     done = installation.ok("backup", "restore", "--yes", saved, "--company", "ACME", "--json")
     assert (done.json["replaced"], "What was there before" in done.err) == (None, False)
@@ -125,7 +128,7 @@ def test_with_the_passphrase_tokens_go_on(installation: Home) -> None:
 
 
 def test_keys_that_are_in_the_backup_are_not_left_there_by_mistake(installation: Home) -> None:
-    """Whoever forgets the passphrase on a new machine would end every token."""
+    """A user who forgets the passphrase on a new machine would otherwise invalidate every token."""
     words = installation.write("words", f"{PASSPHRASE}\n")
     archive = back_up(installation, "--passphrase-file", words)
     shutil.rmtree(installation.data)
@@ -169,7 +172,7 @@ def test_at_a_terminal_it_says_what_goes_and_asks(installation: Home, saved: Pat
 
 
 def test_it_asks_too_where_only_the_files_of_companies_are_left(installation: Home, saved: Path) -> None:
-    """They may have more than the backup."""
+    """A restore asks for confirmation if only company files remain, because these may be newer than the backup."""
     (installation.data / "platform.db").unlink()
     before = hashes(installation.data)
     done = at_a_terminal(installation, "backup", "restore", saved, answers=["n"])
@@ -220,7 +223,7 @@ def test_users_that_were_deleted_come_back_shut_out_and_are_named(installation: 
 
 
 def test_users_that_an_older_backup_did_not_know_come_back_as_they_were(installation: Home) -> None:
-    """They were not deleted: the restore of the wrong backup took them away."""
+    """Nobody deleted these users: the restore of the wrong backup removed them."""
     older = back_up(installation)
     add_user(installation, "late@example.com")
     newer = back_up(installation, "newer.tar.gz")
@@ -287,7 +290,7 @@ def test_what_doctor_finds_is_refused_and_can_be_insisted_on(installation: Home,
 
 
 def test_what_was_proven_is_not_examined_again(installation: Home) -> None:
-    """Its sum says that these are the bytes that the proof has examined."""
+    """The checksum shows that these are the bytes that the proof has examined."""
     archive = back_up(installation)
     for is_proven in (False, True):
         if is_proven:
@@ -307,7 +310,7 @@ def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> N
 
 
 def test_a_restore_that_was_cut_off_is_finished_by_whoever_comes_next(installation: Home, saved: Path) -> None:
-    """The journal is written, and no file, or some, are in their places."""
+    """The journal is written, and no file, or only some files, are in their places."""
     done = json.loads(installation.ok("backup", "restore", "--yes", saved, "--json").out)
     aside = Path(done["replaced"]).name
     data = installation.data

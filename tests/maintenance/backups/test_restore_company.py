@@ -1,4 +1,4 @@
-"""`wmsd backup restore --company`: one company, beside a server at work or without one."""
+"""`wmsd backup restore --company`: a restore of one company, with or without a running server."""
 
 import threading
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_one_company_without_a_server(installation: Home, saved: Path) -> None:
 
 
 def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> None:
-    """Somebody has put a copy back by hand. Numbers go on, and what is missing is told."""
+    """A copy was put back by hand. The event numbers continue, and the missing events are reported."""
     file = installation.data / "companies" / "1.db"
     with installation.serving(env=UNLIMITED) as server:
         add_article(server, "KEPT")
@@ -80,7 +80,7 @@ def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> No
 
 
 def test_requests_meanwhile_wait_or_are_told(installation: Home, saved: Path) -> None:
-    """Each is answered, and after the restore each write that was acknowledged is in one of the two files."""
+    """Each request is answered. After the restore, each acknowledged write is in one of the two files."""
     done, stop = list[str](), threading.Event()
     with installation.serving(env=UNLIMITED) as server:
 
@@ -114,7 +114,7 @@ def test_requests_meanwhile_wait_or_are_told(installation: Home, saved: Path) ->
 
 
 def test_deliveries_go_on_with_numbers_of_their_own(installation: Home) -> None:
-    """A receiver never meets a number again, and the restored subscription keeps its credentials."""
+    """A receiver never gets the same number twice, and the restored subscription keeps its credentials."""
     with open_mailbox() as mailbox, installation.serving(env={**UNLIMITED, **ALLOWED}) as server:
         body = {"name": "R", "url": mailbox.url, "events": ["*"], "secret": "a secret that nobody guesses, ever"}
         assert server.send("POST", "/api/webhooks", body)[0] == 201

@@ -1,4 +1,4 @@
-"""`wmsd backup restore --company`, in place of a file that was harmed."""
+"""`wmsd backup restore --company` in place of a damaged file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ def saved(installation: Home) -> Path:
 
 
 def half_written(file: Path) -> None:
-    """As by a copy that was cut off in the middle of a page."""
+    """Cut the file in the middle of a page and fill the rest with zeros, like a copy that was interrupted."""
     content = file.read_bytes()
     file.write_bytes(content[: len(content) // 2 + 100] + bytes(len(content) - len(content) // 2 - 100))
 
@@ -36,7 +36,7 @@ def flipped(file: Path) -> None:
 
 
 def mixed(file: Path) -> None:
-    """With the log of another file, which names itself as every log of wmsd does."""
+    """Give the file the write-ahead log of another file. The log names its file, as every log of wmsd does."""
     other = file.with_name("2.db")
     connection = connect(other)
     connection.execute(BEGIN_ANEW, find_file_and_log(other))
@@ -58,8 +58,8 @@ HARMS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_harmed_file_beside_a_server(installation: Home, saved: Path, harm: str) -> None:
-    """The company is 503 until it is restored, and nothing is made anew; the other one is served all the
-    time. What the harmed file had is missing, and how much is known from elsewhere.
+    """The company replies 503 until its restore, and nothing is recreated. The other company is served all the
+    time. The events of the damaged file are missing, and other files tell how many there were.
     """
     installation.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
     file = installation.data / "companies" / "1.db"

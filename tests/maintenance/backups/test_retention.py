@@ -1,4 +1,4 @@
-"""Which scheduled backups are deleted: a faulty one replaces none that can be restored."""
+"""The deletion of scheduled backups: a faulty backup never replaces one that can be restored."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,7 +76,9 @@ def test_of_a_day_the_last_one_that_is_whole_stays() -> None:
 
 
 def test_what_was_made_and_proven_last_stays_though_others_are_named_by_a_later_clock() -> None:
-    """Otherwise one would be made, proven and deleted each minute, once the clock was set back."""
+    """The latest proven backup stays even if others have a later name. If not, each minute would make and delete
+    one.
+    """
     later = [NOON + timedelta(days=400 + each) for each in range(40)]
     own = dict(archive(each, 1) for each in (NOON, *later))
     path, _ = archive(NOON)
@@ -86,7 +88,7 @@ def test_what_was_made_and_proven_last_stays_though_others_are_named_by_a_later_
 
 
 def test_what_an_older_version_proved_stays() -> None:
-    """Version 1.0.0 noted the last proof, and no others."""
+    """Version 1.0.0 recorded only the latest proof."""
     good, newer = days(30)[0], days(0, 1)
     own = dict(archive(each, 1) for each in (good, *newer))
     path, _ = archive(good)
@@ -104,7 +106,7 @@ def test_the_last_copy_of_a_company_is_one_without_a_fault_where_there_is_one() 
 
 
 def test_what_a_clock_that_was_ahead_has_named_takes_no_place_of_others() -> None:
-    """Otherwise a week of a wrong clock would leave no day that is kept for good."""
+    """Backups named by a clock that was ahead do not use up the number of days to keep."""
     ahead = [NOON + timedelta(days=3650 + each) for each in range(7)]
     week = days(*range(9))
     own = dict(archive(each, 1) for each in (*ahead, *week))

@@ -1,4 +1,4 @@
-"""When a backup is due, and which are kept."""
+"""The times at which a backup is due, and the backups that are kept."""
 
 from datetime import UTC, datetime, time, timedelta, timezone
 from itertools import pairwise
@@ -26,7 +26,7 @@ KEEPS = st.builds(Keep, *[st.integers(0, 10)] * 3)
         ([NOON.replace(hour=11)], False),
         ([NOON.replace(hour=2, minute=29)], True),
         ([NOON - timedelta(days=1)], True),
-        ([NOON + timedelta(days=400)], True),  # the clock was set back since
+        ([NOON + timedelta(days=400)], True),  # the clock was set back since then
     ],
 )
 def test_a_day_has_one_backup_from_its_time_on(made: list[datetime], due: bool) -> None:
@@ -77,7 +77,7 @@ def test_one_proof_a_day(every: Every) -> None:
 
 
 def test_the_time_is_that_of_the_box() -> None:
-    """02:30 in Bucharest is 00:30 UTC."""
+    """The configured time is local time: 02:30 in Bucharest is 00:30 UTC."""
     box = timezone(timedelta(hours=2))
     now = datetime(2026, 11, 23, 3, 0, tzinfo=box)
     assert not is_due("day", AT, now, [datetime(2026, 11, 23, 0, 31, tzinfo=UTC).astimezone(box)])
@@ -95,12 +95,14 @@ def test_the_time_is_that_of_the_box() -> None:
     ],
 )
 def test_so_has_one_on_which_the_clock_is_changed(zone: str, day: str, at: str) -> None:
-    """Whoever looks every 10 minutes makes one every day, and by the hour one in each hour."""
+    """With a check every 10 minutes, a daily schedule makes one backup on every day, and an hourly schedule one in
+    each hour.
+    """
     began = datetime.fromisoformat(f"{day}T12:00").replace(tzinfo=ZoneInfo(zone))
     of_days, of_hours = [began], [began]
     for minutes in range(0, 98 * 60, 10):
         moment = (began.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(ZoneInfo(zone))
-        now = moment.replace(tzinfo=timezone(moment.utcoffset() or timedelta()))  # as the box tells it
+        now = moment.replace(tzinfo=timezone(moment.utcoffset() or timedelta()))  # the local time of the machine
         if is_due("day", time.fromisoformat(at), now, of_days[-1:]):
             of_days.append(now)
         if is_due("hour", AT, now, of_hours[-1:]):
@@ -123,7 +125,7 @@ def test_hours_days_and_weeks_are_kept() -> None:
         17,
         15,
         8,
-    ]  # the day of noon, six more, two Sundays
+    ]  # the day of NOON, six more days, two Sundays
     assert len(stay) == 24 + 5 + 2
 
 

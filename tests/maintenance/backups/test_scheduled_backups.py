@@ -1,4 +1,4 @@
-"""The backups that the server makes by itself."""
+"""The backups that the server makes automatically."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ LEAST = {f"WMSD_BACKUP_KEEP_{each}": "0" for each in ("HOURLY", "DAILY", "WEEKLY
 @pytest.fixture
 def installation(home: Home) -> Home:
     first_day(home)
-    home.ok("recovery-phrase", "decline", "--yes")  # nobody has to decide any more
+    home.ok("recovery-phrase", "decline", "--yes")  # no decision is open any more
     return home
 
 
@@ -40,7 +40,7 @@ def names(home: Home) -> list[str]:
 
 
 def renamed(archive: Path, age: timedelta) -> Path:
-    """As if it had been made so long ago."""
+    """Copy the archive under the name of a backup that is `age` old."""
     moment = datetime.now(UTC) - age
     return Path(shutil.copy(archive, archive.with_name(f"wmsd-{moment:%Y-%m-%dT%H%M%S}Z.tar.gz")))
 
@@ -59,7 +59,7 @@ def test_a_backup_is_made_and_proven_once_a_day(installation: Home) -> None:
 def test_one_more_is_made_and_proven_when_somebody_asks(installation: Home) -> None:
     run(installation)
     first = read_record(installation.data)
-    time.sleep(1)  # an archive is named by its second
+    time.sleep(1)  # archive names have a resolution of one second
     done = installation.ok("backup", "schedule", "--run", "--now", "--progress", env=DAILY)
     second = read_record(installation.data)
     assert first.made is not None
@@ -121,7 +121,7 @@ def test_a_failure_is_said_and_degrades(installation: Home) -> None:
 
 def test_old_ones_are_deleted_and_others_stay(installation: Home) -> None:
     by_hand = renamed(back_up(installation), timedelta(days=20, hours=1))
-    time.sleep(1.1)  # names tell seconds
+    time.sleep(1.1)  # archive names have a resolution of one second
     run(installation)
     first = installation.folder / "data-backups" / names(installation)[-1]
     days = [renamed(first, timedelta(days=each)).name for each in range(1, 60)]
@@ -138,13 +138,13 @@ def test_old_ones_are_deleted_and_others_stay(installation: Home) -> None:
 
 
 def test_the_last_good_copy_of_a_company_outlives_every_backup_without_it(installation: Home) -> None:
-    """However often somebody follows the advice to make another one."""
+    """The last good copy of a company stays, however many backups without the company are made later."""
     file = installation.data / "companies" / "1.db"
     run(installation, **LEAST)
     [good] = names(installation)
     file.rename(installation.folder / "lost.db")
     for _ in range(3):
-        time.sleep(1.1)  # names tell seconds
+        time.sleep(1.1)  # archive names have a resolution of one second
         done = installation.run("backup", "schedule", "--run", "--now", env={**DAILY, **LEAST})
         assert (done.code, "ACME is not in it" in done.err) == (1, True)
     assert [names(installation)[0], len(names(installation))] == [good, 2]
@@ -161,7 +161,7 @@ def test_another_installation_s_backups_are_not_deleted(installation: Home, tmp_
     (installation.folder / "data-backups").mkdir()
     old = [foreign, *(renamed(foreign, timedelta(days=each)) for each in (30, 40))]
     there = [Path(shutil.copy(each, installation.folder / "data-backups")) for each in old]
-    time.sleep(1.1)  # names tell seconds
+    time.sleep(1.1)  # archive names have a resolution of one second
     run(installation, WMSD_BACKUP_KEEP_DAILY="1", WMSD_BACKUP_KEEP_WEEKLY="0", WMSD_BACKUP_KEEP_HOURLY="0")
     assert all(each.exists() for each in there)
     assert len(names(installation)) == len(there) + 1
@@ -222,7 +222,9 @@ async def test_the_server_starts_the_work_when_it_is_due(
 async def test_a_proven_backup_that_is_gone_is_told_before_it_is_replaced(
     installation: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Alerts look more often than the schedule: they have the time between two looks of it."""
+    """Alerts are checked more often than the schedule, so they can report the loss between two runs of the
+    schedule.
+    """
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "data-backups"))
     backups = scheduled(installation)
@@ -295,7 +297,7 @@ async def test_a_stop_ends_the_work(installation: Home, monkeypatch: pytest.Monk
     backups = scheduled(installation)
     looking = asyncio.ensure_future(backups.look())
     async with asyncio.timeout(20):
-        while not names(installation):  # noqa: ASYNC110  # nothing tells of it
+        while not names(installation):  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.05)
     began = time.monotonic()
     await backups.stop()

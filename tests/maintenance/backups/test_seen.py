@@ -1,4 +1,4 @@
-"""Everybody may ask for the health: the disk of the backups may hold none of them."""
+"""Anyone may request the health: a slow backup disk must not block these requests."""
 
 import asyncio
 import threading
@@ -20,7 +20,7 @@ ASKERS = 100
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Lets the disk answer; until then whoever looks at it waits."""
+    """Yield the event that lets the disk reply; until the event is set, every check of the disk waits."""
     event = threading.Event()
 
     def wait(record: BackupRecord, _: Backup) -> BackupRecord:
@@ -41,7 +41,7 @@ def backups(tmp_path: Path) -> ScheduledBackups:
 
 
 async def looked_at(backups: ScheduledBackups) -> Seen:
-    """When the look that was under way has ended."""
+    """Wait for the running check of the disk, and return its result."""
     seeing = backups._seeing
     assert seeing is not None
     await asyncio.wait([seeing], timeout=20)

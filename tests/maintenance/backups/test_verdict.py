@@ -1,4 +1,4 @@
-"""Whether there is a backup that can be relied on, in the words for people."""
+"""The verdict on the latest backup, in words for people."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -97,7 +97,7 @@ def test_a_record_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> N
 
 
 def kept_in(folder: Path) -> BackupRecord:
-    """The record of a backup that is there, and was proven."""
+    """Return the record of a proven backup whose archive exists."""
     folder.mkdir()
     archive = folder / "a.tar.gz"
     archive.write_bytes(b"1")
@@ -152,7 +152,7 @@ def test_backups_that_moved_with_their_installation_are_there(tmp_path: Path) ->
 
 
 def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
-    """But the schedule, which runs where the server does, goes by it."""
+    """The schedule runs in the same directory as the server, so it does use the path."""
     assert backup_verdict(Backup(), record(), NOW).ok
     now = timestamps.to_text(datetime.now(UTC))
     found = record()
@@ -172,7 +172,7 @@ def test_the_verdict_is_about_the_folder_that_the_settings_name(tmp_path: Path) 
     )
     assert backup_verdict(settings, found, NOW) == (False, expected)
     assert is_backup_due(settings, found)
-    (tmp_path / "old").rename(tmp_path / "away")  # its disk is unplugged
+    (tmp_path / "old").rename(tmp_path / "away")  # the disk is unplugged
     assert backup_verdict(settings, found, NOW) == (False, expected)
     assert what_is_gone(settings, found, NOW) is None
 

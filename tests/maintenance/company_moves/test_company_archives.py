@@ -1,4 +1,4 @@
-"""The archive of a deleted company among backups: what it is, and how the company comes back."""
+"""The archive of a deleted company in a folder of backups: how it is listed, and how the company is restored."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.forked import Program
 
 @pytest.fixture(scope="module")
 def made(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """Without the company GONE, which was deleted. For each test to begin as."""
+    """Create a home from which the company GONE was deleted. Each test starts with a copy of the home."""
     home = first_day(Home(program, tmp_path_factory.mktemp("made")))
     home.ok("company", "create", "GONE", "--name", "Gone Ltd", "--all-modules")
     home.ok("company", "delete", "GONE", "--yes")
@@ -26,7 +26,7 @@ def home(home: Home, made: Home) -> Home:
 
 @pytest.fixture
 def archive(home: Home) -> str:
-    """Its path, in the folder that the command is typed in."""
+    """Return the path of the archive, relative to the current folder of the command."""
     [path] = (home.folder / "data-backups" / "archive").glob("*.tar.gz")
     return str(path.relative_to(home.folder))
 
@@ -64,7 +64,7 @@ def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[
 
 @pytest.mark.parametrize("options", [(), ("--company", "ACME")])
 def test_where_the_platform_is_damaged_it_is_to_be_restored_first(home: Home, options: tuple[str, ...]) -> None:
-    """Nothing tells then whether the company is in the installation."""
+    """Without platform.db, wmsd cannot tell whether the company is part of the installation."""
     home.ok("company", "export", "ACME", "acme.tar.gz")
     (home.data / "platform.db").write_bytes(b"noise" * 1000)
     assert home.refused("backup", "restore", "--yes", "acme.tar.gz", *options) == (

@@ -1,4 +1,4 @@
-"""`wmsd company move`: one act to an installation on this machine, two halves to another machine."""
+"""`wmsd company move`: one command for an installation on this machine, and two commands for another machine."""
 
 import json
 import shlex
@@ -32,7 +32,9 @@ def acme(home: Home) -> Home:
 
 @pytest.fixture
 def elsewhere(home: Home, tmp_path: Path) -> Home:
-    """A process from the beginning: those that share one draw the same id of an installation."""
+    """Create another installation in a new process. Installations created in one process would have the same
+    id.
+    """
     (tmp_path / "elsewhere").mkdir()
     other = Home(home.program, tmp_path / "elsewhere", dict(ENVIRONMENT))
     other.run_fresh("company", "create", "OTHER", "--name", "Other", "--init", "--all-modules")
@@ -55,7 +57,7 @@ def open_items(shown: Any) -> dict[str, str | None]:
 
 
 def typed(home: Home, to_do: str) -> None:
-    """Types a command as it was suggested, in the other installation."""
+    """Run a suggested command in the other installation."""
     words = shlex.split(to_do.removeprefix("there, "))
     assert words[0] == "wmsd"
     done = home.run(*words[1:])
@@ -77,7 +79,7 @@ def test_a_move_on_one_machine_is_one_act_and_its_list_is_ticked_off(acme: Home,
         for command in commands:
             if "token create" in command:
                 command = command.replace("EMAIL", "both@example.com").replace("ABILITY", "articles:read")
-            typed(acme, command)  # each says by --data which installation it is for
+            typed(acme, command)  # each command names its installation by --data
         elsewhere.ok("token", "create", "--user", "ana@example.com", "--ability", "articles:write")
         token = elsewhere.ok("token", "create", "--user", "both@example.com", "--ability", "articles:read").out
         new.soon("/api/articles", lambda status, _: status == 200, token=token.strip(), company=2)

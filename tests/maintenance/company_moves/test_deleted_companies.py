@@ -1,4 +1,4 @@
-"""`wmsd company rename`, `delete`, and `change --operator`. Whatever cuts a deletion off loses nothing."""
+"""`wmsd company rename`, `delete`, and `change --operator`. An interrupted deletion loses nothing."""
 
 import json
 import re
@@ -45,7 +45,9 @@ DELETE = ("company", "delete", "GONE", "--yes")
 
 @pytest.fixture(scope="module")
 def made(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """With the companies ACME and GONE, which has an article. For each test to begin as."""
+    """Create a home with the companies ACME and GONE; GONE has an article. Each test starts with a copy of the
+    home.
+    """
     home = first_day(Home(program, tmp_path_factory.mktemp("made")))
     home.ok("company", "create", "GONE", "--name", "Gone Ltd", "--all-modules")
     home.ok("import", "articles", "-", "--company", "GONE", stdin="code,name\nA,Alpha\n")
@@ -212,7 +214,9 @@ def test_a_running_server_stops_serving_it(home: Home) -> None:
 
 
 def test_what_is_answered_during_the_deletion_is_in_the_archive(home: Home) -> None:
-    """Articles are made all the while. Each that was answered with 201 comes back."""
+    """A writer creates articles during the deletion. Each article that was answered with 201 is in the restored
+    company.
+    """
     made: list[str] = []
     is_over = threading.Event()
     with home.serving() as server:

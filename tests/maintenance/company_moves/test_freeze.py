@@ -1,4 +1,4 @@
-"""A freeze waits for what may still write, and gives up when that takes too long."""
+"""A freeze waits for everything that may still write, and fails if that takes too long."""
 
 import asyncio
 from collections.abc import Callable

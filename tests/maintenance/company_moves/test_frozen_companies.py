@@ -1,4 +1,6 @@
-"""`wmsd company export --freeze` and `thaw`: what was acknowledged goes along, and nothing is written after it."""
+"""`wmsd company export --freeze` and `thaw`: every acknowledged write is in the export, and no write follows the
+freeze.
+"""
 
 import json
 import os
@@ -43,17 +45,17 @@ def elsewhere(home: Home, tmp_path: Path) -> Home:
 
 @dataclass
 class Ledger:
-    """What writers were told, outside of the server."""
+    """The replies that the writers got, recorded outside of the server."""
 
     acknowledged: list[str] = field(default_factory=list)
     refused: dict[str, Any] = field(default_factory=dict)
-    """By code: the body of the 503, with its Retry-After."""
+    """The body of the 503 reply with its Retry-After, by the code of the article."""
     others: list[object] = field(default_factory=list)
 
 
 @contextmanager
 def writing(server: Server, ledger: Ledger, writers: int = 3) -> Iterator[None]:
-    """Writers that create one article after the other, as fast as they are answered."""
+    """Run writers that create one article after the other, as fast as the server replies."""
     is_over = threading.Event()
 
     def write(writer: int) -> None:
@@ -188,7 +190,7 @@ def test_a_queue_goes_along_and_is_sent_once_from_the_new_home(acme: Home, elsew
         hook = subscribed(server, mailbox.url)
         mailbox.delay = 2
         add_article(server, "A1")
-        for number in range(2):  # held behind the first
+        for number in range(2):  # these wait behind the first event
             assert server.send("PATCH", "/api/articles/1", {"name": f"A{number}"})[0] == 200
         for number in range(2, 6):
             add_article(server, f"A{number}")
@@ -196,7 +198,7 @@ def test_a_queue_goes_along_and_is_sent_once_from_the_new_home(acme: Home, elsew
         every = {each["event_id"]: each["sequence"] for each in deliveries(server, hook)}
         file = frozen_export(acme, *options)
         assert [each["status"] for each in deliveries(server, hook) if each["sequence"] == 1] == ["delivered"]
-        acme.ok("module", "disable", "ACME", "api")  # as the guide had it: still nothing is skipped
+        acme.ok("module", "disable", "ACME", "api")  # an earlier guide advised this: still no event is skipped
         time.sleep(2)
         at_home = [id_and_sequence(each) for each in mailbox.letters]
     counts = dict(sql(acme.data / "companies" / "1.db", OPEN))
@@ -240,7 +242,7 @@ def test_a_freeze_survives_a_restart_is_shown_and_ends_by_thaw(acme: Home) -> No
             health = server.get("/api/health")[1]
             assert (health["status"], health["checks"]["moves"]["companies_frozen"]) == ("ok", 1)
             acme.ok("company", "thaw", "ACME")
-            add_article(server, "A2")  # at once
+            add_article(server, "A2")  # immediately
             mailbox.wait_for(1)
             assert "moves" not in server.get("/api/health")[1]["checks"]
             soon(lambda: "frozen" not in acme.run("status", "--json").json)

@@ -1,4 +1,4 @@
-"""`wmsd company delete --without-archive`: the end of a company whose file is damaged or missing."""
+"""`wmsd company delete --without-archive`: the deletion of a company whose file is damaged or missing."""
 
 import json
 import subprocess
@@ -129,7 +129,7 @@ def test_one_that_is_killed_loses_no_file_and_goes_on(home: Home, step: str, whe
 
 
 def test_a_failure_puts_the_file_back(home: Home) -> None:
-    """The platform's file refuses the last step."""
+    """The last step in the platform's file fails."""
     path = company_file(home)
     content = path.read_bytes()
     fails = (

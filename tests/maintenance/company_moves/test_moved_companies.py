@@ -21,7 +21,7 @@ def home_of_acme(home: Home) -> Home:
 
 @pytest.fixture
 def elsewhere(home: Home, tmp_path: Path) -> Home:
-    """Another installation, which has a company already."""
+    """Create another installation, which already has a company."""
     (tmp_path / "elsewhere").mkdir()
     return first_day(Home(home.program, tmp_path / "elsewhere"))
 
@@ -134,7 +134,7 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
 def test_the_same_company_is_named_where_it_is_here_already(home_of_acme: Home, tmp_path: Path) -> None:
     (tmp_path / "far").mkdir()
     elsewhere = Home(home_of_acme.program, tmp_path / "far")
-    # A process from the beginning: those that share one draw the same id of an installation.
+    # This needs a new process: installations created in one process would have the same id.
     elsewhere.run_fresh("company", "create", "ACME", "--name", "Acme", "--init")
     file = exported(home_of_acme)
     here, end = (

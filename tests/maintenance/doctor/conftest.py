@@ -12,7 +12,7 @@ from tests.support.world import UNLIMITED, open_world
 
 @pytest.fixture(scope="package")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Companies 1 (ACME) and 2 (B)."""
+    """Create a data folder with the companies 1 (ACME) and 2 (B)."""
     data = tmp_path_factory.mktemp("pristine") / "data"
 
     async def make() -> None:
@@ -26,7 +26,7 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(pristine: Path, tmp_path: Path) -> Path:
-    """A data folder to break."""
+    """Copy the data folder, so that a test can damage the copy."""
     copy = tmp_path / "data"
     shutil.copytree(pristine, copy)
     as_of(copy, NOW)
@@ -35,7 +35,7 @@ def data(pristine: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_data(pristine: Path) -> Iterator[Path]:
-    """A data folder that others can enter: folders of pytest let nobody in."""
+    """Copy the data folder to a place that other users can enter: the folders of pytest are closed to others."""
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)
         data = Path(parent) / "data"

@@ -1,4 +1,4 @@
-"""Folders that are broken in one way, and what is found out about them."""
+"""Folders that are broken in one way, and the findings of the doctor about them."""
 
 import os
 from collections.abc import Iterable
@@ -22,7 +22,9 @@ NOBODY = 65534
 
 
 def situation(data: Path, settings: dict[str, dict[str, Any]] | None = None, **changes: Any) -> Situation:
-    """As the command has it, on a good disk. Settings are as in the environment."""
+    """Return the situation that the command would see on a good disk. `settings` are passed as environment
+    variables.
+    """
     folder = DataFolder(data)
     examination = Examination(folder)
     codes = examination.companies()
@@ -48,19 +50,19 @@ def names(found: Iterable[Finding]) -> list[str]:
 
 
 def told(found: Iterable[Finding], name: str) -> str:
-    """The sentence of the one finding of that kind."""
+    """Return the sentence of the only finding of that kind."""
     (finding,) = [each for each in found if each.kind.name == name]
     return finding.sentence
 
 
 def as_of(data: Path, moment: datetime) -> None:
-    """Every file was last changed at that moment."""
+    """Set the modification time of every file to `moment`."""
     for path in data.rglob("*"):
         os.utime(path, (moment.timestamp(), moment.timestamp()), follow_symlinks=False)
 
 
 def state(folder: Path) -> dict[str, tuple[int, int, int, bytes]]:
-    """Everything in a folder: mode, size, when it was changed, and what it holds."""
+    """Return the state of everything in a folder: mode, size, modification time and content, by relative path."""
     return {
         str(path.relative_to(folder)): (
             (status := path.lstat()).st_mode,

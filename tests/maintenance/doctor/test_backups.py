@@ -1,4 +1,4 @@
-"""Whether the doctor tells of a backup that is gone, and of a folder in which the next ones help little."""
+"""The doctor reports a missing backup, and a backup folder that protects too little."""
 
 import os
 from pathlib import Path
@@ -52,6 +52,6 @@ def test_a_folder_beside_the_data_is_good(data: Path) -> None:
 
 
 def test_the_folder_of_others_is_not_judged(data: Path) -> None:
-    """Who examines the data of another user has settings of its own."""
+    """A user who examines the data of another user has different settings."""
     other = situation(data, {"backup": {"folder": "data/backups"}}, user=os.geteuid() + 1)
     assert "backups-in-data" not in names(backups.findings_before_start(other))

@@ -1,4 +1,4 @@
-"""Certificates that lack, cannot be read, belong to another key, are over, or are for another name."""
+"""Certificates that are missing, unreadable, expired, for another name, or do not match their key."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ END = NOW + CERTIFICATE_LIFETIME
 
 
 def made(folder: Path) -> tuple[Path, Path]:
-    """A certificate of the house's authority for box and 192.168.1.20, and its key."""
+    """Create a certificate for box and 192.168.1.20, signed by the installation's authority, and its key."""
     authority = new_authority(BOX, NOW)
     (folder / "data" / FOLDER).mkdir(exist_ok=True)
     (folder / "data" / FOLDER / AUTHORITY).write_bytes(authority.certificate_pem)
@@ -48,7 +48,7 @@ def new_root(name: str) -> Signed:
 
 
 def issued(name: str, issuer: Signed | None, is_authority: bool = False) -> Signed:
-    """Good now, by the clock of these tests and by that of the machine."""
+    """Issue a certificate that is valid now, by the clock of these tests and by the clock of the machine."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     signing = key if issuer is None else issuer.key
@@ -112,7 +112,7 @@ def test_it_names_the_day(data: Path) -> None:
 
 @pytest.fixture
 def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Signed:
-    """The only authority that this machine knows."""
+    """Create the only certificate authority that this machine trusts."""
     root = new_root("Root")
     (tmp_path / "root.pem").write_bytes(root.certificate_pem)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "root.pem"))
@@ -183,7 +183,7 @@ def test_its_names(data: Path, listen: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "0.0.0.0:0", "192.168.1.20:0"])
 def test_one_that_names_no_host(data: Path, listen: str) -> None:
-    """As a program makes it that is told the subject only."""
+    """Some programs create such a certificate when they know only the subject."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "box")])
     bare = (
@@ -266,7 +266,7 @@ def test_files_that_cannot_be_served(data: Path, breaks: Callable[[Path, Path], 
     ],
 )
 def test_the_one_of_the_lan(data: Path, now: datetime, expected: list[str]) -> None:
-    """A server renews it 30 days before its end."""
+    """A server renews the certificate 30 days before its expiry."""
     certificate_for(data, BOX, NOW)
     at = situation(data, {"server": {"tls": "lan"}}, now=now)
     assert names(certificate_findings_at(at)) == expected
@@ -278,7 +278,7 @@ def test_the_lan_before_the_first_start(data: Path) -> None:
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "shop.example.com:0"])
 def test_nothing_is_said_of_what_only_openssl_can_read(data: Path, listen: str) -> None:
-    """It is served all the same: browsers see the certificate alone, without OpenSSL's own frame."""
+    """The file is served all the same: browsers receive only the certificate, without OpenSSL's own wrapper."""
     certificate, key = made(data.parent)
     certificate.write_bytes(certificate.read_bytes().replace(b" CERTIFICATE", b" TRUSTED CERTIFICATE"))
     assert names(certificate_findings_at(situation(data, served(certificate, key, listen)))) == []

@@ -1,4 +1,4 @@
-"""A clock that cannot be right."""
+"""A clock whose time is impossible."""
 
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What goes wrong in one part of the examination keeps no other part from being examined."""
+"""An error in one part of the examination does not stop the other parts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Disks that are full, slow, of the network, in memory or read-only."""
+"""Disks that are full, slow, remote, in memory or read-only."""
 
 import os
 import subprocess

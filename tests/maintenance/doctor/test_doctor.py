@@ -37,7 +37,7 @@ def test_the_doctor_names_what_differs_and_exits_with_1(stocked: Tenant) -> None
     assert done.out == f"{stocked.code}: a quantity is the sum of its movements; but A in MAIN: 8 instead of 7\n"
     done = stocked.home.run("doctor", "--company", stocked.code, "--json")
     assert (done.code, json.loads(done.out)[0]["differences"][0]["record"]) == (1, "A in MAIN")
-    with closing(connect(file)) as connection:  # others share the installation
+    with closing(connect(file)) as connection:  # other tests share the installation
         connection.execute("UPDATE stock SET quantity = quantity - 1000000 WHERE id = 1")
 
 
@@ -70,7 +70,7 @@ def test_it_tells_a_terminal_how_far_it_is_and_nobody_else(stocked: Tenant) -> N
 
 @pytest.fixture
 def copied(stocked: Tenant, tmp_path: Path) -> Path:
-    """A copy of the data folder, as a backup by hand is."""
+    """Copy the data folder, like a backup by hand."""
     copy = tmp_path / "copy"
     shutil.copytree(stocked.home.data, copy, ignore=shutil.ignore_patterns("*.lock", "*.socket"))
     return copy
@@ -88,7 +88,7 @@ def test_it_writes_nothing_into_a_copy_with_and_without_logs(stocked: Tenant, co
     for path in (copied, *copied.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o600)
     with closing(connect(copied / "platform.db")) as held:
-        held.execute("UPDATE installation SET id = id")  # only in the log
+        held.execute("UPDATE installation SET id = id")  # the change is only in the write-ahead log
         shutil.copytree(copied, copied.with_name("with log"), ignore=shutil.ignore_patterns("*-shm"))
     assert (copied.with_name("with log") / "platform.db-wal").stat().st_size
     before = state(copied.with_name("with log"))

@@ -1,4 +1,4 @@
-"""Files that others may read, and files that their server may not use; and what --fix does about them."""
+"""Files that other users may read, files that their server may not use, and what --fix does about both."""
 
 import dataclasses
 import errno
@@ -65,7 +65,9 @@ def with_archive(folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["backups", "backups/archive"])
 def test_a_folder_of_backups_that_others_may_change_is_told_and_left(open_data: Path, name: str) -> None:
-    """They may delete the backups, or put a forged one there; but somebody may have shared it on purpose."""
+    """Other users may delete the backups or add a forged one, but the owner may have shared the folder on
+    purpose.
+    """
     folder = with_archive(open_data.parent / name)
     folder.parent.chmod(0o755)
     folder.chmod(0o777)
@@ -101,7 +103,7 @@ def test_a_link_to_a_folder_of_backups_promises_no_mending(open_data: Path) -> N
 def test_backups_that_cannot_be_looked_at_hide_nothing_else(
     open_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a folder of root's, where the system refuses each look."""
+    """The folder belongs to root, so the system refuses each access."""
     refused, real = open_data.parent / "closed" / "backups", Path.stat
 
     def stat(path: Path, **options: bool) -> os.stat_result:
@@ -127,7 +129,7 @@ def test_backups_in_the_data_folder_are_told_once(open_data: Path) -> None:
 
 @pytest.mark.parametrize(("bits", "is_told"), [(0o757, True), (0o1777, False), (0o755, False)])
 def test_a_folder_above_that_others_may_change_is_told_and_left(open_data: Path, bits: int, is_told: bool) -> None:
-    """With the sticky bit, as /tmp has it, others cannot take away what is not theirs."""
+    """With the sticky bit, as in /tmp, other users cannot remove files that are not theirs."""
     above = open_data.parent
     (above / "backups").mkdir(mode=0o700)
     above.chmod(bits)
@@ -141,9 +143,9 @@ def test_a_folder_above_that_others_may_change_is_told_and_left(open_data: Path,
 
 @AS_ROOT
 def test_the_group_of_a_user_alone_is_no_other(open_data: Path) -> None:
-    """As many systems make one with each user, and let it write."""
+    """Many systems create a group for each user alone, and let the group write."""
     above = open_data.parent
-    above.chmod(0o775)  # of root, in the group of root
+    above.chmod(0o775)  # owner and group are root
     assert found(open_data) == []
     os.chown(above, 0, NOBODY)
     assert names(found(open_data)) == ["folder-above-open-to-others"]
@@ -153,7 +155,7 @@ def test_the_group_of_a_user_alone_is_no_other(open_data: Path) -> None:
     ("kind", "is_told"), [("vfat", False), ("exfat", False), ("fuseblk", False), ("xfs", True)]
 )
 def test_a_file_system_without_modes_is_not_told_of(open_data: Path, kind: str, is_told: bool) -> None:
-    """It shows them as it was mounted, and chmod changes nothing."""
+    """A file system without modes is not reported: chmod would change nothing there."""
     (open_data / "platform.db").chmod(0o777)
     open_data.chmod(0o777)
     at = situation(open_data, file_system_of=lambda path: GOOD_DISK._replace(type=kind))
@@ -178,7 +180,7 @@ def test_the_archive_of_a_company_that_others_may_read(open_data: Path) -> None:
 
 @pytest.mark.parametrize(("bits", "is_told"), [(0o644, False), (0o664, True), (0o666, True)])
 def test_settings_that_others_may_change_are_told(open_data: Path, bits: int, is_told: bool) -> None:
-    """They name commands that wmsd runs. To read them is no harm, unless they hold a secret."""
+    """The settings name commands that wmsd runs. Read access is harmless, unless the settings hold a secret."""
     file = open_data.parent / "config.toml"
     file.write_text("[backup]\nafter = 'true'\n")
     file.chmod(bits)
@@ -203,7 +205,7 @@ def test_a_backup_that_others_may_read(open_data: Path) -> None:
 
 
 def test_a_secret_of_the_settings_is_told_and_left_as_it_is(open_data: Path) -> None:
-    """Another service may share it on purpose."""
+    """Another service may share the file on purpose."""
     key = open_data.parent / "key"
     key.write_text("secret\n")
     key.chmod(0o640)
@@ -229,7 +231,9 @@ def test_a_file_of_another_user_is_told_and_given_back(open_data: Path) -> None:
 @AS_ROOT
 @pytest.mark.parametrize("kind", [OPEN_TO_OTHERS, FOLDER_OPEN, OTHER_OWNER])
 def test_root_follows_no_link_out_of_the_folder(open_data: Path, kind: FindingKind) -> None:
-    """Whoever owns the folder could have root give away any file."""
+    """Root follows no link out of the folder, so the owner of the folder cannot make root give away other
+    files.
+    """
     outside = open_data.parent / "outside"
     outside.write_text("x")
     outside.chmod(0o644)

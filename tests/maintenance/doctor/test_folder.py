@@ -1,4 +1,4 @@
-"""Files that lack, are empty, are something else, or are nobody's."""
+"""Files that are missing, empty, of another type, or that belong to no company."""
 
 import json
 import shutil
@@ -141,7 +141,7 @@ def test_a_thousand_files_of_nobody_are_not_all_told(data: Path) -> None:
 
 
 def test_the_files_of_two_companies_in_each_others_place(data: Path) -> None:
-    """One finding for both, with what mends them."""
+    """One finding describes both files, and says how to correct them."""
     first, second = data / "companies" / "1.db", data / "companies" / "2.db"
     first.rename(data / "kept")
     second.rename(first)

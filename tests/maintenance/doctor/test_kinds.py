@@ -1,4 +1,4 @@
-"""Every kind of finding is declared once, and stands in the guide as it is declared."""
+"""Every kind of finding is declared once, and the guide describes each kind as it is declared."""
 
 from tests.support.forked import ROOT
 from wmsd.maintenance.doctor.findings import KINDS

@@ -1,4 +1,4 @@
-"""Copies that were made without the log, logs without a file, and logs that have grown."""
+"""Copies without their write-ahead log, logs without their file, and logs that have grown."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from wmsd.maintenance.doctor.write_ahead_logs import LARGEST_LOG
 
 
 async def copied(source: Path, target: Path, left_out: Sequence[str]) -> None:
-    """Copies a folder while its server works, as somebody does with cp."""
+    """Copy a folder while its server is running, like a user with cp. The files in `left_out` are not copied."""
     async with open_world(source, UNLIMITED) as world:
         for code in ("B", "C"):
             assert (await world.send("POST", "/api/articles", {"code": code, "name": code})).status == 201

@@ -1,4 +1,4 @@
-"""Users of earlier versions who have one mailbox."""
+"""Users of earlier versions who share one mailbox."""
 
 from contextlib import closing
 from pathlib import Path

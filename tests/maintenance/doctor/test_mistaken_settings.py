@@ -1,4 +1,4 @@
-"""Mistakes in the settings: what helps to find out what is wrong works all the same, and tells them."""
+"""Errors in the settings: the diagnostic commands still work, and report the errors."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ file = "wmsd.log"
 
 
 def bundled(home: Home) -> tuple[dict[str, str], str]:
-    """The parts of a bundle, and what is said of it."""
+    """Return the parts of a support bundle, and the messages of the command."""
     done = home.run("support-bundle", "help.tar.gz", "--quick")
     assert done.code == 0, done.err
     return unpacked(home.folder / "help.tar.gz"), done.err

@@ -1,4 +1,4 @@
-"""Files, folders and programs of the settings that are not there, or not good for the server."""
+"""Files, folders and programs in the settings that are missing or that the server cannot use."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ GOOD_WORD = "a-secret-that-nobody-guesses"
 
 
 def found(data: Path, settings: Settings) -> list[Finding]:
-    """Nothing is written by looking."""
+    """Return the findings, and check that the examination writes nothing."""
     before = state(data.parent)
     looked = list(settings_files.findings(situation(data, settings)))
     assert state(data.parent) == before
@@ -35,7 +35,7 @@ def says(data: Path, settings: Settings) -> list[str]:
 
 
 def good(folder: Path) -> Settings:
-    """Everything that the settings can name, as it must be."""
+    """Return settings that name everything that settings can name, each in a valid state."""
     for name in ("key", "passphrase", "token", "secret"):
         (folder / name).write_text(f"{GOOD_WORD}\n")
         (folder / name).chmod(0o600)
@@ -96,7 +96,7 @@ def test_a_file_that_is_missing_or_empty(data: Path, section: str, key: str) -> 
     ],
 )
 def test_a_file_that_has_no_end(data: Path, section: str, key: str) -> None:
-    """A FIFO that nobody writes to would keep the check waiting, and a device would fill the memory."""
+    """A FIFO without a writer would block the check, and a device would fill the memory."""
     settings = good(data.parent)
     fifo = data.parent / "fifo"
     os.mkfifo(fifo, 0o600)
@@ -108,7 +108,7 @@ def test_a_file_that_has_no_end(data: Path, section: str, key: str) -> None:
 
 
 def test_settings_that_came_through_a_pipe(data: Path) -> None:
-    """They have been read already; to read them again would wait for another writer."""
+    """The settings were read already; reading the FIFO again would wait for another writer."""
     fifo = data.parent / "fifo"
     os.mkfifo(fifo)
     assert list(settings_files.findings(situation(data, config_file=fifo))) == []
@@ -189,7 +189,7 @@ def test_a_secret_that_others_may_read(open_data: Path, key: str) -> None:
 
 @pytest.mark.parametrize(("has_key", "is_told"), [(False, []), (True, ["secret-open-to-others"])])
 def test_a_certificate_that_others_may_read(open_data: Path, has_key: bool, is_told: list[str]) -> None:
-    """It is a secret only where its key is in the same file."""
+    """The certificate file is a secret only if it also holds its key."""
     file, authority = open_data.parent / "chain.pem", new_authority(BOX, NOW)
     file.write_bytes(authority.certificate_pem + (authority.key_pem if has_key else b""))
     settings = {"server": {"tls": "files", "certificate": file}}
@@ -228,7 +228,7 @@ def test_backups_on_a_disk_that_is_not_mounted(data: Path) -> None:
 
 @contextmanager
 def as_nobody() -> Iterator[None]:
-    """Root may enter every folder."""
+    """Run the block as the user nobody, because root may enter every folder."""
     if os.geteuid():
         yield
         return
@@ -276,7 +276,7 @@ def test_what_root_may_and_the_owner_of_the_data_may_not(open_data: Path) -> Non
 
 
 def test_others_than_the_owner_only_examine_the_data(data: Path) -> None:
-    """They may not write where the server does, and need not."""
+    """Other users may not write in the folders of the server, and do not have to."""
     settings = {"log": {"file": data.parent / "none" / "wmsd.log"}}
     at = situation(data, settings, user=NOBODY)
     assert names(settings_files.findings(at)) == []

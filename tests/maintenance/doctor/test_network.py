@@ -1,4 +1,4 @@
-"""An address where no server can listen, and proxies that are believed too much or too little."""
+"""A listen address that is not available, and proxies that are trusted too much or too little."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ from wmsd.maintenance.doctor.network import is_wmsd
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Where another program listens that answers nothing."""
+    """Return a port on which another program listens that never replies."""
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen(1)
@@ -46,7 +46,7 @@ def test_a_server_that_runs_has_its_port_itself(data: Path, port: int) -> None:
 
 
 async def test_a_wmsd_of_another_folder_is_named_and_only_a_warning(data: Path, tmp_path: Path) -> None:
-    """As where a copy is examined beside the server that it was made of."""
+    """A copy is examined on the machine where the original is being served."""
     async with open_world(tmp_path / "served", UNLIMITED) as world:
         folder = world.installation.folder
         listen = world.base_url.partition("://")[2]
@@ -92,7 +92,7 @@ def test_a_foreign_program_may_answer_anything(data: Path, answer: bytes) -> Non
 
 
 def answer_all(server: socket.socket, answer: bytes) -> None:
-    with suppress(OSError):  # it is closed at the end
+    with suppress(OSError):  # the socket is closed at the end
         while True:
             connection, _ = server.accept()
             with connection, suppress(OSError):

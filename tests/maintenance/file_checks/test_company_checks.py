@@ -1,4 +1,4 @@
-"""The doctor finds every figure that is not the sum of what is under it."""
+"""The doctor finds every total that is not the sum of its parts."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from wmsd.maintenance.file_checks.company_checks import CHECKS, Findings, examin
 
 @pytest.fixture
 async def busy(shop: Shop) -> Shop:
-    """An order in each status."""
+    """Create an order in each status."""
     for status in ("CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT", "ANULAT"):
         await shop.order(status=status)
     return shop
@@ -83,8 +83,9 @@ async def test_each_kind_of_damage_is_named(busy: Shop, damage: str) -> None:
 
 @pytest.fixture
 async def lots(store: Store) -> Store:
-    """5 of L1, 3 of L2 (1 quarantined) and 1 without a lot; S1, S2 (quarantined) and one more of X, S3 without a
-    lot. An order holds 2 of L1, another S1.
+    """Stock the lotted article with 5 of L1, 3 of L2 (1 quarantined) and 1 without a lot. Stock the serial article
+    with S1, S2 (quarantined) and one unnamed serial of lot X, and S3 without a lot. One order reserves 2 of L1,
+    another order S1.
     """
     await store.count("L,MAIN,L1,,5,\nL,MAIN,L2,,3,1\nL,MAIN,,,1,\n")
     await store.count("S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,1\nS,MAIN,X,,1,\nS,MAIN,,S3,1,\n")
@@ -216,7 +217,9 @@ LOOPS = ("SCAN ", "SEARCH ")
 
 
 def scans_within_loops(tx: Transaction, sql: str) -> list[str]:
-    """The scans of a whole table, or of a subquery's result, that SQLite repeats for each row of another."""
+    """Return the scans of a whole table or of a subquery's result that SQLite repeats for each row of another
+    table.
+    """
     repeated, outer = [], set()
     for _, parent, _, step in tx.rows(f"EXPLAIN QUERY PLAN {sql}"):
         if not step.startswith(LOOPS) or "CONSTANT ROW" in step:

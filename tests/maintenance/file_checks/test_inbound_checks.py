@@ -1,4 +1,4 @@
-"""The doctor finds what receptions, purchase orders and returns have otherwise than their ledger says."""
+"""The doctor finds every difference between the ledger and the receptions, purchase orders and returns."""
 
 import pytest
 
@@ -8,7 +8,9 @@ from wmsd.maintenance.file_checks.company_checks import Findings, examine
 
 @pytest.fixture
 async def busy(dock: Dock) -> Dock:
-    """PO-000001 of 10 A, 4 received by RC-000001; RC-000002 a draft; RT-000001 finished, of SO-000001 of 3 A."""
+    """Create PO-000001 of 10 A, 4 of them received by RC-000001; RC-000002, a draft; RT-000001, a finished return
+    of the order SO-000001 of 3 A.
+    """
     order = await dock.purchase((1, 10))
     await dock.receive(order, {"po_item_id": 1, "quantity_um3pl": 4})
     await dock.receive(order, {"po_item_id": 1, "quantity_um3pl": 2}, status="CREAT")

@@ -1,4 +1,4 @@
-"""When it is told that the keys are lost with the box, and when that is wrong."""
+"""The warning that the keys would be lost with the machine: when it appears, and when it counts as a problem."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`wmsd key`: the keys of an installation sealed with a secret that is kept elsewhere."""
+"""`wmsd key`: the keys of an installation, sealed with a secret that is stored elsewhere."""
 
 import stat
 from pathlib import Path
@@ -13,7 +13,7 @@ SET_IT = "Set server.key_file to the file that `wmsd key move` made."
 
 
 def kept(home: Home) -> list[str]:
-    """The signing keys and secrets, as they stand in platform.db, which a server that runs lends."""
+    """Return the signing keys and secrets as they are stored in platform.db. A running server lends the file."""
     with borrowed(home.data, "platform.db") as connection:
         return [row[0] for row in connection.execute(SECRETS)]
 
@@ -32,7 +32,7 @@ def use(home: Home, key: str | Path) -> None:
 
 @pytest.fixture
 def moved(home: Home) -> Path:
-    """The key file of a home whose keys are sealed."""
+    """Return the key file of a home whose keys are sealed."""
     first_day(home)
     key = home.folder / "wmsd.key"
     home.ok("key", "move", key)
@@ -41,7 +41,7 @@ def moved(home: Home) -> Path:
 
 
 def answers(home: Home) -> None:
-    """A server that takes the token from the first day, and gives cursors."""
+    """Check that a server accepts the token from the first day, and returns cursors."""
     with home.serving() as server:
         assert server.get("/api/articles/sync")[0] == 200
 

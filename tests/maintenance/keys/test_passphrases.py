@@ -1,4 +1,4 @@
-"""What is encrypted with a passphrase, on machines that are faster or busier than each other."""
+"""Encryption with a passphrase, on machines that are faster or busier than each other."""
 
 import re
 
@@ -9,7 +9,7 @@ from wmsd.maintenance.keys.passphrases import decrypt_secrets, encrypt_secrets
 
 WORDS = "correct horse battery"
 WORK = re.compile(rb"(-> scrypt \S+) (\d+)")
-"""The work factor stands in the header, in clear."""
+"""The pattern of the work factor in the header, which is not encrypted."""
 
 
 def test_it_is_read_with_its_passphrase_only() -> None:

@@ -1,4 +1,6 @@
-"""Recovery phrases: what is one, what a mistyped one is told, and that `age` knows the keys that they give."""
+"""Recovery phrases: which phrases are valid, the error for a mistyped phrase, and that `age` accepts the keys of a
+phrase.
+"""
 
 import hashlib
 import subprocess
@@ -24,7 +26,7 @@ from wmsd.maintenance.keys.recovery_phrase import (
 KNOWN = f"{'abandon ' * 11}about"
 """The first phrase of the test vectors of BIP-39."""
 RECIPIENT = "age14kwpxuqp3rjpp4medr4a6zqckpfdmn70ftxaq9lrr28dh36rypvq8v6ues"
-"""What it gives. It must never change: archives of years before are sealed to such keys."""
+"""The recipient that belongs to the phrase. It must never change: old archives are sealed to such recipients."""
 SECRETS = {"keys": ["secret"]}
 
 
@@ -110,7 +112,7 @@ def test_what_is_no_file_of_age_is_damaged() -> None:
 
 
 def test_age_opens_it_without_wmsd(tmp_path: Path) -> None:
-    """As the guide says: with the first 32 bytes of the seed, which any program for BIP-39 gives."""
+    """As the guide says, the key is the first 32 bytes of the seed, which any program for BIP-39 computes."""
     seed = hashlib.pbkdf2_hmac("sha512", KNOWN.encode(), b"mnemonicwmsd backup", 2048)
     identity, content = tmp_path / "identity", tmp_path / "keys.json.age"
     identity.write_text(bech32.encoded("age-secret-key-", seed[:32]).upper())

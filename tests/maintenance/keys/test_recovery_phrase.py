@@ -1,4 +1,4 @@
-"""`wmsd recovery-phrase`, and what backups, restores and moves do with it."""
+"""`wmsd recovery-phrase`, and how backups, restores and moves use recovery phrases."""
 
 import os
 import shutil
@@ -26,18 +26,18 @@ def installation(home: Home) -> Home:
 
 @pytest.fixture
 def elsewhere(home: Home, tmp_path: Path) -> Home:
-    """Another box with nothing on it."""
+    """Return another machine without any files."""
     (tmp_path / "elsewhere").mkdir()
     return Home(home.program, tmp_path / "elsewhere")
 
 
 def created(home: Home) -> str:
-    """The words of a new phrase."""
+    """Create a recovery phrase and return its words."""
     return home.ok("recovery-phrase", "create").out.strip()
 
 
 def checked(home: Home) -> str:
-    """Those of one that was checked."""
+    """Create a recovery phrase, check it, and return its words."""
     words = created(home)
     home.ok("recovery-phrase", "check", stdin=f"{words}\n")
     return words

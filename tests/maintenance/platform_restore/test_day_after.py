@@ -1,4 +1,6 @@
-"""The day after a restore: what is lost, and which access may have come back, red until each is settled."""
+"""The day after a restore: the losses, and the access that may have come back, are reported as problems until each
+is settled.
+"""
 
 import shutil
 import time
@@ -27,7 +29,7 @@ def mailbox() -> Iterator[Mailbox]:
 
 @pytest.fixture
 def site(home: Home, mailbox: Mailbox) -> Home:
-    """An installation with a webhook, a second user, and a token of a program."""
+    """Create an installation with a webhook, a second user, and a token of a program."""
     first_day(home)
     home.environment.update({**ALLOWED, **UNLIMITED, **NO_BACKUPS})
     home.ok("user", "create", OTHER, "--role", "company-admin", "--company", "ACME", "--link")
@@ -54,7 +56,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def lose(site: Home) -> Path:
-    """The box is gone; the archive is not."""
+    """Delete the data folder, and return the archive that remains."""
     archive = back_up(site, f"{time.monotonic_ns()}.tar.gz")
     shutil.rmtree(site.data)
     return archive
@@ -121,7 +123,7 @@ def test_everything_is_red_until_each_is_settled(site: Home, mailbox: Mailbox) -
         }
         until(lambda: "recovery" in alerts(site))
 
-        for code in ("NEW-1", "NEW-2"):  # they wait, and use up no attempt
+        for code in ("NEW-1", "NEW-2"):  # the deliveries wait, and use up no attempt
             assert server.send("POST", "/api/articles", {"code": code, "name": code}, token=token)[0] == 201
         until(lambda: len(waiting(server, token)) == 2)
         assert [each["attempts"] for each in waiting(server, token)] == [[], []]
@@ -195,7 +197,7 @@ def test_where_it_cannot_be_read_who_was_shut_out_is_back_and_listed(site: Home)
     (site.data / "platform.db").write_bytes(b"damaged")
     restore(site, archive)
     assert ("user-unconfirmed", OTHER, "company-admin") in open_now(site)
-    site.ok("user", "disable", OTHER)  # by the way that everybody knows
+    site.ok("user", "disable", OTHER)  # by the ordinary command
     assert ids(site, "user-unconfirmed", OTHER) == []
 
 
@@ -254,7 +256,7 @@ def test_what_is_no_entry_changes_nothing(site: Home) -> None:
 
 
 def test_a_second_disaster_while_the_list_is_open(site: Home) -> None:
-    """What was made anew since is lost again; what is open stays one entry."""
+    """Credentials that were created since the first restore are lost again; an open entry stays one entry."""
     restore(site, lose(site))
     first = open_now(site)
     token_of(site, "nightly sync")
@@ -265,7 +267,9 @@ def test_a_second_disaster_while_the_list_is_open(site: Home) -> None:
 
 
 def test_the_same_backup_again_over_an_open_list(site: Home) -> None:
-    """The keys are those that were made anew: tokens of the backup are dead still, and so are those made since."""
+    """The keys are those created after the first restore: tokens of the backup still do not work, and later tokens
+    do not either.
+    """
     archive = lose(site)
     restore(site, archive)
     first = open_now(site)
@@ -274,7 +278,7 @@ def test_the_same_backup_again_over_an_open_list(site: Home) -> None:
     site.ok("recovery", "confirm", *ids(site, "user-unconfirmed", OTHER))
     dismissed = first - open_now(site)
     assert restore(site, archive)["keys"] == "replaced"
-    dismissed.remove(("token-lost", EMAIL, "nightly sync"))  # it is not in the backup
+    dismissed.remove(("token-lost", EMAIL, "nightly sync"))  # this token is not in the backup
     with site.serving() as server:
         until(lambda: ("credentials-lost", "ACME", "ERP") in open_now(site))
         assert open_now(site) == first - dismissed

@@ -1,4 +1,4 @@
-"""`wmsd backup restore --only-platform`: platform.db is lost, and the companies' files are whole."""
+"""`wmsd backup restore --only-platform`: platform.db is lost, and the companies' files are intact."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ def installation(home: Home) -> Home:
 
 
 def sealed_backup(home: Home) -> tuple[Path, Path]:
-    """A backup with the keys, and the file of its passphrase."""
+    """Make a backup with the keys, and return the archive and the file of its passphrase."""
     words = home.write("words", f"{PASSPHRASE}\n")
     words.chmod(0o600)
     return back_up(home, "--passphrase-file", words), words
@@ -104,7 +104,7 @@ def test_no_id_is_given_twice(installation: Home) -> None:
     archive = back_up(installation)
     platform = installation.data / "platform.db"
     installation.ok("company", "create", "LATER", "--name", "Later", "--all-modules")
-    installation.ok("company", "delete", "LATER", "--yes")  # its archive alone shows that the id was given
+    installation.ok("company", "delete", "LATER", "--yes")  # only its archive shows that the id was used
     installation.ok("user", "create", "late@example.com", "--role", "member", "--company", "ACME", "--link")
     [[users]] = sql(platform, "SELECT max(id) FROM users")
     [[tokens]] = sql(platform, "SELECT seq FROM sqlite_sequence WHERE name = 'tokens'")
@@ -153,7 +153,7 @@ def test_a_company_that_was_deleted_after_the_backup_does_not_come_back(installa
 
 @pytest.mark.parametrize("is_lost", [True, False])
 def test_what_a_deletion_that_was_cut_off_has_left_is_no_company(installation: Home, is_lost: bool) -> None:
-    """Whether the backup or the replaced file knows of the end of that deletion."""
+    """The backup or the replaced file knows that the deletion was finished."""
     installation.ok("company", "create", "GONE", "--name", "Gone", "--all-modules")
     file = installation.data / "companies" / "2.db"
     content = file.read_bytes()
@@ -265,7 +265,7 @@ def test_at_a_terminal_it_asks(installation: Home) -> None:
 
 
 def test_the_command_that_is_offered_leaves_the_companies_as_they_are(installation: Home) -> None:
-    """Every place that tells the way on tells the same, and it works as it stands."""
+    """Every message that suggests the next step suggests the same command, and the command works unchanged."""
     archive = back_up(installation)
     with installation.serving(env=UNLIMITED) as server:
         add_article(server, "LATER")

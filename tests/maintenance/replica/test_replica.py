@@ -1,4 +1,6 @@
-"""A second copy by a real Litestream: it has everything up to a moment, and another box serves from it."""
+"""A second copy by a real Litestream: it has every change up to some time, and another machine can serve from
+it.
+"""
 
 import shutil
 import sqlite3
@@ -26,7 +28,7 @@ def installation(home: Home) -> Home:
 
 
 def take_over(home: Home, replica: Path) -> Home:
-    """The other box, after it was told to serve."""
+    """Restore the replica on the other machine, and return that machine."""
     (home.folder / "other").mkdir()
     other = Home(home.program, home.folder / "other")
     other.write("token", (home.folder / "token").read_text())
@@ -41,8 +43,8 @@ def last_event(home: Home) -> int:
 
 @contextmanager
 def adding(server: Server) -> Iterator[list[str]]:
-    """Adds articles until it ends, or nobody answers. Their codes, in the order in which they were
-    acknowledged.
+    """Add articles until the block ends or the server stops replying. Yield their codes in the order of
+    acknowledgement.
     """
     added: list[str] = []
     over = threading.Event()
@@ -79,12 +81,12 @@ def test_when_the_box_is_gone_another_one_serves_what_it_had(installation: Home)
         found = [code for page in (1, 2, 3) for code in codes(server, page)]
         assert "EARLY" in found
         late = [code for code in found if code != "EARLY"]
-        assert late == added[: len(late)]  # nothing is missing in between: only the end is
+        assert late == added[: len(late)]  # only the end is missing, nothing before it
         assert len(late) > 0
         add_article(server, "ANEW")
     assert last_event(other) > before + LEAST_LEAP
     entries = other.ok("recovery", "list", "--json").json
-    assert {each["check"] for each in entries["access"]} == {"user-unconfirmed"}  # its last seconds are not known
+    assert {each["check"] for each in entries["access"]} == {"user-unconfirmed"}  # the last seconds are unknown
     assert (entries["lost"], entries["access_unknown_after"] is None) == ([], False)
     assert is_right_but_for_the_day_after(other)
 

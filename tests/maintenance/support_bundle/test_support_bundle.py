@@ -1,4 +1,4 @@
-"""`wmsd support-bundle`: it helps whoever reads it, and gives nothing away."""
+"""`wmsd support-bundle`: the bundle helps its reader, and reveals no secrets."""
 
 import json
 import stat
@@ -91,7 +91,7 @@ def bundle(home: Home, *options: str) -> dict[str, str]:
 
 @pytest.fixture
 def secretive(home: Home) -> tuple[Home, dict[str, str]]:
-    """A home with secrets everywhere, and these."""
+    """Create a home with secrets in every place, and return the home with the secrets by name."""
     first_day(home)
     for name, secret in SECRETS.items():
         home.write(name, f"{secret}\n")
@@ -250,14 +250,14 @@ def test_the_log_is_the_last_lines_over_rotated_files(home: Home) -> None:
 
 
 def test_every_setting_that_may_hold_a_secret_is_marked() -> None:
-    """By its name."""
+    """Every setting whose name tells that it may hold a secret is marked as secret."""
     words = {"secret", "token", "password", "passphrase", "key", "command", "after", "url"}
     named = {
         f"{section}.{key}"
         for section, model in sections().items()
         for key in model.model_fields
         if words.intersection(key.split("_"))
-    } - {"server.public_url"}  # it takes no user and no password
+    } - {"server.public_url"}  # this setting takes no user and no password
     marked = {
         f"{section}.{key}"
         for section, model in sections().items()

@@ -1,5 +1,5 @@
-"""The command looks on while a server starts again with a newer program, and steps in when that does not even
-start.
+"""The command watches a server restart with a newer program, and restores the old program if the newer one does
+not even start.
 """
 
 import json
@@ -42,7 +42,7 @@ def installation(home: Home) -> Home:
 
 @pytest.fixture
 def program_file(installation: Home) -> ProgramFile:
-    """A link to a source tree stands for the executable."""
+    """Link to a source tree, which replaces the executable in these tests."""
     link = ProgramFile(installation.folder / "program")
     link.path.symlink_to(ROOT)
     return link
@@ -54,12 +54,12 @@ def serving(installation: Home, program_file: ProgramFile) -> Iterator[Server]:
         add_article(server, "KEPT")
         yield server
         found = DataFolder(installation.data).server()
-        if found is not None and found.pid != server.process.pid:  # the command has started it
+        if found is not None and found.pid != server.process.pid:  # the command has started this server
             os.kill(found.pid, signal.SIGTERM)
 
 
 class LinkedProgram(ProgramFile):
-    """Links have no owner and no mode to be kept."""
+    """A program that is a link: links have no owner and no mode to preserve."""
 
     def put_new(self) -> None:
         self.previous.symlink_to(ROOT)
@@ -141,4 +141,5 @@ def test_one_that_serves_and_is_not_healthy_goes_back_too(
     said = refused(installation, newer_wmsd(tmp_path / "newer"), LONGEST, reason="Its health check says: no.")
     assert said.startswith(f"wmsd {VERSION} does not serve: Its health check says: no. wmsd {__version__} serves")
     serves_again(installation)
-    assert list(installation.data.glob("replaced-*/companies/1.db"))  # what was written meanwhile is kept
+    # the file with the writes since the upgrade is preserved
+    assert list(installation.data.glob("replaced-*/companies/1.db"))

@@ -1,4 +1,4 @@
-"""Files whose schema is not what migrations make: what is foreign in them never runs."""
+"""Files whose schema differs from the schema of the migrations: foreign parts of the schema never run."""
 
 import tarfile
 import threading
@@ -75,7 +75,7 @@ def test_a_file_with_a_foreign_trigger_is_not_copied(installation: Home) -> None
 
 @pytest.mark.parametrize("is_older", [True, False], ids=["older", "current"])
 def test_a_server_refuses_a_file_with_a_foreign_trigger_and_serves_the_others(home: Home, is_older: bool) -> None:
-    """The trigger of an older one would run in its migration."""
+    """A trigger in an older file would run during the migration."""
     if is_older:
         with tarfile.open(RELEASED / "wmsd-1.0.0.tar.gz") as archive:
             archive.extractall(home.data, filter="data")
@@ -103,7 +103,7 @@ def test_the_doctor_names_what_is_foreign(installation: Home) -> None:
 
 
 def test_a_write_that_never_ends_does_not_hold_up_the_stop(installation: Home) -> None:
-    """Its trigger comes in beside the server, once the server has found the file right."""
+    """The trigger is added while the server is running, after the server has checked the file."""
     installation.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
     with installation.serving() as server:
         assert articles(server) == ["KEPT"]

@@ -1,4 +1,6 @@
-"""Tokens with `*` gain what a newer version adds: an upgrade lists those that gain something."""
+"""Tokens with `*` gain the abilities that a newer version adds: an upgrade lists the tokens that gain an
+ability.
+"""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
-"""A newer wmsd: only its server brings files up to date, keeps a copy of each before, and goes back when it
-must.
+"""A newer wmsd: only its server migrates the files. The server first copies each file, and goes back to the copy
+if the migration fails.
 """
 
 import shutil
@@ -25,7 +25,7 @@ from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade, write_upgra
 
 COPIES = f"before-{VERSION}"
 MIGRATED = 2
-"""Files: the platform's, and that of ACME."""
+"""The number of migrated files: the platform's file and the file of ACME."""
 REFUSES_TO_SERVE = """
 def _refuse(*_: object, **__: object) -> None:
     raise RuntimeError("it cannot serve here")
@@ -89,7 +89,7 @@ def test_a_newer_server_keeps_a_copy_of_each_file(installation: Home, tmp_path: 
     refused = installation.refused("company", "list")
     assert "platform.db was made by a newer wmsd" in refused
     for file, copy in zip(files(installation), files(installation, COPIES), strict=True):
-        copy.replace(file)  # nothing else is needed to go back by hand
+        copy.replace(file)  # to go back by hand, this is enough
     with installation.serving() as server:
         assert articles(server) == ["KEPT"]
 
@@ -135,7 +135,7 @@ def test_without_room_for_a_copy_nothing_is_changed(installation: Home, tmp_path
         assert {name: sum_ for name, sum_ in hashes(data).items() if name.endswith(".db")} == before
 
 
-# The first start of an upgrade: the program is a link to a source tree, as the executable is a file.
+# The first start of an upgrade: here the program is a link to a source tree; in reality it is an executable file.
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def program_file(installation: Home) -> ProgramFile:
 
 
 def install(home: Home, program_file: ProgramFile, tree: Path) -> None:
-    """What the command does before it has the server start again."""
+    """Do the steps of the upgrade command that come before the restart of the server."""
     write_upgrade(
         home.data,
         Upgrade(from_version=__version__, to_version=VERSION, program=str(program_file.path), began_at="now"),
@@ -238,7 +238,7 @@ def _statements(script: str) -> Iterator[str]:
 
 @contextmanager
 def killed_half_way(home: Home, program_file: ProgramFile, tmp_path: Path) -> Iterator[None]:
-    """The server of the upgrade is killed after it has brought the platform's file up to date."""
+    """Kill the server of the upgrade after it has migrated the platform's file."""
     slow = "CREATE TABLE pallets (id INTEGER PRIMARY KEY, slow TEXT);"
     tree = newer_wmsd(tmp_path / "slow", company=slow, patches={"wmsd/db/migrations/__init__.py": SLOW})
     install(home, program_file, tree)

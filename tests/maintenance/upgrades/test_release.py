@@ -1,5 +1,5 @@
-"""Who made a program is checked before it runs: by a signature of minisign, or a sum that a person has
-compared.
+"""The origin of a program is checked before the program runs: by a signature of minisign, or by a checksum that a
+person has compared.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class Offer:
         self.file.with_name("wmsd-new.minisig").unlink()
 
     def checked(self, key: Path | None, sha256: str | None = None) -> str:
-        """What is said of the program when it is good."""
+        """Check the program, and return the sentence about a good program."""
         taken = self.program.take(self.file)
         return check_release(self.file, self.program.new, taken, key, sha256).sentence
 
@@ -166,7 +166,7 @@ def test_a_program_without_a_signature_is_refused(offer: Offer) -> None:
 
 
 def test_no_refusal_offers_what_lets_an_unproven_program_in(offer: Offer) -> None:
-    """Pasted, the program's own sum would prove nothing."""
+    """A user might paste the program's own checksum, which would prove nothing."""
     refusals = [refused(offer, None), refused(offer, None, "0" * 64), refused(offer, offer.key, "0" * 64)]
     offer.unsigned()
     refusals += [refused(offer, None), refused(offer, offer.key)]
@@ -216,7 +216,7 @@ def test_there_is_a_whole_program_at_every_moment(offer: Offer) -> None:
     assert program.path.read_bytes() == offer.file.read_bytes()
     assert program.previous.read_text() == "the program of now"
     assert stat.S_IMODE(program.path.stat().st_mode) == 0o755
-    for _ in range(2):  # also when it is done twice
+    for _ in range(2):  # a second call changes nothing
         program.put_back()
         assert program.path.read_text() == "the program of now"
         assert not program.previous.exists()

@@ -1,4 +1,4 @@
-"""What each released version has written is brought up to date, with nothing lost, and goes on."""
+"""The files of each released version are migrated without loss, and continue to work."""
 
 import sqlite3
 import tarfile
@@ -18,7 +18,7 @@ FILES = {"platform.db": PLATFORM, "companies/1.db": COMPANY}
 
 
 def rows(file: Path) -> dict[str, int]:
-    """How many there are in each table."""
+    """Return the number of rows of each table."""
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
         tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
         return {
