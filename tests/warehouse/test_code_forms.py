@@ -1,4 +1,4 @@
-"""A new code is refused that differs from one that is there only by its Unicode form."""
+"""A new code is refused if it differs from an existing code only by its Unicode form."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ async def test_it_is_refused_in_requests(
     refused = await shop.world.call("PATCH", f"{path}/{other.id}", {"code": new}, status=422)
     assert refused.errors == {"code": [only_by_form(noun)]}
     renamed = await shop.world.send("PATCH", f"{path}/{made.id}", {"code": new})
-    assert renamed.body["code"] == new  # one's own code may change its form
+    assert renamed.body["code"] == new  # a record may change the form of its own code
 
 
 async def test_it_is_refused_in_graphql(shop: Shop) -> None:

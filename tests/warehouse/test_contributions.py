@@ -1,4 +1,4 @@
-"""What a room declares for others to use is used: what was forgotten is named."""
+"""Everything that a package declares for other packages is used. The test names a forgotten declaration."""
 
 import ast
 import importlib
@@ -23,16 +23,17 @@ from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.references_by_id import REFERENCES
 
 NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS} | {"list_counts"}
-"""Every kind has the operation; GraphQL asks for those that other kinds refer to. Version 1 has no counts: the
-list with pages is for people.
+"""Every kind has the operation, but GraphQL requests only the kinds that other kinds refer to. Version 1 has no
+counts: the list with pages is for people.
 """
 
 NEED_NO_ABILITY = {
     *("run_batch", "list_requests", "get_request", "search_company", "find_choices", "find_ids_by_part"),
     *("get_papers", "get_logo"),
 }
-"""Each request in a batch needs its own. Everybody may look at the requests of their own tokens. A search finds
-what the caller may list. What stands on the company's papers is seen by whoever prints one.
+"""The operations without an ability. Each request in a batch needs its own ability. Every user may see the
+requests of their own tokens. A search finds only records that the caller may list. Whoever prints a paper sees the
+company's details on it.
 """
 
 
@@ -67,7 +68,7 @@ def operations() -> list[Operation]:
 
 
 def asked_by_pages() -> Iterator[Operation]:
-    """The operations that the code of the pages names."""
+    """Yield the operations that the code of the pages names."""
     for module in modules():
         if module.__name__.startswith("wmsd.interfaces.pages."):
             for node in ast.walk(ast.parse(inspect.getsource(module))):
@@ -91,7 +92,7 @@ def test_every_operation_can_be_asked_for() -> None:
 
 
 def test_an_operation_that_needs_no_ability_is_named_here() -> None:
-    """Of those that act for a company and need no role."""
+    """Every operation of a company that needs neither a role nor an ability is named here."""
     of_companies = [
         each for each in operations() if each.scope == "company" and each.signed_in and each.role is None
     ]

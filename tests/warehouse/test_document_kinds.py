@@ -1,4 +1,4 @@
-"""What a kind of document cannot declare itself stands where it belongs; what is missing is named."""
+"""Parts of a kind of document that its declaration cannot hold are in the right place. A missing part is named."""
 
 import pytest
 
@@ -22,10 +22,12 @@ OF_NO_ROOM = {
     *("imports", "import_rows", "import_images", "epochs", "seams"),
     *("search_entries", "search_progress", "papers"),
 }
-"""Tables of the files themselves, the outbox, the webhooks and the application."""
+"""The tables that belong to no package of records: those of the files themselves, the outbox, the webhooks and the
+application.
+"""
 
 OF_STOCK = ("stock:read", {"stock:count", "stock:write"})
-"""Who reads counts, and who enters and books them."""
+"""The ability to read counts, and the abilities to enter and book counts."""
 
 
 @pytest.fixture(params=DOCUMENTS, ids=lambda kind: kind.name)
@@ -46,7 +48,7 @@ def test_its_operations_need_its_abilities(kind: DocumentKind) -> None:
 
 
 def test_no_other_kind_has_its_movements(kind: DocumentKind) -> None:
-    """A document's movements are found by their kind and its id."""
+    """The movements of a document are found by their kind and the document's id."""
     others = {movement for other in DOCUMENTS if other is not kind for movement in other.movements}
     assert others.isdisjoint(kind.movements)
 

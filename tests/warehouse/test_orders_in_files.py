@@ -1,4 +1,4 @@
-"""New orders of a file are created together, and yet each on what those before it have left."""
+"""New orders in a file are created together, yet each order sees the stock that the orders before it have left."""
 
 import pytest
 
@@ -10,7 +10,7 @@ ORDER = "code,status,partner_code,warehouse_code,article_code,quantity,lot_numbe
 
 @pytest.fixture(autouse=True)
 async def trading(world: World) -> None:
-    """Ten apples: four of an older lot, six of a younger one."""
+    """Stock ten apples: four of an older lot, six of a younger one."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("partners", "code,name,type\nP1,One,CLIENT\n")
     await world.import_csv("articles", "code,name\nA,Apple\n")
@@ -20,7 +20,7 @@ async def trading(world: World) -> None:
 
 
 async def take(world: World, *orders: str) -> list[tuple[str, str]]:
-    """Code and status of all orders there are. A row: code, status, quantity, lot."""
+    """Import orders, and return code and status of all orders. A row is code, status, quantity and lot."""
     rows = (row.split(",") for row in orders)
     text = "".join(f"{code},{status},P1,MAIN,A,{quantity},{lot}\n" for code, status, quantity, lot in rows)
     await world.import_csv("sales-orders", ORDER + text)
@@ -35,7 +35,7 @@ async def refused(world: World, *orders: str) -> list[CellError]:
 
 
 async def shipped(world: World) -> list[tuple[str, str, int]]:
-    """In the order of the ledger: the order, the lot, how many."""
+    """Return the loaded goods in the order of the ledger: order code, lot and quantity."""
     moved = """
         SELECT code, lot_number, -quantity / 1000000 FROM stock_movements
         JOIN sales_orders ON sales_orders.id = document_id WHERE kind = 'loading' ORDER BY stock_movements.id

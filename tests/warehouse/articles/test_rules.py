@@ -1,4 +1,4 @@
-"""What makes an article acceptable, and which words of a search are looked for."""
+"""The rules for a valid article, and the words that a search looks for."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a search may ask for, and what one-letter words find."""
+"""The limits of a search, and the results for words of one letter."""
 
 from urllib.parse import quote
 
@@ -25,7 +25,7 @@ async def found(world: World, search: str) -> list[str]:
         ("77", ["AB-12"]),
         ("a", ["A-1"]),
         ("al", ["A-1", "AB-12"]),
-        ("al o", []),  # a letter is no beginning of a word
+        ("al o", []),  # a single letter does not match the start of a word
         ("al on", ["A-1"]),
     ],
 )
@@ -49,7 +49,7 @@ async def test_of_many_words_the_longest_are_looked_for(world: World) -> None:
 
 
 async def test_looking_for_words_is_never_done_on_the_event_loop(world: World) -> None:
-    """The writer's connection, with which the loop reads, puts no statement of a search."""
+    """The writer's connection, which the event loop uses for reads, runs no statement of a search."""
     database = await world.database()
     await world.call("GET", "/api/articles")
     quick = None if database._writer is None else database._writer.connection

@@ -1,4 +1,4 @@
-"""Article sync: every change is met, whatever happens during the walk and whatever the clock does."""
+"""Article sync: the walk returns every change, whatever happens during the walk and whatever the clock does."""
 
 import asyncio
 import tempfile
@@ -17,11 +17,11 @@ MANY = 1_100
 
 
 class SyncMachine(RuleBasedStateMachine):
-    """An integrator walks while others change articles and the wall clock jumps.
+    """A test in which an integrator walks the articles while users change articles and the wall clock jumps.
 
-    The laws: after a whole walk, the integrator's copy holds every article as it stood when the walk began, or
-    later. A walk since a moment has no article whose `updated_at` is at or before it. One that went on where the
-    last ended, with nothing in between, is empty.
+    The laws: after a complete walk, the integrator's copy holds every article in its state at the start of the
+    walk, or in a later state. A walk since a time returns no article whose `updated_at` is at or before that time.
+    A walk that continues from the end of the previous walk, without a change in between, is empty.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class SyncMachine(RuleBasedStateMachine):
     @precondition(lambda self: not self.walking)
     @rule(per_page=st.sampled_from([2, 499]), by_cursor=st.booleans())
     def a_walk_begins(self, per_page: int, by_cursor: bool) -> None:
-        """Since the largest moment that was shown, or where the last walk ended."""
+        """Start a walk since the latest time that was returned, or from the end of the previous walk."""
         self.walking, self.per_page = True, per_page if len(self.truth) < MANY else 499
         self.cursor = self.end if by_cursor else None
         self.since = None if self.cursor else self.largest
@@ -112,7 +112,7 @@ class SyncMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.walking)
     @rule()
     def the_walk_is_given_up(self) -> None:
-        """The integrator crashes: what it did not finish, it does not remember as walked."""
+        """Crash the integrator, which forgets the unfinished walk."""
         self.walking = False
         self.largest = self.before
 
@@ -191,7 +191,9 @@ async def test_only_what_changed_after_the_given_moment(world: World) -> None:
 
 
 async def test_what_was_imported_together_is_met_once(world: World) -> None:
-    """Even what comes in the same millisecond, by the clock, as the last of it."""
+    """Articles of one import are returned once. A later change in the same millisecond of the clock is returned
+    too.
+    """
     rows = "".join(f"C{number},old\n" for number in range(MANY))
     await world.import_csv("articles", f"code,name\n{rows}")
 
@@ -210,7 +212,7 @@ async def test_what_was_imported_together_is_met_once(world: World) -> None:
 
 
 async def test_a_clock_that_was_wrong_for_a_while_dates_nothing_wrongly(world: World) -> None:
-    """Only `updated_at` stays ahead of it, so that a later change shows a later moment."""
+    """Only `updated_at` stays ahead of the corrected clock, so that a later change has a later time."""
     world.clock.advance(10 * 365 * 86_400)
     world.token = await world.new_token("admin@example.com")
     await world.import_csv("articles", "code,name\nA,Apple\n")
@@ -250,7 +252,7 @@ async def test_a_walk_goes_on_without_the_moment_that_it_began_at(world: World) 
 
 
 async def test_a_walk_goes_on_with_no_other_moment_than_it_began_with(world: World) -> None:
-    """A later one would pass over what lies between; an earlier one would be ignored."""
+    """A later time would skip the changes in between; an earlier time would have no effect."""
     for place in range(4):
         body = {"code": f"C{place}", "name": "x"}
         await world.call("POST", "/api/articles", body, status=201, events=["article.created"])

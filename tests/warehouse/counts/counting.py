@@ -1,4 +1,4 @@
-"""What tests of counts do: make one, enter numbers, book."""
+"""Helpers for tests of counts: create a count, enter numbers, book the count."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ BOOKED = ["count.status_changed", "stock.updated"]
 
 
 async def make_count(store: Store, *lines: dict[str, Any], **fields: Any) -> Answer:
-    """A new count in MAIN; of all that is in stock when no lines are given."""
+    """Create a count in MAIN; without lines, the count lists everything in stock."""
     body = {"warehouse_id": MAIN, **({"lines": list(lines)} if lines else {}), **fields}
     answer = await store.world.send("POST", PATH, body)
     assert answer.status == 201, answer.raw
@@ -21,7 +21,7 @@ async def make_count(store: Store, *lines: dict[str, Any], **fields: Any) -> Ans
 
 
 async def enter(store: Store, count: Answer, *quantities: float | None, **fields: Any) -> Answer:
-    """Enters the quantities of its lines, in their order; None leaves one out."""
+    """Enter the quantities of the count's lines in their order; None skips a line."""
     lines = [
         {"id": line["id"], "counted_quantity": quantity, **fields}
         for line, quantity in zip(count.body["lines"], quantities, strict=False)
@@ -39,5 +39,5 @@ async def book(store: Store, count: Answer, status: int = 200, **options: Any) -
 
 
 def shown(answer: Answer, *names: str) -> list[Any]:
-    """These fields of each line."""
+    """Return these fields of each line."""
     return [tuple(line[name] for name in names) for line in answer.body["lines"]]

@@ -1,4 +1,4 @@
-"""Who may read, enter and book counts, and of which company."""
+"""The rights to read, enter and book counts, and the company in which they apply."""
 
 from typing import Any
 

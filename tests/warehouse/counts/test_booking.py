@@ -1,4 +1,6 @@
-"""Booking a count: what the counters found less what the ledger had then, and nothing that moved afterwards."""
+"""Booking a count: the counted quantity minus the quantity in the ledger at that time. Later movements do not
+matter.
+"""
 
 import asyncio
 from typing import Any
@@ -15,14 +17,14 @@ ALLOWED = {("CREAT", "IN_LUCRU"), ("CREAT", "ANULAT"), ("IN_LUCRU", "FINALIZAT")
 
 @pytest.fixture
 async def full(store: Store) -> Store:
-    """Lines of L L1, L without lot, P, and the serials S1 and S2 of S."""
+    """Stock the lines of a count: L with lot L1, L without a lot, P, and the serials S1 and S2 of S."""
     await store.count("P,MAIN,,,10,\nL,MAIN,L1,,5,\nL,MAIN,,,1,\nS,MAIN,X,S1,1,\nS,MAIN,X,S2,1,1\n")
     store.world.clock.advance(60)
     return store
 
 
 async def counts_in_ledger(store: Store) -> list[Any]:
-    """Quantity, quarantined, lot, serial, document and line of each movement by a count document."""
+    """Return quantity, quarantined, lot, serial, document id and line id of each movement by a count document."""
     return await store.world.rows(
         "SELECT quantity / 1e6, quarantined / 1e6, lot_number, serial, document_id, document_line_id "
         "FROM stock_movements WHERE kind = 'count' AND document_id IS NOT NULL ORDER BY id"
@@ -54,7 +56,7 @@ async def test_what_moved_after_the_count_arrived_stays_moved(full: Store) -> No
     await full.load(await full.order(PLAIN, 5))
     await full.adjust(PLAIN, by=1)
     await book(full, made)
-    assert await full.balance(PLAIN) == (4, 0, 4)  # 8 were there, 5 left, 1 came
+    assert await full.balance(PLAIN) == (4, 0, 4)  # 8 were in stock, 5 left, 1 came
     await full.is_right()
 
 
@@ -109,11 +111,11 @@ async def test_an_article_that_was_never_there_comes_into_stock(full: Store) -> 
     assert await full.balance(PLAIN, EAST) == (3, 0, 3)
 
 
-# --- what cannot be booked --------------------------------------------------------------------------------------
+# --- refused bookings -------------------------------------------------------------------------------------------
 
 
 async def refused(store: Store, count: Answer, *paths: str) -> dict[str, list[str]]:
-    """The errors of a booking that changes nothing."""
+    """Return the errors of a refused booking, and check that the booking changes nothing."""
     before = [await store.everything(), await store.world.rows("SELECT * FROM count_lines")]
     answer = await store.world.call("POST", f"{PATH}/{count.id}/book", status=422)
     assert [await store.everything(), await store.world.rows("SELECT * FROM count_lines")] == before
@@ -150,7 +152,7 @@ async def test_below_what_is_in_quarantine(full: Store) -> None:
     errors = await refused(full, made, "lines.0.counted_quantity")
     sentence = "leaves 3, but 4 are in quarantine: release what is gone first"
     assert errors["lines.0.counted_quantity"] == [sentence]
-    await enter(full, made, 0)  # all is gone, that in quarantine too
+    await enter(full, made, 0)  # everything is gone, including the goods in quarantine
     await book(full, made)
     assert await full.balance(PLAIN) == (0, 0, 0)
     await full.is_right()
@@ -257,7 +259,7 @@ async def test_alone_it_is_refused_until_the_counter_has_looked_again(full: Stor
     assert shown(await book(full, made), "booked_quantity") == [(0,)]
 
 
-# --- moves, once and at once ------------------------------------------------------------------------------------
+# --- moves: repeated and concurrent -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("after", STATUSES)

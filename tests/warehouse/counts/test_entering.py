@@ -1,4 +1,6 @@
-"""Entering what was counted: which line is meant, what the ledger had then, and what is to be counted again."""
+"""Entering counted quantities: which line is meant, what the ledger had at that time, and what must be counted
+again.
+"""
 
 import asyncio
 from typing import Any
@@ -82,7 +84,7 @@ async def test_put_takes_lines_off_that_are_not_sent(full: Store) -> None:
     assert answer.body["notes"] == "Only this one"
 
 
-# --- what is to be counted again --------------------------------------------------------------------------------
+# --- goods that must be counted again ---------------------------------------------------------------------------
 
 
 async def test_what_moved_since_the_list_was_made_is_to_be_counted_again(full: Store) -> None:
@@ -113,7 +115,9 @@ async def test_what_moved_after_the_counter_looked_is(full: Store) -> None:
 
 
 async def test_an_old_look_sees_nothing_that_came_since(full: Store) -> None:
-    """As from a page that was open overnight, also where the count is made after the movement."""
+    """A number entered with an old `seen_at` ignores later movements, even if `seen_at` is before the count
+    itself.
+    """
     seen = full.world.clock.now().isoformat()
     full.world.clock.advance(60)
     await full.adjust(PLAIN, by=-2)
@@ -123,7 +127,7 @@ async def test_an_old_look_sees_nothing_that_came_since(full: Store) -> None:
 
 
 async def test_a_part_is_looked_up_however_much_its_record_has_moved(full: Store) -> None:
-    """Else each of a thousand lots would go through all movements of their record."""
+    """The check of a part does not read all movements of its stock record, so a thousand lots stay fast."""
     before = await _steps(full)
     for number in range(60):
         await full.adjust(LOTTED, lot_number="OTHER", by=-1 if number % 2 else 1)
@@ -131,8 +135,8 @@ async def test_a_part_is_looked_up_however_much_its_record_has_moved(full: Store
 
 
 async def _steps(store: Store) -> int:
-    """Steps of SQLite to look whether a lot, and a serial that is not there, have moved since the beginning
-    and since a moment.
+    """Return the number of SQLite steps to check if a lot and a serial that do not exist have moved. Each check
+    runs since the start and since a time.
     """
     (of_lot,) = (await store.world.call("GET", f"/api/stock?article_id={LOTTED}")).body["data"]
     seen = [Seen(of_lot["id"], "NONE", None, 0, at) for at in (None, "2026-11-20T12:00:00.000Z")]
@@ -189,7 +193,7 @@ async def test_a_moment_in_the_future_is_refused_with_the_servers_time(full: Sto
 
 
 async def test_the_event_of_an_entry_has_the_lines_that_changed(full: Store) -> None:
-    """A thousand lines are entered one by one: all of them each time would fill the log of events."""
+    """A thousand lines are entered one by one: with all lines in each event, the event log would grow too fast."""
     made = await make_count(full)
     before = await full.world.last_event()
     await enter(full, made, None, 8)
@@ -202,7 +206,7 @@ async def test_the_event_of_an_entry_has_the_lines_that_changed(full: Store) -> 
     assert (event["notes"], event["lines"], len(answer.body["lines"])) == ("late", [], 3)
 
 
-# --- what is refused --------------------------------------------------------------------------------------------
+# --- refused entries --------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
     "an unknown line": ([{"id": 99, "counted_quantity": 1}], ["lines.0.id"]),

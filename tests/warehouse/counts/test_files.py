@@ -1,4 +1,4 @@
-"""Counts in CSV files, in the search index, and what the doctor finds in them."""
+"""Counts in CSV files and in the search index, and the doctor's findings about counts."""
 
 import io
 

@@ -1,5 +1,5 @@
-"""The law of counts (stock laws, 7.2) by random interleavings of movements, entries and bookings: a booking adds
-what was counted less what the ledger had when the count arrived, and what moved afterwards stays moved.
+"""The law of counts (stock laws, 7.2), tested by random sequences of movements, entries and bookings. A booking
+adds the counted quantity minus the ledger's quantity when the count arrived. Later movements stay in effect.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ Part = tuple[int, str | None]
 
 @dataclass
 class Line:
-    """A line as it ought to be. `seen` and `arrived` are places in the history of movements."""
+    """The expected state of a line. `seen` and `arrived` are positions in the history of movements."""
 
     id: int
     part: Part
@@ -34,7 +34,9 @@ class Line:
 
 @dataclass
 class Law:
-    """Balances, and the history of what moved: the part, and whether a count corrected it."""
+    """The expected balances and open counts. An entry of the history is the part that moved, and whether a count
+    corrected it.
+    """
 
     balances: dict[Part, float]
     history: list[tuple[Part, bool]] = field(default_factory=list)
@@ -54,7 +56,9 @@ class Law:
         line.seen = line.arrived = len(self.history)
 
     def books(self, count: int) -> dict[int, float | None]:
-        """What is booked of each line; nothing at all where no line can be booked."""
+        """Book the count, and return the booked difference by line; return an empty dict if the booking must be
+        refused.
+        """
         lines = self.open[count]
         due = [
             line
@@ -118,7 +122,9 @@ async def _balances(store: Store) -> dict[Part, float]:
 
 
 async def _enter(store: Store, law: Law, random: Random, seen: list[tuple[str, int]]) -> None:
-    """A number for a line of the list or for goods that were found, with or without what its counter had seen."""
+    """Enter a number for a listed line or for goods that were found, with or without the time at which the counter
+    saw them.
+    """
     count, part = random.choice(list(law.open)), random.choice(PARTS)
     counted = max(0, law.balances[part] + random.choice([-1, 0, 0, 0.5]))
     body: dict[str, Any] = {"article_id": part[0], "lot_number": part[1], "counted_quantity": counted}

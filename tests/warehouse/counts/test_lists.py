@@ -1,4 +1,4 @@
-"""What a count lists: what is named, or all that is in stock; and how it is shown."""
+"""The lines of a count: the named goods, or everything in stock; and how a count is returned."""
 
 from typing import Any
 

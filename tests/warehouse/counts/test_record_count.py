@@ -1,4 +1,4 @@
-"""One stock record counted at once: a count of one line, finished in the same transaction."""
+"""The count of a single stock record: a count with one line, finished in the same transaction."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""A warehouse that has goods or open documents is not switched off: they would be locked in."""
+"""A warehouse with goods or open documents cannot be switched off: the goods would be locked in."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ MAIN, EAST, SHUT = 1, 2, 3
 
 
 async def errors(shop: Shop, warehouse_id: int, **changes: Any) -> FieldErrors:
-    """Of a change; none when it is made."""
+    """Return the errors of a change; the dict is empty if the change is made."""
     body = WarehouseChanges(**changes)
     try:
         await (await shop.world.database()).write(lambda tx: change_warehouse.action(tx, warehouse_id, body))

@@ -1,4 +1,4 @@
-"""Clients, partners and warehouses: read over HTTP, kept by import."""
+"""Clients, partners and warehouses: read over HTTP, maintained by import."""
 
 import pytest
 

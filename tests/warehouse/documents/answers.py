@@ -1,4 +1,4 @@
-"""What a request for a document must be answered with, and which events it must cause."""
+"""The expected reply to a request for a document, and the events that the request must cause."""
 
 from dataclasses import dataclass, field
 
@@ -18,11 +18,11 @@ from wmsd.base.clock import OrderedClock
 class Request:
     method: str
     kind: str
-    """The last part of the address: purchase-orders, receptions, sales-orders, returns."""
+    """The last part of the path: purchase-orders, receptions, sales-orders, returns."""
     id: int | None = None
     body: Json = field(default_factory=dict)
     key: str | None = None
-    """Its Idempotency-Key."""
+    """The Idempotency-Key of the request."""
 
     @property
     def path(self) -> str:
@@ -30,7 +30,7 @@ class Request:
 
 
 class Depot:
-    """A company's documents and stock, as they ought to be."""
+    """The expected state of a company's documents and stock."""
 
     def __init__(self) -> None:
         self.clock = Moments()

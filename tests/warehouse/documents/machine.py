@@ -1,5 +1,5 @@
-"""What machines over documents share: a company for each run, requests that the model answers, and a look at all
-that can be seen after each step. When it is THOROUGH they walk further, and each time another way.
+"""Shared parts of the state machines over documents: a company for each run, requests with the model's replies,
+and a check of all visible data. With THOROUGH, the machines take more steps, and different steps in each run.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from tests.warehouse.stock.model import MILLION, Json
 STEPS = 10_000 if IS_THOROUGH else 1_000
 STEPS_OF_A_RUN = 50
 RUNS = STEPS // STEPS_OF_A_RUN * 3 // 2
-"""Half as many more as are needed: a run ends early when it has drawn too much."""
+"""50% more runs than necessary: a run ends early when it has drawn too much data."""
 EXAMINED_EVERY = 10
 SEEDS = range(STEPS // 250)
-"""Of the tests beside the machines, which ask at random too."""
+"""The seeds of the other random tests of documents, which are not state machines."""
 BEGINNING = SteeredClock().wall
 
 
 @dataclass
 class Runs:
-    """What all runs share: an installation, in which each has a company of its own."""
+    """Shared state of all runs: an installation in which each run has a separate company."""
 
     world: World
     loop: asyncio.AbstractEventLoop
@@ -42,7 +42,7 @@ class Runs:
     steps: int = 0
 
     def new_company(self) -> World:
-        """Of one run, which begins when all begin."""
+        """Create the company of one run. The clock is reset to the same time for each run."""
         self.count += 1
         self.world.clock.wall = BEGINNING
         opening = self.world.new_company(f"RUN-{self.count}")
@@ -61,7 +61,7 @@ def open_runs(folder: Path) -> Iterator[Runs]:
 
 
 class DocumentsMachine(RuleBasedStateMachine):
-    """Each answer is the model's, and after each step all that can be seen."""
+    """A state machine that compares each reply, and after each step all visible data, with the model."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__()
@@ -93,7 +93,9 @@ class DocumentsMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_laws_of_stock_hold(self) -> None:
-        """Lots sum to no more than the balance, serials to no more than their lots; nothing is below 0."""
+        """Check that lots sum to at most the balance, that serials sum to at most their lots, and that nothing is
+        below 0.
+        """
         stock = self.depot.stock
         for place, shelf in stock.shelves.items():
             serials = [serial for serial in stock.serials.values() if serial.place == place]
@@ -114,13 +116,13 @@ class DocumentsMachine(RuleBasedStateMachine):
         self.run(self.scene.ask(request))
 
     def send_again(self, back: int, another: Json) -> None:
-        """A request with a key, as it was or with another body."""
+        """Repeat a request with an Idempotency-Key, with the same or another body."""
         asked = self.keyed[max(0, len(self.keyed) - 1 - back)]
         self.run(self.scene.ask(replace(asked, body={**asked.body, **another})))
 
 
 def latest(book: Book, back: int) -> Document:
-    """A document: so many before the latest."""
+    """Return the document `back` places before the latest one."""
     documents = list(book.by_id.values())
     return documents[max(0, len(documents) - 1 - back)]
 
@@ -137,7 +139,7 @@ SETTINGS = settings(
 
 
 def walk(machine: type[DocumentsMachine], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs the machine for so many steps, and says how many they were."""
+    """Run the machine for the configured number of steps, and print how many there were."""
     with open_runs(folder) as runs:
         made: Any = partial(machine, runs)
         try:

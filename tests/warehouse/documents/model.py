@@ -1,4 +1,4 @@
-"""What documents of every kind have in common, as it ought to be: decisions, sections 1 to 3, in plain Python."""
+"""The expected behaviour of documents of every kind: decisions, sections 1 to 3, in plain Python."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +12,13 @@ from tests.warehouse.stock.model import WAREHOUSES, Json, Telling
 PARTNERS = (1, 2, 4)
 
 FieldErrors = list[tuple[str, str]]
-"""The path and the code of each thing that is wrong."""
+"""The path and the code of each error."""
 
 
 class Forbidden(str):
-    """The code of an order whose status forbids what is asked; `details` has its status and where it can go."""
+    """The error code for an order whose status forbids the request; `details` holds the status and the allowed
+    moves.
+    """
 
     details: Json
 
@@ -37,7 +39,7 @@ def refuse(errors: FieldErrors) -> None:
 
 @dataclass
 class Document:
-    """A line is what its record shows, but for quantities, which are in millionths."""
+    """A document. A line has the fields of its record, but quantities are in millionths."""
 
     id: int
     fields: Json
@@ -49,7 +51,7 @@ class Document:
 
 
 class Book(ABC):
-    """The documents of one kind. `goods` is what of a line makes it another line."""
+    """The documents of one kind. `goods` are the fields of a line that make it another line when they change."""
 
     entity: ClassVar[str]
     series: ClassVar[str]
@@ -74,7 +76,7 @@ class Book(ABC):
 
     @abstractmethod
     def change(self, document: Document, given: Json, sent: list[Json] | None, status: str, to: Telling) -> None:
-        """Lays what was given over the document and moves it."""
+        """Apply the given fields to the document and move the document."""
 
     def delete(self, document: Document) -> None:
         raise AssertionError(f"{self.entity} is not deleted")
@@ -91,7 +93,7 @@ class Book(ABC):
         }
 
     def begin(self, fields: Json, lines: Sequence[Json], telling: Telling) -> Document:
-        """A new document that is told of; an id is never given again, nor is a number of the series."""
+        """Create a document and report its event. An id or a number of the series is never used twice."""
         self.last_id += 1
         fields = {**fields, "code": fields["code"] or self._next_code()}
         now = self.clock.now
@@ -116,7 +118,7 @@ class Book(ABC):
         return {"id": document.id, **named, "status": document.status}
 
     def changed(self, document: Document, given: Json) -> Json:
-        """The fields with what was given laid over them; a code that is not given stays."""
+        """Return the fields after the change; the code stays if no code is given."""
         return {**document.fields, **given, "code": given.get("code") or document.fields["code"]}
 
     def differ(self, before: Sequence[Json], after: Sequence[Json]) -> bool:
@@ -126,7 +128,9 @@ class Book(ABC):
         return [[line[name] for name in self.goods] for line in lines]
 
     def changes_first(self, document: Document, status: str, changes: bool, changes_lines: bool) -> bool:
-        """Whether a request changes before it moves: it does on the side that allows it. Raises Refused (409)."""
+        """Return True if the request changes the document before its move. The side of the move that allows
+        changes decides. Raise Refused (409) if neither side allows the change.
+        """
         allowing = self.lines_change_in if changes_lines else self.fields_change_in
         is_move_allowed = status in (document.status, *self.moves[document.status])
         if not is_move_allowed or (changes and not {document.status, status} & set(allowing)):
@@ -134,7 +138,7 @@ class Book(ABC):
         return document.status in allowing
 
     def forbidden(self, document: Document, requested: str | None = None, refused: str | None = None) -> Refused:
-        """`refused` is a status that something else than the table forbids."""
+        """Return the refusal of a move; `refused` is a status that a rule outside of the table forbids."""
         requested = None if requested == document.status else requested
         allowed = [status for status in self.moves[document.status] if status not in (requested, refused)]
         details = {"current": document.status, "requested": requested, "allowed": allowed}
@@ -157,7 +161,7 @@ class Book(ABC):
         return errors
 
     def numbered(self, lines: Iterable[Json]) -> list[Json]:
-        """Each with an id; that of a line that was taken away is never given again."""
+        """Return the lines, each with an id. The id of a removed line is never used again."""
         numbered = []
         for line in lines:
             if line["id"] is None:
@@ -174,7 +178,7 @@ class Book(ABC):
 
 
 def kept_ids(sent: Sequence[Json], before: Sequence[Json]) -> list[int | None]:
-    """A line that is sent with the id of one that is there keeps it, once."""
+    """Return the id of each sent line: a line with the id of an existing line keeps that id, but only once."""
     ids, kept = {line["id"] for line in before}, list[int | None]()
     for line in sent:
         line_id = line.get("id") if line.get("id") in ids else None

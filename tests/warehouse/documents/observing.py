@@ -1,4 +1,4 @@
-"""What can be seen of a company's documents and stock, and what the model says should be."""
+"""The visible state of a company's documents and stock, and the state that the model expects."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ LEDGER = """
 """
 
 Seen = dict[str, list[Any]]
-"""Events since the last look, the records of each kind, stock with lots and serials, and the ledger."""
+"""The events since the previous check, the records of each kind, stock with lots and serials, and the ledger."""
 
 
 async def observe(world: World, last_event: int) -> Seen:
@@ -73,7 +73,7 @@ def _serials(stock: Goods, place: Place) -> list[str]:
 
 
 def differences(seen: Mapping[str, list[Any]], expected: Mapping[str, list[Any]]) -> Iterator[str]:
-    """A line for each thing that is seen and should not be, or should be and is not."""
+    """Yield a line for each member that is present but not expected, or expected but missing."""
     for name in expected:
         here, there = seen[name], expected[name]
         yield from (f"{name}, seen: {member}" for member in here if member not in there)

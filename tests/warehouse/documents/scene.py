@@ -1,4 +1,4 @@
-"""A company and its model side by side: each answer is the model's, and all that can be seen is as it says."""
+"""A company with its model: each reply, and all visible data, must agree with the model."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ from tests.warehouse.stock.model import MILLION, Event, Place
 from wmsd.maintenance.file_checks.company_checks import Difference, examine
 
 OPENING: list[tuple[Place, int]] = [((1, 1), 20 * MILLION), ((2, 1), 1_500_000), ((1, 2), 5 * MILLION)]
-"""What the dock has."""
+"""The opening stock of the dock: article and warehouse, with the quantity in millionths."""
 PAIRS = "code,name,track_lot,track_serial,unit_3pl,um3pl_factor\nPAIR,In pairs,true,true,pair,2\n"
 
 
@@ -49,10 +49,11 @@ class Scene:
         return (await (await self.world.database()).read_long(examine)).differences
 
     async def ask_at_once(self, requests: Sequence[Request]) -> Counter[int]:
-        """Over as many connections. The order of the log must explain every answer, event and record.
+        """Send the requests over as many connections at the same time. The order of the event log must explain
+        every reply, event and record.
 
-        What changed something was done in the order of its events; anything else, a refusal or a repetition, must
-        be the model's answer at some moment between them.
+        Requests that changed something were done in the order of their events. Any other reply, a refusal or a
+        repetition, must be the model's reply at some point between these events.
         """
         answers = await asyncio.gather(
             *(self.world.send(request.method, request.path, request.body) for request in requests)
@@ -85,7 +86,7 @@ class _Asked:
         self.reply: Reply = told(answer.status, answer.body, answer.headers)
 
     def begins_with(self, event: Event) -> bool:
-        """Whether this is the first that its request told, when it changed something."""
+        """Return True if the event is the first one of this request, which changed something."""
         name, data = event
         if self.reply.status not in (200, 201) or name.partition(".")[0] != ENTITIES[self.request.kind]:
             return False

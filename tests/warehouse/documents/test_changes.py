@@ -1,4 +1,6 @@
-"""Who made a document, moved it and changed it is noted in the transaction of the change, for every kind."""
+"""For every kind of document, the creator, the mover and the changer are recorded in the transaction of the
+change.
+"""
 
 import json
 from typing import Any
@@ -29,7 +31,7 @@ def kind(request: pytest.FixtureRequest) -> DocumentKind:
 
 
 async def told(dock: Dock, kind: DocumentKind, document_id: int) -> list[dict[str, Any]]:
-    """The oldest first."""
+    """Return the change history of a document, the oldest entry first."""
     database = await dock.world.database()
     found = await database.read(lambda tx: change_history.of_document(tx, kind.table, document_id))
     return list(reversed(found["data"]))

@@ -1,4 +1,6 @@
-"""What a kind of document declares once is there everywhere; what is forgotten is named, and nothing starts."""
+"""A declaration of a kind of document applies everywhere. A forgotten part is named, and the program does not
+start.
+"""
 
 from dataclasses import replace
 from typing import Annotated

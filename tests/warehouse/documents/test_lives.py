@@ -1,5 +1,5 @@
-"""A document of each kind lives as its declaration says, and all that follows from the declaration goes with it:
-events, histories, lists, totals, doctor.
+"""A document of each kind follows its declaration, and so does everything derived from it: events, histories,
+lists, totals, doctor.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from wmsd.warehouse.documents.schema import MOST_REACHED
 
 Body = dict[str, Any]
 LITTLE: Final = 0.1
-"""A quantity of which the dock has enough for all documents of a test."""
+"""A quantity that is small enough for all documents of a test."""
 MOST: Final = 200
 
 
@@ -45,9 +45,9 @@ BODIES: Final[Mapping[str, Callable[[Dock], Awaitable[Body]]]] = {
     "receptions": reception,
     "returns": customer_return,
 }
-"""For each kind the body of a document that can make every move of a person."""
+"""For each kind, the body of a document that allows every move of a person."""
 KINDS: Final = [kind for kind in DOCUMENTS if kind.name in BODIES]
-"""Those that version 1 has. Counts, which are booked by an operation of their own, are tried in `counts`."""
+"""The kinds of version 1. Counts have a separate operation for booking, and are tested in `counts`."""
 
 
 def path_of(kind: DocumentKind) -> str:
@@ -55,7 +55,7 @@ def path_of(kind: DocumentKind) -> str:
 
 
 def reached_by_people(kind: DocumentKind) -> list[str]:
-    """The statuses to which people can move a document; others come about by other documents."""
+    """Return the statuses to which people can move a document; other documents cause the remaining statuses."""
     reached = [kind.table.initial]
     for status in reached:
         reached += [after for after in kind.transitions.allowed_from(status) if after not in reached]
@@ -71,7 +71,7 @@ async def move(dock: Dock, kind: DocumentKind, document_id: int, status: str) ->
 
 
 async def made(dock: Dock, kind: DocumentKind, status: str) -> int:
-    """A new document, moved to the status."""
+    """Create a document, move it to `status`, and return its id."""
     document = await post(dock, kind)
     assert document.status == 201, document.raw
     for step in kind.transitions.shortest_path(kind.table.initial, status):
@@ -81,7 +81,7 @@ async def made(dock: Dock, kind: DocumentKind, status: str) -> int:
 
 
 async def listed(dock: Dock, kind: DocumentKind, filters: str = "") -> tuple[list[str], int]:
-    """The statuses of all documents of the list, and its total."""
+    """Return the statuses of all documents in the list, and the total of the list."""
     body = (await dock.world.call("GET", f"{path_of(kind)}?per_page={MOST}{filters}")).body
     return [each["status"] for each in body["data"]], body["meta"]["total"]
 
@@ -98,7 +98,7 @@ def kind(request: pytest.FixtureRequest) -> DocumentKind:
 
 
 async def test_it_begins_in_its_initial_status(dock: Dock, kind: DocumentKind) -> None:
-    """What is created in another status has moved there by a move of the table, or is refused."""
+    """A document created in another status has moved there by the table, or is refused."""
     initial = kind.table.initial
     for status in kind.table.statuses:
         answer = await post(dock, kind, status=status)
@@ -112,7 +112,7 @@ async def test_it_begins_in_its_initial_status(dock: Dock, kind: DocumentKind) -
 
 
 async def test_it_tells_of_its_beginning_and_its_last_moves(dock: Dock) -> None:
-    """One that is moved to and fro for ever does not grow."""
+    """A document that is moved back and forth does not grow without limit."""
     [kind] = [each for each in DOCUMENTS if each.name == "sales-orders"]
     document_id = await made(dock, kind, "CREAT")
     moves = [("CREAT", "IN_LUCRU")[number % 2] for number in range(1, 2 * MOST_REACHED)]

@@ -1,4 +1,4 @@
-"""What lines take together, and what is too little for them."""
+"""The quantities that several lines reserve together, and the shortages of these lines."""
 
 from wmsd.contract.field_errors import FieldError
 from wmsd.warehouse.documents.document_reservations import Wanted, shortages, sums

@@ -1,4 +1,6 @@
-"""State tables: what may follow what, on which side of a move a document is changed, and how a refusal reads."""
+"""State tables: the allowed moves, the side of a move on which a document is changed, and the text of a
+refusal.
+"""
 
 from dataclasses import replace
 from typing import Literal

@@ -6,5 +6,5 @@ from tests.warehouse.packaging.depot import Depot, open_depot
 
 @pytest.fixture
 async def depot(world: World) -> Depot:
-    """ACME with packaging types and partners."""
+    """Open ACME with packaging types and partners."""
     return await open_depot(world)

@@ -1,4 +1,4 @@
-"""A company with pallets and crates to lend."""
+"""A company that lends pallets and crates."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ MOVEMENTS = "/api/v2/packaging/movements"
 
 @dataclass
 class Depot:
-    """Packaging types 1 (PAL) and 2 (CRATE); partners 1 (P1) and 2 (P2). Nothing has moved."""
+    """Packaging types 1 (PAL) and 2 (CRATE), and partners 1 (P1) and 2 (P2), without any movements."""
 
     world: World
 
@@ -29,7 +29,7 @@ class Depot:
         document: Document | None = None,
         **fields: Any,
     ) -> list[tuple[str, Any]]:
-        """Records a movement, and answers with the events that it caused."""
+        """Record a movement, and return the events that it causes."""
         before = await self.world.last_event()
         movement = Movement(packaging_type, partner, direction, round(quantity * SCALE), **fields)
         database = await self.world.database()
@@ -37,12 +37,12 @@ class Depot:
         return await self.world.events_after(before)
 
     async def balances(self) -> dict[tuple[str, int], float]:
-        """By packaging type and partner, as the list shows them."""
+        """Return the listed quantities by packaging type and partner."""
         listed = (await self.world.call("GET", BALANCES)).body["data"]
         return {(each["packaging_type_code"], each["partner_id"]): each["quantity"] for each in listed}
 
     async def codes(self) -> list[str]:
-        """The movements in the order in which they were recorded."""
+        """Return the codes of the movements in the order of their recording."""
         return [code for (code,) in await self.world.rows("SELECT code FROM packaging_movements ORDER BY id")]
 
     async def examined(self) -> Findings:

@@ -1,4 +1,4 @@
-"""Packaging: balances are the sums of an append-only ledger, and each movement is told."""
+"""Packaging: balances are the sums of an append-only ledger, and each movement causes an event."""
 
 import asyncio
 from functools import partial

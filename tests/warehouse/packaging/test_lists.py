@@ -13,9 +13,10 @@ PATHS = pytest.mark.parametrize("path", [BALANCES, MOVEMENTS])
 
 @pytest.fixture
 async def listed(depot: Depot) -> Depot:
-    """Movements 1 to 6, a minute apart; number 5 occurred a day before, number 6 a day after it was recorded.
+    """Record the movements 1 to 6, a minute apart. Number 5 occurred a day before, number 6 a day after its
+    recording.
 
-    Balances 1 (PAL, P1), 2 (CRATE, P1) and 3 (PAL, P2), last changed by movements 6, 2 and 5.
+    The balances are 1 (PAL, P1), 2 (CRATE, P1) and 3 (PAL, P2), last changed by the movements 6, 2 and 5.
     """
     plan: list[dict[str, Any]] = [
         {"direction": "OUT", "quantity": 10},
@@ -32,7 +33,7 @@ async def listed(depot: Depot) -> Depot:
 
 
 async def walked(depot: Depot, path: str, query: str, per_page: int) -> list[int]:
-    """The ids that a walk meets."""
+    """Return the ids that a walk by cursor returns."""
     met, cursor = [], None
     while True:
         at = f"&cursor={cursor}" if cursor else ""
@@ -100,7 +101,7 @@ OF_BALANCES: list[tuple[str, list[int]]] = [
 
 @pytest.mark.parametrize("few", [0, 2, 2000], ids=lambda few: f"few is under {few}")
 async def test_every_filter_and_every_walk(listed: Depot, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever way a list takes to what is recent."""
+    """A list returns the same records in whichever way it finds the recent ones."""
     monkeypatch.setattr(lists, "FEW", few)
     for path, cases in ((MOVEMENTS, OF_MOVEMENTS), (BALANCES, OF_BALANCES)):
         for query, ids in cases:
@@ -112,7 +113,7 @@ async def test_every_filter_and_every_walk(listed: Depot, few: int, monkeypatch:
 async def test_what_is_recent_is_met_near_and_far(
     depot: Depot, near: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 120 movements those occurred lately that were recorded from `first` on, but for every seventh."""
+    """Of 120 movements, a walk returns the recent ones: those from `first` on, except every seventh."""
     monkeypatch.setattr(lists, "FEW", 5)
     monkeypatch.setattr(lists, "NEAR", near)
     recent = [number for number in range(first, 121) if number % 7]
@@ -129,7 +130,7 @@ async def test_what_is_recent_is_met_near_and_far(
 
 
 async def test_what_changes_at_the_moment_itself_is_not_skipped(depot: Depot) -> None:
-    """The next walk begins with the largest updated_at that was seen."""
+    """The next walk starts with the largest `updated_at` of the previous one."""
     await depot.move("OUT", 1)
     (seen,) = (await depot.world.call("GET", BALANCES)).body["data"]
     await depot.move("OUT", 1, partner=2)
@@ -204,7 +205,7 @@ async def test_a_batch_reads_both(listed: Depot) -> None:
 
 @PATHS
 async def test_filters_that_came_later_stand_last(depot: Depot, path: str) -> None:
-    """Generated clients pass parameters by their places."""
+    """Generated clients pass parameters by position."""
     document = (await depot.world.call("GET", "/api/v2/openapi.json")).body
     names = [each["name"] for each in document["paths"][path]["get"]["parameters"] if each.get("in") == "query"]
     first = ["cursor", "per_page", "partner_id", "packaging_type_id", "since"]

@@ -1,4 +1,4 @@
-"""A logo is a PNG or a JPEG picture, whole, of bounded size, and nothing else. What is refused says why."""
+"""A logo is a complete PNG or JPEG picture of limited size. A refusal names the reason."""
 
 import struct
 
@@ -94,7 +94,7 @@ def test_anything_else_is_refused_with_the_reason(file: bytes, reason: str) -> N
 
 @given(st.sampled_from([png(3, 2), JPEG]), st.data())
 def test_what_is_cut_or_changed_is_read_to_its_end(file: bytes, data: st.DataObject) -> None:
-    """It is a picture or has a reason, however it is broken."""
+    """A broken file is either a picture or refused with a reason."""
     place = data.draw(st.integers(0, len(file) - 1))
     for broken in (file[:place], file[:place] + data.draw(st.binary(min_size=1, max_size=4)) + file[place + 1 :]):
         try:

@@ -1,4 +1,4 @@
-"""Purchase orders as they ought to be: decisions, sections 2 and 3, in plain Python."""
+"""The expected behaviour of purchase orders: decisions, sections 2 and 3, in plain Python."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,7 +11,9 @@ EXPECTS_MORE = ("CREAT", "PARTIAL")
 
 
 class PurchaseOrders(Book):
-    """`named` are the items that receptions name, `received` those orders that have a reception."""
+    """The purchase orders. `named` returns the items that receptions name, `received` the orders that have a
+    reception.
+    """
 
     entity, series, lines = "purchase_order", "PO", "items"
     fields = ("code", "partner_id", "warehouse_id", "external_ref", "expected_date", "notes")
@@ -70,11 +72,11 @@ class PurchaseOrders(Book):
         del self.by_id[document.id]
 
     def drafted(self) -> list[Document]:
-        """Those that have a reception."""
+        """Return the orders that have a reception."""
         return [order for order_id, order in self.by_id.items() if order_id in self.received()]
 
     def receive(self, order: Document, quantities: dict[int, int], telling: Telling) -> None:
-        """What a finalised reception does to it, by item."""
+        """Apply a finalised reception to the order; `quantities` are by item id, in millionths."""
         order.lines = [
             {**item, "received": item["received"] + quantities.get(item["id"], 0)} for item in order.lines
         ]
@@ -84,7 +86,9 @@ class PurchaseOrders(Book):
             self.reach(order, status, telling)
 
     def may_be_received(self, order: Document) -> bool:
-        """Also one that receptions completed, up to its tolerance; none that was closed short or cancelled."""
+        """Return True if the order can be received. A completed order can, up to its tolerance. An order that was
+        closed short or cancelled cannot.
+        """
         return order.status in EXPECTS_MORE or (order.status == "RECEPTIONAT" and not self.remaining(order))
 
     def remaining(self, order: Document) -> list[Json]:

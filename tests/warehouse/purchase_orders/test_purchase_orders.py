@@ -24,7 +24,9 @@ def body(*items: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 async def order(shop: Shop, *items: dict[str, Any], status: str = "CREAT", **fields: Any) -> Answer:
-    """A new order; only receptions make it PARTIAL or RECEPTIONAT, so those are written by hand."""
+    """Create an order. PARTIAL and RECEPTIONAT are written by SQL, because only receptions can set these
+    statuses.
+    """
     answer = await shop.world.call("POST", PATH, body(*items, **fields), status=201, events=CREATED)
     if status != "CREAT":
         database = await shop.world.database()

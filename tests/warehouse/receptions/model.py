@@ -1,4 +1,4 @@
-"""Receptions as they ought to be: decisions, sections 2 and 3, in plain Python that owes nothing to wmsd."""
+"""The expected behaviour of receptions: decisions, sections 2 and 3, in plain Python that uses no code of wmsd."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from tests.warehouse.stock.model import MILLION, Json, Telling, millionths, show
 
 
 class Arrival(NamedTuple):
-    """What an item brings, in the article's own unit."""
+    """The goods that a reception's item brings. `quantity` is in the article's own unit, in millionths."""
 
     number: int
     ordered: Json
@@ -78,7 +78,7 @@ class Receptions(Book):
         self.changes_first(document, status, changes, changes_items)
         order_id = document.fields["purchase_order_id"]
         order = self.orders.by_id[order_id]
-        is_cancelled = status == "ANULAT" != document.status  # also where nothing more comes of the order
+        is_cancelled = status == "ANULAT" != document.status  # also if no more goods of the order are expected
         is_acted_on = changes or status == "FINALIZAT" != document.status
         if is_acted_on and not is_cancelled and not self.orders.may_be_received(order):
             raise self.forbidden(document, status, refused="FINALIZAT")
@@ -111,7 +111,7 @@ class Receptions(Book):
             telling.tell("reception.partial", {**self.told_of(reception), "remaining": remaining})
 
     def _moved(self, reception: Document, arrival: Arrival) -> Iterator[Moved]:
-        """A movement for each serial, or one for what has none."""
+        """Yield a movement for each serial, or one movement if the item has no serials."""
         serials = arrival.line["serial_data"]
         place = (arrival.ordered["article_id"], reception.fields["warehouse_id"])
         lot, named = arrival.line["lot_number"], (reception.id, arrival.line["id"])
@@ -137,7 +137,7 @@ class Receptions(Book):
         ]
 
     def _arrivals(self, order: Document, items: Sequence[Json]) -> Iterator[Arrival]:
-        """The items that the order knows and whose quantity comes out exact."""
+        """Yield the items that the order has and whose quantity is a whole number of millionths."""
         ordered = {item["id"]: item for item in order.lines}
         for number, line in enumerate(items):
             if (item := ordered.get(line["po_item_id"])) is not None:
@@ -148,7 +148,7 @@ class Receptions(Book):
     def _unfit(
         self, order_id: int, items: Sequence[Json], of_closed_too: bool = False
     ) -> Iterator[tuple[str, str]]:
-        """Everything that forbids to post these items of the order now."""
+        """Yield the path and the code of every error that forbids posting these items of the order now."""
         order = self.orders.by_id.get(order_id)
         if order is not None and not of_closed_too and not self.orders.may_be_received(order):
             yield "purchase_order_id", Forbidden(order.status, self.orders.moves)
@@ -173,7 +173,7 @@ class Receptions(Book):
                 yield f"selected_items.{arrival.number}.quantity_um3pl"
 
     def _untracked(self, arrivals: Sequence[Arrival]) -> Iterator[str]:
-        """Lots and serials that are missing, too many, there already or named twice."""
+        """Yield the paths of lots and serials that are missing, too many, already in stock or named twice."""
         seen = set[tuple[int, str]]()
         for arrival in arrivals:
             path, serials = f"selected_items.{arrival.number}", arrival.line["serial_data"] or []
@@ -191,7 +191,7 @@ class Receptions(Book):
                 seen.add(key)
 
     def most(self, item: Json) -> int:
-        """What may be received of it altogether."""
+        """Return the largest total quantity of the item that may be received, in millionths."""
         own = GOODS[item["article_id"]].over_receipt_pct
         pct = self.company_pct if own is None else own
         quantity: int = item["quantity"]

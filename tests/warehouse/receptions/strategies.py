@@ -1,4 +1,4 @@
-"""What the machine of receptions asks for: of an order's items so much, with such lots and serials."""
+"""The random requests of the reception machine: quantities of an order's items, with lots and serials."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from tests.warehouse.stock.model import MILLION, Json, shown
 
 FURTHEST = 3
 BACK = st.integers(0, FURTHEST)
-"""A document: so many before the latest."""
+"""The position of a document, counted back from the latest one."""
 LOTS = st.sampled_from(["L1", "L2", "L3"])
 SERIALS = [f"S{number}" for number in range(40)]
 PLACES = st.sampled_from([1, 1, 1, 2])
@@ -55,7 +55,7 @@ ORDER_CHANGES = st.fixed_dictionaries(
 
 
 class Edit(NamedTuple):
-    """What becomes of an order's items when they are sent back: one may go, change, or lose its id."""
+    """A change to an order's items when they are sent back: one item may go, change, or lose its id."""
 
     at: int
     what: str
@@ -84,7 +84,7 @@ EDITS = st.builds(
 
 
 class Pick(NamedTuple):
-    """What arrives of which item; `names` says whether lots and serials are as they should be."""
+    """The arrival of an item; `names` tells whether lots and serials are right."""
 
     item: int
     how: str
@@ -158,7 +158,7 @@ RECEPTION_MISTAKES = st.fixed_dictionaries(
 
 
 def items(picks: Sequence[Pick], order_items: Sequence[Json], receptions: Receptions) -> list[Json]:
-    """Each item once, unless there is to be too much."""
+    """Return each item once. An item may repeat only if the reception is to exceed its order."""
     may_repeat = any(pick.how == "beyond" for pick in picks)
     by_item = {
         (pick.item % len(order_items), place if may_repeat else 0): pick for place, pick in enumerate(picks)
@@ -167,7 +167,7 @@ def items(picks: Sequence[Pick], order_items: Sequence[Json], receptions: Recept
 
 
 def all_that_is_left(serial: int, order_items: Sequence[Json], receptions: Receptions) -> list[Json]:
-    """With lots and serials as they should be."""
+    """Return an arrival of everything that is still missing, with correct lots and serials."""
     picks = [
         Pick(place, "rest", f"L{1 + place % 3}", serial + 7 * place, "right")
         for place, item in enumerate(order_items)

@@ -1,5 +1,5 @@
-"""All errors of a reception come in one answer: of its form, its references, and what its order leaves (decisions,
-section 10).
+"""All errors of a reception come in one reply: errors of its form, of its references, and of the remaining
+quantities of its order (decisions, section 10).
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ GIVEN = [{"packaging_type_id": 1, "quantity": 1}]
 
 
 async def wrong(dock: Dock) -> dict[str, Any]:
-    """A body whose form is right, and each of whose items is not."""
+    """Return a body with a valid form in which each item is wrong."""
     await dock.bring(SERIAL, {"quantity_um3pl": 1, "serial_data": ["S1"]})
     return arrival(await dock.purchase((A, 10), (LOT, 10), (SERIAL, 10), (THIRD, 10)), *ITEMS)
 

@@ -1,4 +1,4 @@
-"""Many docks at one order: never more than was ordered, and each serial once."""
+"""Concurrent receptions of one order never receive more than ordered, and receive each serial only once."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,6 @@
-"""Purchase orders, receptions, and sales orders that load what came, in any order: each step held to the model."""
+"""Purchase orders, receptions, and sales orders that load the received goods, in any order: each step is compared
+with the model.
+"""
 
 from itertools import product
 from pathlib import Path
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.long
 
 SALES_STATUSES = st.sampled_from(list(TRANSITIONS))
 ON = {"CREAT": "IN_LUCRU", "IN_LUCRU": "INCARCAT", "INCARCAT": "IN_LUCRU"}
-"""Loaded and unloaded, again and again."""
+"""The next status of an order that is loaded and unloaded repeatedly."""
 has_orders = precondition(lambda self: self.depot.purchases.by_id)
 has_receptions = precondition(lambda self: self.depot.receptions.by_id)
 has_sales = precondition(lambda self: self.depot.sales.by_id)
@@ -52,13 +54,13 @@ class ReceptionsMachine(DocumentsMachine):
     @has_orders
     @rule(back=strategies.BACK, changes=strategies.ORDER_CHANGES, is_keyed=st.booleans())
     def an_order_is_changed(self, back: int, changes: Json, is_keyed: bool) -> None:
-        """Its status too: it is cancelled, or closed short."""
+        """Change an order, including its status: the order is cancelled, or closed short."""
         self.ask("PATCH", "purchase-orders", latest(self.depot.purchases, back).id, changes, is_keyed)
 
     @has_orders
     @rule(back=strategies.BACK, edit=strategies.EDITS, is_put=st.booleans())
     def items_are_sent_back(self, back: int, edit: strategies.Edit, is_put: bool) -> None:
-        """Drafts may name the one that goes."""
+        """Send the items of an order back; drafts may name the item that is removed."""
         named = [order for order in self.depot.purchases.drafted() if order.status == "CREAT"]
         order = latest(self.depot.purchases, back)
         if named and back < strategies.FURTHEST:
@@ -120,7 +122,9 @@ class ReceptionsMachine(DocumentsMachine):
     @has_orders
     @rule(back=strategies.BACK, drafts=st.lists(strategies.SEVERAL, min_size=2, max_size=4))
     def drafts_of_one_order_are_posted_together(self, back: int, drafts: list[list[strategies.Pick]]) -> None:
-        """Each fits when it is made; of all together only what fits is posted."""
+        """Post several drafts of one order: each draft fits when it is created, but only some of them fit
+        together.
+        """
         bodies = [self.arrival(back, picks) for picks in drafts]
         last = self.depot.receptions.last_id
         for body in bodies:
@@ -183,7 +187,9 @@ class ReceptionsMachine(DocumentsMachine):
 
     @rule(wishes=WISHES, others=WISHES, is_brought_back=st.booleans())
     def goods_are_sold_and_loaded(self, wishes: list[Wish], others: list[Wish], is_brought_back: bool) -> None:
-        """While another order holds some of what is left; and unloaded again."""
+        """Sell and load goods while another order reserves some of the remaining goods; unload them again if
+        `is_brought_back`.
+        """
         for each in (wishes, others):
             self.ask("POST", "sales-orders", None, self.sale(each))
         if not self.depot.sales.by_id:
@@ -194,7 +200,9 @@ class ReceptionsMachine(DocumentsMachine):
 
     @rule(wish=WISH, share=st.sampled_from([2, 4, 4]))
     def a_lot_is_sold_and_then_serials_of_it(self, wish: Wish, share: int) -> None:
-        """Those who name a lot hold it, without saying which of its serials."""
+        """Sell a lot, and then serials of the lot. The first order reserves the lot without choosing its
+        serials.
+        """
         for each in (wish._replace(names="lot", share=share), wish._replace(names="serials")):
             self.ask("POST", "sales-orders", None, self.sale([each]))
 
@@ -214,7 +222,7 @@ class ReceptionsMachine(DocumentsMachine):
         return {"purchase_order_id": order.id, "warehouse_id": 1, "selected_items": items}
 
     def open_order(self, back: int) -> Document:
-        """One of which more is expected; the furthest back is any."""
+        """Return an order that expects more goods; for the largest `back`, return any order."""
         orders = list(self.depot.purchases.by_id.values())
         waiting = [order for order in orders if order.status in EXPECTS_MORE]
         chosen = waiting if waiting and back < strategies.FURTHEST else orders

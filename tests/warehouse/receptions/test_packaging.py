@@ -1,4 +1,4 @@
-"""Packaging that comes in with a reception, from the supplier."""
+"""Packaging that arrives from the supplier with a reception."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Random requests for purchase orders, receptions and sales at once: some serial order explains the outcome."""
+"""Random concurrent requests for purchase orders, receptions and sales: some serial order explains the outcome."""
 
 from collections.abc import Iterator
 from random import Random
@@ -16,7 +16,7 @@ from tests.warehouse.stock.model import Json
 ROUNDS = 4
 ORDERED = [(A, 12), (LOT, 9), (SERIAL, 4), (PAIR, 6)]
 NAMES = SERIALS[:8]
-"""Few: many receptions bring the same."""
+"""A small set of serials, so that many receptions bring the same serial."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -35,7 +35,7 @@ async def test_of_10_to_30_requests_at_once_some_serial_order_explains_the_outco
 
 
 async def prepare(scene: Scene, random: Random) -> None:
-    """A purchase order with drafts that together are too much, and open sales."""
+    """Create a purchase order, drafts that together exceed the order, and open sales orders."""
     items = [{"article_id": article, "quantity": quantity} for article, quantity in ORDERED]
     order: Json = {"partner_id": 4, "warehouse_id": 1, "items": items}
     await scene.ask(Request("POST", "purchase-orders", None, order))
@@ -49,7 +49,9 @@ async def prepare(scene: Scene, random: Random) -> None:
 
 
 def mixed(scene: Scene, random: Random) -> Iterator[Request]:
-    """More than is sent: drafts are posted and cancelled, the order is closed, sales are loaded and unloaded."""
+    """Yield requests, more than the test sends: drafts are posted and cancelled, the order is closed, sales are
+    loaded and unloaded.
+    """
     order_id = scene.depot.purchases.last_id
     drafts = [each.id for each in scene.depot.receptions.by_id.values() if each.status in ("CREAT", "IN_LUCRU")]
     sales = list(scene.depot.sales.by_id)[-6:]
@@ -69,7 +71,7 @@ def mixed(scene: Scene, random: Random) -> Iterator[Request]:
 
 
 def arrival(scene: Scene, random: Random) -> Json:
-    """Of one or two items of the latest order."""
+    """Return a reception of one or two items of the latest order."""
     order = scene.depot.purchases.by_id[scene.depot.purchases.last_id]
     lines = random.sample(order.lines, random.randint(1, 2))
     return {
@@ -91,7 +93,7 @@ def item(line: Json, random: Random) -> Json:
 
 
 def sale(scene: Scene, random: Random) -> Json:
-    """Of whatever is there, by lots and serials too."""
+    """Return a sales order of random goods in stock, sometimes by lot or serial."""
     stock = scene.depot.stock
     article, warehouse = random.choice([place for place, shelf in stock.shelves.items() if shelf.quantity])
     line: Json = {"article_id": article, "warehouse_id": warehouse, "quantity": 1}

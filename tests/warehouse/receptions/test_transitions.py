@@ -1,4 +1,4 @@
-"""Every move of a reception: whether it is allowed, and what it does to stock, ledger, order and events."""
+"""Every move of a reception: whether it is allowed, and its effect on stock, ledger, order and events."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,7 +21,9 @@ WAYS = {"CREAT": (), "IN_LUCRU": ("IN_LUCRU",), "FINALIZAT": ("FINALIZAT",), "AN
 
 @dataclass(frozen=True)
 class Outcome:
-    """After the move: quantity, reserved and available; what the ledger gained; the order; the events."""
+    """The state after the move: stock as quantity, reserved and available; the new ledger entries; the order; the
+    events.
+    """
 
     stock: tuple[float, float, float] = (20, 0, 20)
     ledger: tuple[tuple[str, float], ...] = ()
@@ -40,7 +42,7 @@ ALLOWED = {
 
 
 async def draft(dock: Dock, order: Answer, *items: dict[str, Any], status: str = "CREAT") -> Answer:
-    """A reception of the order, walked to the status."""
+    """Create a reception of the order and move it to `status`."""
     answer = await dock.receive(order, *items, status="CREAT")
     for step in WAYS[status]:
         answer = await dock.world.send("PATCH", f"{PATH}/{answer.id}", {"status": step})

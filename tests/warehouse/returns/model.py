@@ -1,4 +1,4 @@
-"""Returns as they ought to be: decisions, sections 2 and 3, in plain Python that owes nothing to wmsd."""
+"""The expected behaviour of returns: decisions, sections 2 and 3, in plain Python that uses no code of wmsd."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ class Returns(Book):
         return [each for each in self.by_id.values() if each.status != "ANULAT"]
 
     def returned(self, order_id: int, but_not: Document | None = None) -> Counter[int]:
-        """By article, over all returns of a sales order, those that are cancelled left out."""
+        """Return the returned quantities by article, over all returns of a sales order that are not cancelled."""
         bound = [each for each in self._standing() if each.fields["sales_order_id"] == order_id]
         return _sums(line for each in bound if each is not but_not for line in each.lines)
 
@@ -95,7 +95,7 @@ class Returns(Book):
         return _sums(self.orders.by_id[order_id].lines)
 
     def _read(self, sent: Sequence[Json], before: Sequence[Json]) -> tuple[list[Json], FieldErrors]:
-        """The lines, and what is wrong with them by themselves."""
+        """Return the lines, and the errors that the lines have in themselves."""
         known, errors = {line["id"]: line for line in before}, FieldErrors()
         if before and all(line.keys() == DISPOSITION_ONLY for line in sent):
             wanted = {line["id"]: line["disposition"] for line in sent}
@@ -131,7 +131,7 @@ class Returns(Book):
             yield path, "VALIDATION_FAILED"
 
     def _not_shipped(self, document: Document | None, order: Document, lines: Sequence[Json]) -> Iterator[str]:
-        """More of an article than went out and is not back; a lot or a serial that did not go out."""
+        """Yield errors for goods that did not leave: too much of an article, a lot, or a serial."""
         left, sums = self.shipped(order.id), _sums(lines)
         left.subtract(self.returned(order.id, but_not=document))
         sent_out = self.orders.stock.sent_out(order.id)
@@ -162,7 +162,7 @@ class Returns(Book):
 
 
 def _whole(sent: Json, kept: Json | None) -> Json:
-    """What is not sent of a line that is there stays as it is."""
+    """Return the complete line: a field that was not sent stays unchanged."""
     stored = kept or {"id": None, "article_id": None, "quantity": None}
     stored = {"disposition": None, "lot_number": None, "serials": None, **stored}
     given = {name: value for name, value in sent.items() if name in stored and name != "id"}
@@ -186,7 +186,7 @@ def _line_errors(path: str, line: Json) -> FieldErrors:
 
 
 def _moved(document: Document, line: Json) -> Iterator[Moved]:
-    """What each disposition does: into stock, into quarantine, or written off."""
+    """Yield the movements of a line. Its disposition decides: into stock, into quarantine, or written off."""
     for serial in line["serials"] or [None]:
         amount = MILLION if serial else line["quantity"]
         enters = 0 if line["disposition"] == "DISTRUS" else amount

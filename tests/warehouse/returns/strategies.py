@@ -1,4 +1,4 @@
-"""What the machine of returns asks for: so much of what a sales order shipped, with such lots and serials."""
+"""The random requests of the returns machine: quantities of a sales order's goods, with lots and serials."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from tests.warehouse.stock.model import MILLION, Json, shown
 
 FURTHEST = 3
 BACK = st.integers(0, FURTHEST)
-"""A document: so many before the latest."""
+"""The position of a document, counted back from the latest one."""
 STATUSES = st.sampled_from(["CREAT", "RECEPTIONAT", "FINALIZAT", "ANULAT"])
 DISPOSITIONS = st.sampled_from(["RESTOC", "CARANTINA", "DISTRUS", None])
 REASONS = st.sampled_from([None, "Wrong colour"])
@@ -53,7 +53,7 @@ MISTAKES = st.fixed_dictionaries(
 
 
 class Piece(NamedTuple):
-    """Of one of the parts that an order shipped, or of any article, so much comes back."""
+    """A quantity that comes back, of one of the parts that an order shipped, or of any article."""
 
     part: int
     how: str
@@ -61,7 +61,7 @@ class Piece(NamedTuple):
     disposition: str | None
 
     def of(self, returns: Returns, order_id: int | None) -> Json:
-        """With the lot and the serial that left with it, unless `names` says otherwise."""
+        """Return a line with the lot and the serial that left, unless `names` asks for other ones."""
         parts = returns.stock.sent_out(order_id) if order_id else []
         if self.names == "of an earlier load":
             parts = parts and returns.stock.ever_loaded(order_id or 0)
@@ -113,7 +113,7 @@ PIECES = st.lists(
 
 
 class Edit(NamedTuple):
-    """What becomes of the lines of a return when some of them are sent back."""
+    """A change to the lines of a return when some of them are sent back."""
 
     at: int
     what: str
@@ -146,7 +146,7 @@ EDITS = st.builds(Edit, st.integers(0, 2), st.sampled_from([*WHAT, "disposition 
 SOLD: list[Json] = [
     {"article_id": article, "quantity": quantity} for article, quantity in [(LOT, 5), (SERIAL, 2), (PAIR, 2)]
 ]
-"""What the first order loads."""
+"""The goods that the first order loads."""
 WALKS = st.sampled_from([["RECEPTIONAT"], ["RECEPTIONAT", "FINALIZAT"], ["RECEPTIONAT", "FINALIZAT"], ["ANULAT"]])
 
 

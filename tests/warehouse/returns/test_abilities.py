@@ -1,4 +1,4 @@
-"""Which abilities returns need, and where that is told."""
+"""The abilities that returns need, and the places that report them."""
 
 from typing import Any
 
@@ -40,7 +40,9 @@ async def test_the_schema_of_graphql_says_what_suffices_and_what_may_be_required
 
 
 async def told_of(world: World) -> dict[str, Any]:
-    """What the installation says that creating returns needs, and which abilities it says that there are."""
+    """Return the abilities that creating returns needs and the abilities that exist, as the installation reports
+    them.
+    """
     index = (await world.call("GET", "/api")).body["endpoints"]
     described = (await world.send("GET", "/openapi.json")).body
     asked = {

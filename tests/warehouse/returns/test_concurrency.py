@@ -1,4 +1,4 @@
-"""Many bring the same back at once: it comes in once, and never more than went out."""
+"""Concurrent returns of the same goods: the goods enter stock once, and never more than were shipped."""
 
 import asyncio
 from collections import Counter

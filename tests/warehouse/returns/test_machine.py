@@ -1,4 +1,4 @@
-"""Returns, free and of sales orders in every status, in any order: each step held to the model."""
+"""Returns, with and without sales orders in every status, in any order: each step is compared with the model."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ class ReturnsMachine(DocumentsMachine):
 
     @rule(serial=SERIALS)
     def goods_arrive(self, serial: int) -> None:
-        """Among them serials that left with an order: that one is not unloaded any more."""
+        """Receive goods, among them serials that left with an order. This order can no longer be unloaded."""
         self.bring(serial)
 
     @rule(wishes=WISHES, way=WAYS)
@@ -61,7 +61,7 @@ class ReturnsMachine(DocumentsMachine):
     @has_sales
     @rule(back=strategies.BACK, wishes=WISHES)
     def a_sale_is_loaded_with_other_goods(self, back: int, wishes: list[Wish]) -> None:
-        """What was loaded at first does not come back any more."""
+        """Load a sales order with other goods. The goods of its first load can no longer come back."""
         order = latest(self.depot.sales, back)
         lines = [wish.of(self.depot.stock) for wish in wishes]
         for change in ({"status": "IN_LUCRU"}, {"status": "CREAT"}, {"lines": lines}):
@@ -107,7 +107,7 @@ class ReturnsMachine(DocumentsMachine):
         status=strategies.STATUSES,
     )
     def a_return_is_decided(self, back: int, dispositions: list[str | None], status: str) -> None:
-        """Each line's disposition alone, and perhaps the move with them."""
+        """Set the disposition of each line, and in some cases move the return in the same request."""
         made = latest(self.depot.returns, back)
         pairs = zip(made.lines, dispositions, strict=False)
         lines = [{"id": line["id"], "disposition": disposition} for line, disposition in pairs]
@@ -116,14 +116,14 @@ class ReturnsMachine(DocumentsMachine):
     @has_returns
     @rule(back=strategies.BACK, changes=strategies.CHANGES, order=st.none() | strategies.BACK)
     def a_return_is_changed(self, back: int, changes: Json, order: int | None) -> None:
-        """It may be bound to an order, or set free."""
+        """Change a return; the change may bind the return to an order, or unbind it."""
         bound = {} if order is None else {"sales_order_id": self.shipped_order(order)}
         self.ask("PATCH", "returns", latest(self.depot.returns, back).id, {**changes, **bound})
 
     @has_returns
     @rule(back=strategies.BACK, edit=strategies.EDITS, pieces=st.none() | strategies.PIECES)
     def lines_are_changed(self, back: int, edit: strategies.Edit, pieces: list[strategies.Piece] | None) -> None:
-        """Of a draft that is bound to an order there may be no more than that has left."""
+        """Change the lines of a return. A draft that is bound to an order may not exceed the shipped goods."""
         returns = self.depot.returns.by_id.values()
         bound = [each for each in returns if each.status == "CREAT" and each.fields["sales_order_id"]]
         made = (
@@ -164,7 +164,7 @@ class ReturnsMachine(DocumentsMachine):
         return {"partner_id": 1, "warehouse_id": 1, "sales_order_id": order_id, "lines": lines}
 
     def shipped_order(self, back: int) -> int | None:
-        """One that has shipped; the furthest back is any, whatever its status."""
+        """Return an order that has shipped; for the largest `back`, return any order."""
         orders = strategies.shipped_orders(self.depot.returns)
         if back == strategies.FURTHEST or not orders:
             orders = list(self.depot.sales.by_id)

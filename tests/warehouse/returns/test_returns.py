@@ -1,5 +1,5 @@
-"""Returns over HTTP: what is created, refused, changed and listed; the order that shipped the goods sets the
-bound.
+"""Returns over HTTP: what is created, refused, changed and listed. The order that shipped the goods sets the
+limit.
 """
 
 import asyncio
@@ -147,7 +147,7 @@ async def test_another_partner_cannot_bring_back_what_an_order_shipped(shop: Sho
 
 
 async def test_a_return_stays_a_partners_where_its_order_got_another(shop: Shop) -> None:
-    """As was possible once."""
+    """Earlier versions allowed such a change of an order."""
     order = await shop.order(status="INCARCAT")
     made = await bring_back(shop, sales_order_id=order.id)
     other = "UPDATE sales_orders SET partner_id = 2 WHERE id = ?"

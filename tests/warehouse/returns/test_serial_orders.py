@@ -1,4 +1,4 @@
-"""Random requests for returns, receptions and unloads of the same goods at once: some serial order explains the
+"""Random concurrent requests for returns, receptions and unloads of the same goods: some serial order explains the
 outcome, and each serial is in stock once.
 """
 
@@ -16,7 +16,7 @@ from tests.warehouse.stock.model import Json
 
 ROUNDS = 4
 SOLD = 3
-"""Orders of a round, each of 2 serials and 3 of a lot."""
+"""The number of orders of a round, each with 2 serials and 3 of a lot."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -35,7 +35,7 @@ async def test_of_10_to_30_requests_at_once_some_serial_order_explains_the_outco
 
 
 async def prepare(scene: Scene, random: Random, number: int) -> None:
-    """Orders are loaded with serials, of which returns arrived that each bring some of them back."""
+    """Load orders with serials, and create a return that brings back some of the serials of each order."""
     await scene.ask(Request("POST", "purchase-orders", None, ordered()))
     await scene.ask(Request("POST", "receptions", None, {**arrival(scene, names(number)), "status": "FINALIZAT"}))
     for _ in range(SOLD):
@@ -55,7 +55,9 @@ async def prepare(scene: Scene, random: Random, number: int) -> None:
 
 
 def mixed(scene: Scene, random: Random, number: int) -> Iterator[Request]:
-    """More than is sent: unloads, returns made, finished and cancelled, and receptions of the same serials."""
+    """Yield requests, more than the test sends: unloads, new, finished and cancelled returns, and receptions of
+    the same serials.
+    """
     for order_id in shipped(scene):
         for status in ("IN_LUCRU", "IN_LUCRU", "LIVRAT"):
             yield Request("PATCH", "sales-orders", order_id, {"status": status})
@@ -75,7 +77,7 @@ def shipped(scene: Scene) -> list[int]:
 
 
 def names(number: int) -> list[str]:
-    """The serials of a round."""
+    """Return the serials of a round."""
     return [f"R{number}-{place}" for place in range(2 * SOLD)]
 
 
@@ -85,7 +87,7 @@ def ordered() -> Json:
 
 
 def arrival(scene: Scene, serials: list[str]) -> Json:
-    """Of the latest order so many serials, and of the lot as much again as half."""
+    """Return a reception of the latest order with these serials and 1.5 times their number of the lot."""
     order = scene.depot.purchases.by_id[scene.depot.purchases.last_id]
     of_serials, of_lot = order.lines
     items = [
@@ -96,7 +98,9 @@ def arrival(scene: Scene, serials: list[str]) -> Json:
 
 
 def coming_back(scene: Scene, random: Random, order_id: int, bound: int | None) -> Json:
-    """One of the serials that the order was loaded with, and some of the lot; bound to the order or free."""
+    """Return a body that brings back one of the order's serials and some of its lot; `bound` is its sales order or
+    None.
+    """
     loaded = [part.serial for _, _, part in scene.depot.stock.sent_out(order_id) if part.serial]
     dispositions = random.choices(["RESTOC", "RESTOC", "CARANTINA", "DISTRUS"], k=2)
     lines = [

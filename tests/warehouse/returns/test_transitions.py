@@ -1,4 +1,4 @@
-"""Every move of a return, and what each disposition does to stock, quarantine, ledger and events."""
+"""Every move of a return, and the effect of each disposition on stock, quarantine, ledger and events."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ RESTOCKED = {"article_id": 1, "quantity": 3, "disposition": "RESTOC"}
 
 
 async def bring_back(shop: Shop, *lines: dict[str, Any], status: str = "CREAT", **fields: Any) -> Answer:
-    """A new return, walked to the status."""
+    """Create a return and move it to `status`."""
     body = {"partner_id": 1, "warehouse_id": 1, "lines": list(lines) or [RESTOCKED], **fields}
     answer = await shop.world.send("POST", PATH, body)
     assert answer.status == 201, answer.raw
@@ -170,7 +170,7 @@ async def test_goods_that_a_balance_cannot_hold_are_refused(shop: Shop) -> None:
 
 
 async def test_a_serial_that_is_in_stock_can_still_be_written_off(dock: Dock) -> None:
-    """A return whose lines are frozen would otherwise wait for as long as the serial is there."""
+    """A return of a serial that is in stock can be written off, so its frozen lines do not block the return."""
     await dock.bring(SERIAL, {"quantity_um3pl": 1, "serial_data": ["S1"]})
     line = {"article_id": SERIAL, "quantity": 1, "serials": ["S1"], "disposition": "RESTOC"}
     made = await bring_back(dock, line, status="RECEPTIONAT")

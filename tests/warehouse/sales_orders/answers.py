@@ -1,4 +1,6 @@
-"""What a request must be answered with, and which events it must cause. A request with its key acts once."""
+"""The expected reply to a request, and the events that the request must cause. A request with an Idempotency-Key
+acts once.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,10 +25,10 @@ class Request:
     order_id: int | None = None
     body: Json = field(default_factory=dict)
     key: str | None = None
-    """Its Idempotency-Key; in a batch its own, not the batch's."""
+    """The Idempotency-Key of the request. In a batch, this is the key of the single request, not of the batch."""
 
     def as_sent(self) -> Json:
-        """As a batch carries it."""
+        """Return the request in the form that a batch contains."""
         method, path = ADDRESSES[self.action]
         sent: Json = {"method": method, "path": path.format(self.order_id)}
         if self.action != "get":
@@ -46,7 +48,9 @@ class Batch:
 
 
 class Reply(NamedTuple):
-    """`body` is the record, or of a refusal its code and details; `errors` are the paths."""
+    """A reply. `body` is the record, or the code and details of a refusal; `errors` are the paths of the
+    errors.
+    """
 
     status: int
     body: Any
@@ -55,7 +59,7 @@ class Reply(NamedTuple):
 
 
 def told(status: int, body: Json, headers: Mapping[str, str]) -> Reply:
-    """What was answered in fact."""
+    """Return the real reply in the form of the model."""
     is_replayed = headers.get("Idempotent-Replayed") == "true"
     if status < 400:
         return Reply(status, body, is_replayed=is_replayed)
@@ -74,7 +78,9 @@ class Answers:
         self.kept: dict[tuple[object, ...], Kept] = {}
 
     def answer(self, request: Request, clock: OrderedClock, batch_key: str = "") -> tuple[Reply, list[Event]]:
-        """`batch_key`: of the batch that it is part of, with its place in it."""
+        """Return the model's reply and events; `batch_key` is the key of the surrounding batch and the position in
+        the batch.
+        """
         self.orders.clock.begin(clock)
         key = request.key or batch_key
         scope = (request.action, request.order_id, key)
@@ -92,7 +98,7 @@ class Answers:
         return reply, events
 
     def _replayed(self, kept: Kept | None, request: Request) -> Reply | None:
-        """However old it is by a clock that is set: nothing is swept here."""
+        """Return the stored reply, however old it is: no key is deleted in these tests."""
         if kept is None:
             return None
         if kept.body != request.body:

@@ -1,6 +1,8 @@
-"""Sales orders as they ought to be: decisions, sections 1, 2, 3 and 6, in plain Python that owes nothing to wmsd.
+"""The expected behaviour of sales orders: decisions, sections 1, 2, 3 and 6, in plain Python that uses no code of
+wmsd.
 
-What an order holds is not kept: it is what its lines take, as long as its status holds stock.
+The model does not store what an order reserves: the order's lines tell it, while the status of the order reserves
+stock.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -49,10 +51,10 @@ CODES = (
     "VALIDATION_FAILED",
     "INSUFFICIENT_STOCK",
 )
-"""An answer has one code: of several, the first of these."""
+"""The error codes by priority: a reply has one code, the first of these that applies."""
 
 FieldErrors = dict[str, str]
-"""The code of each path that is wrong."""
+"""The error code of each wrong path."""
 
 
 class Refused(Exception):
@@ -62,7 +64,7 @@ class Refused(Exception):
 
 
 class Taken(str):
-    """The code of an external_ref that the document with the id `holder` has."""
+    """The error code for an external_ref that another document has; `holder` is the id of that document."""
 
     holder: int
 
@@ -73,7 +75,7 @@ class Taken(str):
 
 
 class CodeTaken(str):
-    """The same of a document's own code, which has no error code of its own."""
+    """The error code for a document's own code that another document has; `holder` is the id of that document."""
 
     holder: int
 
@@ -91,7 +93,7 @@ def with_holder_of_code(details: Json | None, codes: Iterable[str]) -> Json | No
 class Line(NamedTuple):
     id: int | None
     article: int | None
-    """None: what was sent names none."""
+    """The article's id, or None if the request names no known article."""
     quantity: int
     warehouse: int
 
@@ -138,14 +140,14 @@ class Order:
 
 
 def whole(fields: Json) -> Json:
-    """A place that is sent in parts has all of them."""
+    """Return the fields with all parts of the address; a part that was not sent is None."""
     if fields["ship_to"] is None:
         return fields
     return {**fields, "ship_to": {part: fields["ship_to"].get(part) for part in SHIP_TO}}
 
 
 def taken(lines: Sequence[Line]) -> list[tuple[Place | None, int]]:
-    """What each line takes and from where; None when its article or its warehouse is not known."""
+    """Return the place and the quantity of each line; the place is None if article or warehouse is unknown."""
     return [(_place(line.article, line.warehouse), line.quantity) for line in lines]
 
 
@@ -177,7 +179,9 @@ class Orders:
         return order
 
     def change(self, order: Order, given: Json, sent: list[Json] | None, status: str, telling: Telling) -> None:
-        """Lays what was given over the order and moves it: fields are changed on the side that allows it."""
+        """Apply the given fields to the order and move it. The fields change on the side of the move that allows
+        changes.
+        """
         fields = whole({**order.fields, **given, "code": given.get("code") or order.fields["code"]})
         lines, errors = (
             (order.lines, {}) if sent is None else self._read(sent, order.lines, fields["warehouse_id"])
@@ -237,7 +241,9 @@ class Orders:
         return errors
 
     def _shortages(self, order: Order | None, lines: Sequence[Line]) -> FieldErrors:
-        """What the order holds already is there for it; lines of one article and warehouse are summed first."""
+        """Return the shortages. Goods that the order reserves already count as free; lines of one place are
+        summed.
+        """
         free = {place: balance.available for place, balance in self.stock.balances().items()}
         for held, quantity in order.takes() if order else []:
             free[held] += quantity
@@ -253,7 +259,9 @@ class Orders:
     def _read(
         self, sent: Sequence[Json], before: Sequence[Line], warehouse: int
     ) -> tuple[list[Line], FieldErrors]:
-        """A line that is sent with the id of one that is there keeps it. `warehouse`: where it names none."""
+        """Return the lines and their errors. A line with the id of an existing line keeps its id. `warehouse` is
+        used for lines that name no warehouse.
+        """
         lines, errors, ids = list[Line](), FieldErrors(), {line.id for line in before}
         for number, each in enumerate(sent):
             article, named = article_of(each)
@@ -267,7 +275,7 @@ class Orders:
         return lines, errors
 
     def _numbered(self, lines: Sequence[Line]) -> list[Line]:
-        """The id of a line that was replaced is never given again."""
+        """Return the lines, each with an id. The id of a replaced line is never used again."""
         numbered = []
         for line in lines:
             if line.id is None:
@@ -276,7 +284,7 @@ class Orders:
         return numbered
 
     def _next_code(self) -> str:
-        """The series has no gaps that a refused request made, and steps over what was given by hand."""
+        """Return the next code of the series. A refused request leaves no gap; codes given by hand are skipped."""
         taken_codes = {order.fields["code"] for order in self.by_id.values()}
         while True:
             self.last_number += 1
@@ -285,7 +293,7 @@ class Orders:
 
 
 def article_of(line: Json) -> tuple[int | None, str]:
-    """The article, and the field that is to blame when there is none."""
+    """Return the article's id, or None, and the field to report if the article is unknown."""
     article, code = line.get("article_id"), line.get("article_code")
     if article is None:
         return next((known for known in ARTICLES if ARTICLES[known] == code), None), "article_code"

@@ -1,4 +1,4 @@
-"""What can be seen of a company's orders and stock, and what the model says should be."""
+"""The visible state of a company's orders and stock, and the state that the model expects."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -21,12 +21,12 @@ LEDGER = """
 @dataclass
 class Seen:
     events: list[Event]
-    """Those since the last look."""
+    """The events since the previous check."""
     orders: list[Json]
     stock: dict[Place, tuple[float, ...]]
-    """Quantity, reserved, quarantined and available."""
+    """Quantity, reserved, quarantined and available, by article and warehouse."""
     totals: dict[tuple[str, Any], int]
-    """How many orders a list counts, by its filter."""
+    """The number of orders in a list, by the filter of the list."""
     ledger: list[tuple[Any, ...]]
 
 
@@ -45,7 +45,7 @@ def foreseen(orders: Orders, caused: list[Event]) -> Seen:
 
 
 def differences(seen: Seen, expected: Seen) -> Iterator[str]:
-    """A line for each thing that is seen and should not be, or should be and is not."""
+    """Yield a line for each member that is present but not expected, or expected but missing."""
     for each in fields(Seen):
         here, there = (_members(getattr(side, each.name)) for side in (seen, expected))
         yield from (f"{each.name}, seen: {member}" for member in here if member not in there)
@@ -86,7 +86,9 @@ def _figures(record: Json) -> tuple[float, ...]:
 
 
 def in_order(events: list[Event]) -> list[Event]:
-    """Of the places that one transaction changed no order is promised: here they come by article and warehouse."""
+    """Sort the stock events of each transaction by article and warehouse, because wmsd promises no order for
+    them.
+    """
     ordered: list[Event] = []
     for name, group in groupby(events, key=itemgetter(0)):
         told = list(group)

@@ -1,4 +1,4 @@
-"""Sales orders of goods with lots and serials as they ought to be; `model.py` has all their other rules."""
+"""The expected behaviour of sales orders with lots and serials; `model.py` has all other rules of sales orders."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class SalesOrders(Book):
         super().__init__(clock)
         self.stock = Goods(self.wanted)
         self.came_back: set[int] = set()
-        """The orders of which a return stands."""
+        """The ids of the orders with a return that is not cancelled."""
 
     def shown_line(self, line: Json) -> Json:
         return {**line, "article_code": GOODS[line["article_id"]].code, "quantity": shown(line["quantity"])}
@@ -68,7 +68,7 @@ class SalesOrders(Book):
         self.reach(order, status, telling)
 
     def _load(self, order: Document) -> None:
-        """What is named goes first, so that no other line takes it for the oldest."""
+        """Load the order, named lots and serials first. Otherwise, another line could take them as the oldest."""
         order.status = "its reservation is consumed"
         named_first = sorted(order.lines, key=lambda line: (line["serials"] is None, line["lot_number"] is None))
         for line in named_first:
@@ -84,7 +84,9 @@ class SalesOrders(Book):
             yield Part(MILLION, self.stock.serials[line.place[0], name].lot, name)
 
     def _unload(self, order: Document) -> None:
-        """Brings back what was loaded, exactly. Raises Refused when some of it is there already, or came back."""
+        """Return the loaded goods to stock exactly. Raise Refused if a serial is in stock already or goods were
+        returned.
+        """
         if order.id in self.came_back:
             raise self.forbidden(order, "IN_LUCRU")
         loaded = self.stock.sent_out(order.id)
@@ -111,7 +113,7 @@ class SalesOrders(Book):
         ]
 
     def _unfit(self, lines: Sequence[Json]) -> Iterator[tuple[str, str]]:
-        """What is wrong with the lines themselves, whatever is in stock."""
+        """Yield the errors of the lines themselves, independent of the stock."""
         for number, line in enumerate(lines):
             quantity, serials = line["quantity"], line["serials"]
             if GOODS[line["article_id"]].tracks_serials and quantity % MILLION:
@@ -120,7 +122,9 @@ class SalesOrders(Book):
                 yield f"lines.{number}.serials", "VALIDATION_FAILED"
 
     def _missing(self, order: Document | None, lines: Sequence[Json]) -> Iterator[tuple[str, str]]:
-        """What is not there for the order, or held by another; what it holds itself is there for it."""
+        """Yield errors for goods that are not in stock or that another order reserves. Goods of the order itself
+        are free.
+        """
         yield from self._short(order, lines)
         own = [wanted(line) for line in order.lines] if order else []
         held = {(each.place[0], name) for each in self.wanted() for name in each.serials or []}
@@ -151,7 +155,9 @@ class SalesOrders(Book):
                 yield f"lines.{number}.quantity", "INSUFFICIENT_STOCK"
 
     def _short(self, order: Document | None, lines: Sequence[Json]) -> Iterator[tuple[str, str]]:
-        """Lines of one article and warehouse are summed."""
+        """Yield an error for each line that exceeds the available stock; lines of one article and warehouse are
+        summed.
+        """
         free = Counter({place: balance.available for place, balance in self.stock.balances().items()})
         for line in map(wanted, order.lines if order else []):
             free[line.place] += line.quantity

@@ -1,4 +1,4 @@
-"""What the machine asks for."""
+"""The random requests of the sales order machine."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,9 +15,9 @@ COUNTS = st.sampled_from([0, SMALLEST, 10 * MILLION, 10 * MILLION + 1]) | st.int
 PLACES = st.tuples(st.sampled_from(list(ARTICLES)), st.sampled_from(list(WAREHOUSES)))
 STATUSES = st.sampled_from(list(TRANSITIONS))
 BACK = st.integers(0, 6)
-"""An order: so many before the latest."""
+"""The position of an order, counted back from the latest one."""
 OFFSETS = st.sampled_from([0, 0.001, 60, 86_400, 7 * 86_400, 7 * 86_400 + 0.001, -3_600, -20 * 86_400])
-"""Where the wall clock is set, in seconds from the beginning."""
+"""The setting of the wall clock, in seconds from the start."""
 
 
 def _line(article: Json, amount: int, warehouse: int | None) -> Json:
@@ -56,7 +56,7 @@ WRONG = {
     "client_id": st.just(99),
     "lines": _lines([*NAMED, *MISNAMED], AMOUNTS | TOO_MUCH, [None, 1, 3, 99]),
 }
-"""3 is not active, 99 is not there."""
+"""Wrong ids: 3 is not active, and 99 does not exist."""
 
 
 def _of(values: dict[str, st.SearchStrategy[Any]], *names: str) -> dict[str, st.SearchStrategy[Any]]:

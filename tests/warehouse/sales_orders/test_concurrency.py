@@ -1,4 +1,6 @@
-"""Many want what is there for few: all of it is sold, nothing twice. `scripts/soak` does ten times as much."""
+"""Many concurrent orders for few goods: all goods are sold, nothing twice. `scripts/soak` runs ten times as
+many.
+"""
 
 import asyncio
 from collections import Counter

@@ -1,6 +1,6 @@
-"""A client that goes away in the middle of a request leaves the whole order or nothing, and the next is served.
+"""A client that disconnects during a request leaves the whole order or nothing, and the next client is served.
 
-`scripts/soak` does the same to a process of its own, many more times.
+`scripts/soak` does the same to a separate process, many more times.
 """
 
 import asyncio

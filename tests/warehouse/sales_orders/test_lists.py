@@ -14,7 +14,7 @@ DocumentPageQuery: Any = READING.page_query
 
 @pytest.fixture
 async def listed(shop: Shop) -> Shop:
-    """Orders 1 to 6, a minute apart; see the statuses and partners below."""
+    """Create the orders 1 to 6, a minute apart, with the statuses and partners of the plan."""
     plan = [("CREAT", 1), ("IN_LUCRU", 1), ("ANULAT", 2), ("CREAT", 2), ("IN_LUCRU", 2), ("ANULAT", 1)]
     dates = [None, "2026-11-26", "2026-11-27", "2026-11-26", "2026-12-01", None]
     for number, ((status, partner), date) in enumerate(zip(plan, dates, strict=True), start=1):

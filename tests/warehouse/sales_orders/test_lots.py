@@ -1,4 +1,6 @@
-"""Sales orders of goods with lots and serials: the oldest leave first, unless a line names which."""
+"""Sales orders of goods with lots and serials: the oldest goods leave first, unless a line names a lot or
+serials.
+"""
 
 import asyncio
 from typing import Any
@@ -20,7 +22,9 @@ def body(*lines: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 async def lots(dock: Dock) -> Dock:
-    """In MAIN: 5 of lot OLD, 5 of lot NEW; serials S1 and S2, then S3 and S4, in lots X and Y."""
+    """Stock MAIN with 5 of lot OLD and 5 of lot NEW. Add the serials S1 and S2 in lot X, and S3 and S4 in lot
+    Y.
+    """
     await dock.bring(
         LOT,
         {"quantity_um3pl": 5, "lot_number": "OLD"},
@@ -222,7 +226,9 @@ async def test_an_article_in_fractions_is_not_tracked_by_serials(lots: Dock) -> 
 
 
 async def test_an_article_stays_tracked_by_serials_while_some_may_come_back(lots: Dock) -> None:
-    """Else half a unit could be ordered, and taken out of one that has a serial."""
+    """Serial tracking stays on while serials may come back. If not, half of a unit with a serial could be
+    ordered.
+    """
     path = f"/api/articles/{SERIAL}"
     order = await lots.order(line(SERIAL, 4), status="INCARCAT")
     answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)

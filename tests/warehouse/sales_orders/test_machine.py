@@ -1,4 +1,4 @@
-"""Orders, counts and moves in any order, held to the model."""
+"""Orders, counts and moves in any order, compared with the model."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -33,14 +33,14 @@ from wmsd.maintenance.file_checks.company_checks import Difference, examine
 pytestmark = pytest.mark.long
 
 RUNS = STEPS * 30 // 1000
-"""A few more than are needed: a run ends early when it has drawn too much."""
+"""A few more runs than necessary: a run ends early when it has drawn too much data."""
 ON = {"CREAT": "IN_LUCRU", "IN_LUCRU": "INCARCAT", "INCARCAT": "LIVRAT"}
 OPENING = [((1, 1), 20 * MILLION), ((2, 1), 1_500_000), ((1, 2), 5 * MILLION)]
-"""What the shop has."""
+"""The opening stock of the shop: article and warehouse, with the quantity in millionths."""
 
 
 class OrdersMachine(RuleBasedStateMachine):
-    """Each answer is the model's, and after each step all that can be seen."""
+    """A state machine that compares each reply, and after each step all visible data, with the model."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class OrdersMachine(RuleBasedStateMachine):
     @invariant()
     def all_is_as_the_model_says(self) -> None:
         self.steps += 1
-        self.runs.steps += 1  # after each rule, since the first one initializes
+        self.runs.steps += 1  # this runs after each rule; the first rule is the initialization
         seen = self.run(observe(self.world, self.last_event))
         self.last_event += len(seen.events)
         expected = foreseen(self.orders, self.caused)
@@ -164,7 +164,7 @@ class OrdersMachine(RuleBasedStateMachine):
         self.orders.clock.begin_after(self.run(self.world.last_change()))
 
     async def count(self, article: int, warehouse: int, counted: int) -> set[str]:
-        """The paths of the errors."""
+        """Count the stock, and return the paths of the errors."""
         database = await self.world.database()
         try:
             await database.write(lambda tx: count_stock(tx, article, warehouse, counted, "count"))
@@ -181,7 +181,7 @@ class OrdersMachine(RuleBasedStateMachine):
         self.orders.clock.begin_after(self.run(self.world.last_change()))
 
     async def import_counts(self, rows: str) -> set[tuple[int, str]]:
-        """Row and column of the errors."""
+        """Import the counts, and return row and column of each error."""
         try:
             await self.world.import_csv("stock", f"article_code,warehouse_code,quantity\n{rows}")
         except ImportRefused as refused:

@@ -1,4 +1,4 @@
-"""Packaging that leaves with an order's load, and comes back when it is unloaded."""
+"""Packaging that leaves with the load of an order, and comes back with its unloading."""
 
 from typing import Any
 

@@ -261,7 +261,7 @@ async def test_an_order_that_is_sent_back_with_another_warehouse_keeps_its_goods
 async def test_an_order_can_be_sent_back_when_its_warehouse_is_no_longer_active(shop: Shop) -> None:
     order = await shop.order(status="IN_LUCRU")
     database = await shop.world.database()
-    closed = "UPDATE warehouses SET active = 0 WHERE id = 1"  # as earlier versions did
+    closed = "UPDATE warehouses SET active = 0 WHERE id = 1"  # as earlier versions allowed
     await database.write(lambda tx: tx.execute(closed))
     path = f"/api/sales-orders/{order.id}"
     assert (await shop.world.call("PUT", path, order.body)).raw == order.raw

@@ -1,4 +1,4 @@
-"""Where a sales order goes: when that may change, and what is no place."""
+"""The destination of a sales order: when it may change, and which addresses are refused."""
 
 from typing import Any
 

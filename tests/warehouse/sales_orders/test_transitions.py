@@ -1,4 +1,4 @@
-"""Every move of a sales order: whether it is allowed, and what it does to stock, ledger and events."""
+"""Every move of a sales order: whether it is allowed, and its effect on stock, ledger and events."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ MOVED_WITH_STOCK = ["sales_order.status_changed", "stock.updated"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """After the move: quantity, reserved and available; what the ledger gained; the events."""
+    """The state after the move: stock as quantity, reserved and available; the new ledger entries; the events."""
 
     stock: tuple[float, float, float]
     ledger: tuple[tuple[str, float], ...] = ()
@@ -180,7 +180,7 @@ async def count(shop: Shop, quantity: str) -> None:
 
 
 async def test_unloading_brings_a_balance_to_the_largest_and_no_further(shop: Shop) -> None:
-    """Two lines of the same record, 5 and 2, come back together."""
+    """Two lines of the same stock record, 5 and 2, are unloaded together."""
     lines = ({"article_id": 1, "quantity": 5}, {"article_id": 1, "quantity": 2})
     order = await shop.order(*lines, status="INCARCAT")
     path, back = f"/api/v2/sales-orders/{order.id}/status", {"status": "IN_LUCRU"}

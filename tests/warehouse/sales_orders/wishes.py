@@ -1,4 +1,4 @@
-"""Lines of sales orders that name lots and serials: what is there, what is not, or the oldest."""
+"""Lines of sales orders that name lots and serials that exist or do not exist, or that take the oldest goods."""
 
 from typing import NamedTuple
 
@@ -9,12 +9,12 @@ from tests.warehouse.stock.model import MILLION, Json, Place, shown
 
 
 class Wish(NamedTuple):
-    """So much from one of the places where there is something."""
+    """A wish for goods from one of the places that have stock."""
 
     place: int
     names: str
     share: int
-    """Of what is there, in quarters; of serials the number."""
+    """The share of the stock, in quarters; for serials, their number."""
     which: int
 
     def of(self, stock: Goods) -> Json:
@@ -40,7 +40,9 @@ class Wish(NamedTuple):
         return {"quantity": shown(quantity or MILLION)}
 
     def _serials(self, stock: Goods, place: Place) -> Json:
-        """From one of them on; those that another order holds too."""
+        """Return a line with serials, from the serial `which` on, including serials that another order
+        reserves.
+        """
         there = [
             name
             for (article, name), serial in stock.serials.items()

@@ -1,4 +1,6 @@
-"""Search in a company: the same before a record is indexed and after, exact first, then the newest."""
+"""Search in a company: the result is the same before and after a record is indexed. Exact hits come first, then
+the newest.
+"""
 
 from typing import Any
 
@@ -18,7 +20,7 @@ EVERYTHING_ALLOWED = Permissions("platform-admin", frozenset(ABILITIES), ABILITI
 
 
 async def _index(world: World) -> int:
-    """Indexes everything; in how many transactions."""
+    """Index everything, and return the number of transactions."""
     turns = 1
     while await (await world.database()).write(index_changes, is_quiet=True):
         turns += 1
@@ -26,7 +28,7 @@ async def _index(world: World) -> int:
 
 
 async def _found(world: World, text: str, *kinds: str) -> list[tuple[str, str]]:
-    """Kind and code of each hit."""
+    """Return kind and code of each hit."""
     some = [BY_NAME[name] for name in kinds] or KINDS
     found = await (await world.database()).read(lambda tx: find_records(tx, EVERYTHING_ALLOWED, text, some))
     return [(hit.kind, hit.code) for hit in found.hits]
@@ -34,7 +36,7 @@ async def _found(world: World, text: str, *kinds: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(params=["pending", "indexed"])
 def looked_up(request: pytest.FixtureRequest, world: World) -> Any:
-    """Finds records that are not indexed yet, or that are."""
+    """Return a function that searches records, before or after they are indexed."""
 
     async def look_up(text: str, *kinds: str) -> list[tuple[str, str]]:
         if request.param == "indexed":
@@ -156,7 +158,9 @@ async def test_the_index_follows_in_pieces_and_then_rests(world: World) -> None:
 async def test_a_long_number_is_found_by_its_end_as_without_it(
     world: World, looked_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exact first, then what has it within; what only ends alike is not found. However many end alike."""
+    """Exact hits come first, then codes that contain the number. A code with only the same end is not found,
+    however many there are.
+    """
     barcodes = ("4006381333931", "4006381333931-7", "X4006381333931", "9996381333931", "381333931")
     for number, barcode in enumerate(barcodes):
         await _article(world, f"A-{number}", f"Marker {number} 4006381333931"[:10], barcode=barcode)

@@ -1,4 +1,6 @@
-"""The text of the search index: what does not count, and that the index finds what the text has."""
+"""The text of the search index: which differences do not count, and that the index finds every word of the
+text.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +38,9 @@ def test_a_short_number_keeps_its_zeros() -> None:
 
 @given(st.lists(TEXTS, min_size=1, max_size=3), TEXTS)
 def test_the_index_finds_what_the_rank_says(values: list[str], text: str) -> None:
-    """The rank decides on records that are not indexed yet, the queries on all others: they must agree."""
+    """The rank decides about records that are not indexed yet, the queries decide about all others: both must
+    agree.
+    """
     fields, wanted = folded_fields(values), Wanted(text)
     index = sqlite3.connect(":memory:")
     index.execute("CREATE VIRTUAL TABLE texts USING fts5 (text, tokenize = 'trigram case_sensitive 1')")

@@ -1,4 +1,4 @@
-"""Explanations as they ought to be: in plain Python, over every movement of the ledger from the first on."""
+"""The expected explanations, in plain Python, over every movement of the ledger."""
 
 import json
 from collections.abc import Sequence
@@ -40,20 +40,20 @@ async def explained(world: World, stock_id: int, at: str | None = None) -> Expla
 
 
 def same(moved: Sequence[Moved], name: str) -> Any:
-    """What all of them have, if it is the same."""
+    """Return the common value of an attribute of all movements, or None if the values differ."""
     values = {getattr(each, name) for each in moved}
     return values.pop() if len(values) == 1 else None
 
 
 def until(moved: list[Moved], at: str | None) -> list[Moved]:
-    """Those up to the last one that had happened by then."""
+    """Return the movements up to the last one that is not later than `at`; None returns all of them."""
     if at is None:
         return moved
     return moved[: max((place for place, each in enumerate(moved, 1) if each.at <= at), default=0)]
 
 
 def last_count(moved: list[Moved]) -> tuple[list[Moved], list[Moved]]:
-    """The movements of the last count, and those after it."""
+    """Return the movements of the last count, and the movements after the count."""
     end = max((place for place, each in enumerate(moved, 1) if each.kind == "count"), default=0)
     begin = end
     while begin and (moved[begin - 1].kind, moved[begin - 1].at) == ("count", moved[end - 1].at):
@@ -62,7 +62,7 @@ def last_count(moved: list[Moved]) -> tuple[list[Moved], list[Moved]]:
 
 
 def foreseen(moved: list[Moved], at: str | None) -> Explained:
-    """What the explanation says, but for levels and for what the record itself tells."""
+    """Return the expected explanation, without its levels and the fields of the stock record itself."""
     known = until(moved, at)
     count, since = last_count(known)
     return {
@@ -104,7 +104,9 @@ def _group(moved: list[Moved]) -> Explained:
 
 
 async def is_explained(world: World) -> int:
-    """Every balance, now and at every moment of its past. Answers how many explanations were looked at."""
+    """Check the explanation of every balance, now and at every time of its past. Return the number of checked
+    explanations.
+    """
     looked_at = 0
     for stock_id, quantity in await world.rows("SELECT id, quantity / 1e6 FROM stock"):
         moved = await ledger(world, stock_id)
@@ -120,7 +122,9 @@ async def is_explained(world: World) -> int:
 
 
 def _are_levels(found: Explained, known: list[Moved]) -> None:
-    """Each is a quantity that there was, the first one what was before, the last one what is explained."""
+    """Check that each level is a past quantity, the first one the quantity before, the last one the explained
+    quantity.
+    """
     first, *levels = found["levels"]
     balances, balance = [], 0.0
     for each in known:

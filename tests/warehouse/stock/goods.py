@@ -1,6 +1,7 @@
-"""Stock with lots and serials as it ought to be: decisions, sections 2 and 3, in plain Python.
+"""The expected behaviour of stock with lots and serials: decisions, sections 2 and 3, in plain Python.
 
-A lot is as old as its first entry into a place, a serial as its last. What came without a lot leaves last.
+The age of a lot counts from its first entry into a place, the age of a serial from its last entry. Goods without a
+lot leave last.
 """
 
 from collections import Counter
@@ -16,9 +17,9 @@ class Article(NamedTuple):
     tracks_lots: bool = False
     tracks_serials: bool = False
     factor: int = MILLION
-    """How many are in one unit_3pl, in millionths."""
+    """The number of units in one unit_3pl, in millionths."""
     over_receipt_pct: int | None = None
-    """In millionths of a percent; None: the company's."""
+    """In millionths of a percent; None means the company's setting."""
 
 
 A, B, LOT, SERIAL, BOX, THIRD, LENIENT, PAIR = 1, 2, 4, 5, 6, 7, 8, 9
@@ -35,7 +36,7 @@ GOODS = {
 
 
 class Part(NamedTuple):
-    """A part of a quantity; of a serial it is one unit."""
+    """A part of a quantity; a part with a serial is one unit."""
 
     quantity: int
     lot: str | None = None
@@ -63,7 +64,7 @@ class Moved(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a line of an open order holds."""
+    """The goods that a line of an open order reserves."""
 
     place: Place
     quantity: int
@@ -79,7 +80,7 @@ class Lot:
 
 @dataclass
 class Serial:
-    """One that is in stock."""
+    """A serial in stock."""
 
     place: Place
     lot: str | None
@@ -88,7 +89,7 @@ class Serial:
 
 @dataclass
 class Shelf:
-    """What there is of an article in a warehouse."""
+    """The stock of an article in a warehouse."""
 
     quantity: int = 0
     quarantined: int = 0
@@ -104,7 +105,7 @@ class Goods(Stock):
         self.moved: list[Moved] = []
         self.shelves: dict[Place, Shelf] = {}
         self.serials: dict[tuple[int, str], Serial] = {}
-        """By article and serial, in the order in which they came in."""
+        """The serials in stock by article and serial, in the order of their entry."""
 
     def open(self, place: Place) -> Shelf:
         return self.shelves.setdefault(place, Shelf())
@@ -141,7 +142,7 @@ class Goods(Stock):
         return self.serials.get((article, name))
 
     def held_of_lots(self, place: Place) -> Counter[str]:
-        """What open orders hold of each lot by its name, or by the serials that are of it."""
+        """Return the reserved quantity of each lot in open orders, which name the lot or serials of the lot."""
         held: Counter[str] = Counter()
         for each in self.wanted():
             if each.place == place:
@@ -149,7 +150,7 @@ class Goods(Stock):
         return held
 
     def named(self, wanted: Wanted) -> Counter[str]:
-        """Of which lots it is to be, by their names or by those of its serials."""
+        """Return the quantities by lot that the line names, either by the lot or by its serials."""
         if wanted.serials is None:
             return Counter({wanted.lot: wanted.quantity}) if wanted.lot is not None else Counter()
         found = (self.serial(wanted.place[0], name) for name in wanted.serials)
@@ -164,7 +165,9 @@ class Goods(Stock):
         return lot.quantity - lot.quarantined - self.held_of_lots(place)[name]
 
     def oldest(self, place: Place, quantity: int, lot: str | None) -> Iterator[Part]:
-        """Of the named lot, or of each from the oldest on and then of what has none; the oldest serials first."""
+        """Yield the parts to take from the named lot. Without a lot, take the oldest lots first, then goods
+        without a lot. The oldest serials come first.
+        """
         held = {(each.place[0], name) for each in self.wanted() for name in each.serials or []}
         for name, free in list(self._free(place, lot)):
             taken = min(quantity, free)
@@ -193,7 +196,9 @@ class Goods(Stock):
         yield None, shelf.quantity - shelf.quarantined - in_lots
 
     def sent_out(self, order_id: int) -> list[tuple[int, Place, Part]]:
-        """What has left for a sales order and is not back: line, place and part, the earliest first."""
+        """Return the goods that left for a sales order and are not back: line id, place and part, the earliest
+        first.
+        """
         sums: dict[tuple[int, Place, str | None, str | None], int] = {}
         for each in self.moved:
             if each.kind in ("loading", "unloading") and each.document_id == order_id:
@@ -206,6 +211,6 @@ class Goods(Stock):
         ]
 
     def ever_loaded(self, order_id: int) -> list[tuple[int, Place, Part]]:
-        """Whether it was unloaded again or not."""
+        """Return all loaded goods of the order, including goods that were unloaded again."""
         loaded = (each for each in self.moved if each.kind == "loading" and each.document_id == order_id)
         return [(each.line_id, each.place, Part(-each.quantity, each.lot, each.serial)) for each in loaded]

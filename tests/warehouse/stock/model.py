@@ -1,7 +1,7 @@
-"""Stock as it ought to be: decisions, sections 2, 3 and 6, in plain Python that owes nothing to wmsd.
+"""The expected behaviour of stock: decisions, sections 2, 3 and 6, in plain Python that uses no code of wmsd.
 
-Quantities are whole millionths. A place is an article and a warehouse, by their ids. No balance is kept: what is
-there is the sum of the ledger, what is reserved is asked of those who hold it.
+Quantities are whole millionths. A place is an article and a warehouse, by their ids. The model stores no balances:
+the stock is the sum of the ledger, and open documents tell the reserved quantities.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ Event = tuple[str, Json]
 
 
 def shown(millionths: int) -> float:
-    """As JSON shows it. A float is exact here: it keeps 15 digits, and no quantity has more."""
+    """Return the quantity as a JSON number. A float is exact here: it has 15 digits, and no quantity has more."""
     return millionths / MILLION
 
 
@@ -57,7 +57,7 @@ class Stock:
         self.opened: set[Place] = set()
         """Every place that was ever counted."""
         self.low: set[Place] = set()
-        """Where stock.low was told, and available was not above min_stock since."""
+        """The places with a stock.low event whose available stock has not been above min_stock since then."""
 
     def balances(self) -> dict[Place, Balance]:
         quantity, reserved = dict.fromkeys(self.opened, 0), dict.fromkeys(self.opened, 0)
@@ -68,7 +68,7 @@ class Stock:
         return {place: Balance(quantity[place], reserved[place]) for place in self.opened}
 
     def count(self, counts: Sequence[tuple[Place, int]]) -> tuple[set[tuple[int, str]], list[Event]]:
-        """Sets what is there, all or nothing. Row and column of each error, and the events."""
+        """Set the counted quantities, all or nothing. Return row and column of each error, and the events."""
         balances, seen, errors = self.balances(), set[Place](), set[tuple[int, str]]()
         for row, (place, counted) in enumerate(counts):
             if place in seen:
@@ -87,7 +87,9 @@ class Stock:
 
 
 class Telling:
-    """The events of one transaction: the documents', then `stock.updated` once for each place that changed."""
+    """The events of one transaction: those of the documents, then `stock.updated` once for each place that
+    changed.
+    """
 
     def __init__(self, stock: Stock) -> None:
         self.stock = stock
@@ -96,7 +98,7 @@ class Telling:
         self.before = self.now = stock.balances()
 
     def tell(self, name: str, data: Json) -> None:
-        """To be called after each change, so that what changes and changes back is told too."""
+        """Record an event. Call this after each change, so that a change that is undone later is reported too."""
         self.events.append((name, data))
         self._look()
 
@@ -113,7 +115,9 @@ class Telling:
         self.now = now
 
     def _falls_low(self, place: Place) -> bool:
-        """Only a fall is told, and after it none until available was above min_stock again."""
+        """Return True if the stock becomes low. After such a fall, nothing is reported until available was above
+        min_stock again.
+        """
         min_stock, available = MIN_STOCK.get(place[0]), self.now[place].available
         if min_stock is None or available > min_stock:
             self.stock.low.discard(place)

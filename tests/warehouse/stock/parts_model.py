@@ -1,6 +1,6 @@
-"""Lots and serials as they ought to be, in plain Python that owes nothing to wmsd. Quantities are in units.
+"""The expected behaviour of lots and serials, in plain Python that uses no code of wmsd. Quantities are in units.
 
-A change is refused when a check of the whole finds anything; there is no thought of what to say.
+A change is refused if a check of the whole state finds an error; the model does not produce error messages.
 """
 
 from copy import deepcopy
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 TRACKS_SERIALS = 3
-"""The article that does."""
+"""The article that is tracked by serials."""
 Place = tuple[int, int]
 Key = tuple[str | None, str | None]
 
@@ -77,7 +77,7 @@ class Model:
                 del record.parts[key]
 
     def quarantine(self, place: Place, lot: str | None, quantity: float) -> None:
-        """Releases what is below 0."""
+        """Quarantine the quantity; a quantity below 0 is released."""
         with self.change(place) as record:
             record.add((lot, None), 0, quantity)
 
@@ -152,7 +152,7 @@ class Model:
 
 
 class Change:
-    """What is done to the record inside it is undone when it cannot be."""
+    """A context manager that undoes the changes to a stock record if the result is not allowed."""
 
     def __init__(self, model: Model, place: Place) -> None:
         self.model, self.place = model, place

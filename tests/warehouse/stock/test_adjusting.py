@@ -1,4 +1,4 @@
-"""Adjusting, quarantine and release: through the ledger, with a reason, and never below what orders hold."""
+"""Adjustment, quarantine and release: through the ledger, with a reason, and never below the reserved quantity."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ async def full(store: Store) -> Store:
 
 
 async def refused(store: Store, action: str, article: int, **values: Any) -> dict[str, list[str]]:
-    """The errors. Nothing may have changed."""
+    """Return the errors of a refused action, and check that the action changes nothing."""
     before = await store.everything()
     with pytest.raises(Problem) as raised:
         await getattr(store, action)(article, **values)

@@ -1,4 +1,4 @@
-"""An explanation adds up to the balance, whatever the ledger holds, now and at every moment of the past."""
+"""An explanation adds up to the balance, whatever the ledger holds, now and at every time of the past."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -44,7 +44,7 @@ units = st.tuples(
     st.lists(movements, min_size=1, max_size=4),
     st.sampled_from([0, 1, 60, 86_400 * 3, 86_400 * 40, -1, -86_400]),
 )
-"""What is posted together, and the seconds until then: the clock may be set back."""
+"""The movements that are posted together, and the seconds before them: the clock may be set back."""
 
 
 async def written(store: Store, article: int, moved: list[Movement]) -> None:
@@ -52,7 +52,7 @@ async def written(store: Store, article: int, moved: list[Movement]) -> None:
         stock_id = stock.id_of(tx, article, MAIN)
         post_all(tx, [(stock_id, movement) for movement in moved])
 
-    with suppress(sqlite3.IntegrityError):  # it would fall below nothing
+    with suppress(sqlite3.IntegrityError):  # the quantity would fall below zero
         await (await store.world.database()).write(unit)
 
 
@@ -79,15 +79,17 @@ days = st.one_of(
     st.tuples(st.just("return"), articles, st.sampled_from([1, 2]), dispositions),
     st.tuples(st.just("move"), some, st.sampled_from(["IN_LUCRU", "INCARCAT", "INCARCAT", "IN_LUCRU", "LIVRAT"])),
 )
-"""What is done on a day. What cannot be is refused."""
+"""The actions of one day. Impossible actions are refused."""
 
 
 @AT_RANDOM
 @given(st.lists(days, min_size=6, max_size=24))
 async def test_any_life_of_stock_is_explained(world: World, life: list[Any]) -> None:
-    """By counts, adjustments, quarantine, returns, and orders that reserve, load, unload and deliver."""
+    """The stock changes by counts, adjustments, quarantine, returns, and orders that reserve, load, unload and
+    deliver.
+    """
     world.company = await world.new_company(f"LIFE{next(COMPANIES)}")
-    world.token = await world.new_token("admin@example.com")  # the one before has had its days
+    world.token = await world.new_token("admin@example.com")  # the previous token has expired
     store = await open_store(world)
     for done in [("count", OPENING), *life]:
         with suppress(Problem, ImportRefused):
@@ -171,7 +173,7 @@ async def test_a_record_without_a_movement_begins_with_nothing(store: Store) -> 
 
 @pytest.mark.parametrize("number", [MOST_LEVELS, MOST_LEVELS + 1, 500])
 async def test_a_chart_has_so_many_levels_at_most(store: Store, number: int) -> None:
-    """Each of them is a quantity that there was, and it ends with the present one."""
+    """Each level is a past quantity, and the last level is the present quantity."""
     for _ in range(number):
         await written(store, PLAIN, [Movement(SCALE, "receipt")])
         await written(store, SERIAL, [Movement(SCALE, "receipt")])

@@ -1,4 +1,4 @@
-"""The guide's page on stock says all that there is to say of the ledger."""
+"""The guide's page on stock names every kind of ledger entry."""
 
 import re
 from pathlib import Path

@@ -15,7 +15,7 @@ from wmsd.warehouse.stock.stock_ledger import Kind, Movement, net_out, post_all
 
 
 async def written(store: Store, *movements: tuple[int, int, Movement]) -> None:
-    """Together: each with its article and warehouse."""
+    """Post the movements together; each comes with its article and warehouse."""
 
     def unit(tx: Transaction) -> None:
         post_all(
@@ -43,7 +43,7 @@ async def test_one_movement_is_posted_everywhere(store: Store) -> None:
 
 
 async def test_what_moves_together_changes_a_balance_once(store: Store) -> None:
-    """By the sum, though on the way it would have been below nothing."""
+    """The balance changes by the sum, although a single movement would take it below zero."""
     await written(store, (PLAIN, MAIN, Movement(3 * SCALE, "count")), (PLAIN, EAST, Movement(1 * SCALE, "count")))
     before, changes = await store.world.last_event(), await places(store)
     await written(

@@ -13,7 +13,7 @@ from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 
 async def post(store: Store, *movements: tuple[int, Movement], article: int = SERIAL) -> None:
-    """Each with its warehouse."""
+    """Post the movements together; each comes with its warehouse."""
     await (await store.world.database()).write(
         lambda tx: post_all(
             tx, [(stock.id_of(tx, article, warehouse), movement) for warehouse, movement in movements]
@@ -35,7 +35,9 @@ async def test_a_serial_may_change_its_lot_and_its_warehouse_at_once(store: Stor
 
 
 async def test_the_order_of_movements_is_never_the_wrong_one(store: Store) -> None:
-    """Taken one by one the first would leave less than orders hold, the second more than fits."""
+    """One by one, the first movement would leave less than orders reserve, and the second would exceed the largest
+    quantity.
+    """
     await store.count("L,MAIN,L1,,999999999.999999,\n")
     await store.order(LOTTED, 1)
     there = 999_999_999_999_999
@@ -74,7 +76,7 @@ async def test_what_cannot_be_is_refused_by_the_file_itself(store: Store, case: 
 
 
 async def test_goods_beside_a_held_serial_are_free(store: Store) -> None:
-    """The serial that an order holds is not taken off twice from what has none."""
+    """A reserved serial is not subtracted a second time from the goods without a serial."""
     await store.count("S,MAIN,X,S1,1,\nS,MAIN,X,,2,\n")
     await store.order(SERIAL, 1, serials=["S1"])
     await store.adjust(SERIAL, lot_number="X", by=-2)
@@ -92,7 +94,7 @@ async def test_the_oldest_lot_leaves_first_in_the_order_of_the_count(store: Stor
 
 
 async def test_a_serial_that_leaves_is_found_by_its_index(store: Store) -> None:
-    """10 000 serials of one stock record would otherwise take as many passes over all of them."""
+    """A serial that leaves is found by its index, so 10 000 serials do not need as many scans."""
     movement = {"stock_id": 1, "serial": "S1", "lot_number": None, "quarantined": 0}
     for sql in (lots.TAKE_SERIAL, lots.QUARANTINE_SERIAL):
         parameters = {name: value for name, value in movement.items() if f":{name}" in sql}

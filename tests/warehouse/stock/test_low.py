@@ -1,4 +1,6 @@
-"""Stock is low where at most its minimum is available: the article's own, or else the company's."""
+"""Stock is low when the available quantity is at most the minimum: the article's own, or otherwise the
+company's.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where a lot or a serial is, where it came from and where it went, however much has moved."""
+"""The location of a lot or a serial, its origin and its destination, however many movements there are."""
 
 import json
 from typing import Any
@@ -146,7 +146,7 @@ LEDGER = """
 
 @pytest.mark.parametrize("direction", [None, "in", "out"])
 async def test_a_hundred_thousand_movements_cost_what_a_page_costs(store: Store, direction: str | None) -> None:
-    """Of the lot itself, and of another article's lot with the same number."""
+    """The hundred thousand movements are of the lot itself, and of another article's lot with the same number."""
     await store.count("L,MAIN,L1,,10,\nS,MAIN,L1,S1,1,\n")
     database = await store.world.database()
     await database.write(lambda tx: tx.execute(LEDGER))
@@ -156,7 +156,7 @@ async def test_a_hundred_thousand_movements_cost_what_a_page_costs(store: Store,
 
 
 async def _steps(store: Store, article: int, **query: Any) -> int:
-    """How many thousand steps of SQLite's machine the newest 50 take, in steps."""
+    """Return how many steps SQLite takes for the newest 50 movements, rounded down to thousands."""
     asked = validate_model(ArticleMovementQuery, {name: value for name, value in query.items() if value})
     counted = 0
 

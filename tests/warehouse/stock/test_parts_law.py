@@ -1,4 +1,4 @@
-"""Whatever is done by hand, in whatever order: stock is what the model says, and the doctor finds nothing."""
+"""Manual changes in any order: the stock agrees with the model, and the doctor finds nothing."""
 
 from collections.abc import Awaitable
 from itertools import count
@@ -35,7 +35,7 @@ def rows(draw: st.DrawFn) -> list[Row]:
     there: set[tuple[str | None, ...]] = set()
     for key, row in [*found.items()]:
         if row.serial and row.quantity and (row.serial,) in there:
-            del found[key]  # a file that counts it twice is refused before it is looked at
+            del found[key]  # a file that counts a part twice is refused before the check
         elif row.serial and row.quantity:
             there.add((row.serial,))
     return list(found.values())
@@ -54,7 +54,7 @@ steps = st.one_of(
 
 
 def asked(store: Store, model: Model, step: Any) -> tuple[Awaitable[Any], Any]:
-    """What is done, and the same in the model."""
+    """Return the action of a step, and the same action in the model."""
     match step:
         case ("by", place, lot, amount, rises):
             by = amount if rises else -amount
@@ -93,7 +93,9 @@ def written(article: int, counted: list[Row]) -> str:
 
 
 async def order(store: Store, model: Model, step: Any) -> None:
-    """Holds some of it, when it can: whether it can is for others to say."""
+    """Reserve some of the goods in an order and in the model, if wmsd accepts the order. Other tests check the
+    refusals.
+    """
     _, (article, warehouse), lot, serial, amount = step
     record = model.at((article, warehouse))
     line: dict[str, Any] = {"article_id": article, "quantity": amount}

@@ -1,4 +1,4 @@
-"""What an order holds: exactly what it was made to hold, in the records, the lots and the serials."""
+"""The reservation of an order: exact in the records, the lots and the serials."""
 
 import pytest
 
@@ -19,15 +19,17 @@ from wmsd.warehouse.stock.stock_reservations import (
 
 ORDER, KIND = 1, "sales_order"
 LOTS, SERIALS = 1, 2
-"""The stock records."""
+"""The ids of the stock records."""
 FIRST, SECOND = 1, 2
-"""The lots of the first, and the serials of the other."""
+"""The ids of the lots of the first record, and of the serials of the second record."""
 SOME = Reservation({LOTS: 3 * SCALE, SERIALS: SCALE}, {FIRST: 2 * SCALE, SECOND: SCALE}, frozenset({FIRST}))
 
 
 @pytest.fixture
 async def stocked(store: Store) -> Store:
-    """L has 5 in each of two lots, S the serials S1 and S2; and there is an order that holds nothing of them."""
+    """Stock 5 of L in each of two lots, and the serials S1 and S2 of S. Create an order that reserves none of
+    these goods.
+    """
     await store.count("L,MAIN,L1,,5,\nL,MAIN,L2,,5,\nS,MAIN,,S1,1,\nS,MAIN,,S2,1,\nP,MAIN,,,1,\n")
     await store.order(PLAIN, 1)
     await change(store, NOTHING)
@@ -35,7 +37,7 @@ async def stocked(store: Store) -> Store:
 
 
 async def change(store: Store, wanted: Reservation) -> Reservation:
-    """What the order holds then."""
+    """Set the reservation of the order, and return the stored reservation."""
 
     def unit(tx: Transaction) -> Reservation:
         set_reservation(tx, Holder(KIND, ORDER), wanted)
@@ -45,7 +47,7 @@ async def change(store: Store, wanted: Reservation) -> Reservation:
 
 
 async def reserved(store: Store) -> tuple[list[float], list[float]]:
-    """Of each stock record of L and S, and of each lot."""
+    """Return the reserved quantities of the stock records of L and S, and of each lot."""
     records = await store.world.rows("SELECT reserved / 1e6 FROM stock WHERE article_id > 1 ORDER BY id")
     lots = await store.world.rows("SELECT reserved / 1e6 FROM stock_lots ORDER BY id")
     return [row[0] for row in records], [row[0] for row in lots]

@@ -1,4 +1,6 @@
-"""What counting and adjusting make of the parts of a record, and what forbids it: decisions alone."""
+"""The result of counting and adjusting the parts of a stock record, and the rules that forbid it. Pure functions
+are tested.
+"""
 
 import pytest
 
@@ -23,13 +25,13 @@ def there(quantity: float, quarantined: float = 0) -> Amounts:
 
 
 def contents(parts: Parts, reserved: float = 0, held: list[PartKey] | None = None, **lots: float) -> Contents:
-    """`lots`: what orders hold of each lot."""
+    """Return the contents of a record; `lots` are the quantities of each lot that orders reserve."""
     reservations = {lot: round(amount * SCALE) for lot, amount in lots.items()}
     return Contents(dict(parts), round(reserved * SCALE), reservations, held or [])
 
 
 MIXED = contents({LOT_A: there(5, 1), S1: there(1), UNNAMED: there(4, 2), S2: there(1, 1)})
-"""A balance of 11, of which 4 are in quarantine."""
+"""A balance of 11, with 4 in quarantine."""
 
 
 def test_changes_are_what_differs_in_the_order_of_the_parts() -> None:
@@ -44,7 +46,7 @@ def test_changes_are_what_differs_in_the_order_of_the_parts() -> None:
 
 
 def counted(before: Contents, *counts: tuple[PartKey, float, float | None]) -> tuple[Parts, list[Fault]]:
-    """What is there then, and the faults."""
+    """Return the parts after the count, and the faults."""
     faults: list[Fault] = []
     found = [
         Counted(goods, round(amount * SCALE), None if part is None else round(part * SCALE))
@@ -83,7 +85,7 @@ def test_of_what_was_not_there_nothing_is_in_quarantine() -> None:
 def totalled(
     before: Contents, lot_number: str | None, quantity: float, quarantined: float | None = None
 ) -> tuple[Parts, list[tuple[str, str]]]:
-    """What is there then, and the faults, each with its column."""
+    """Return the parts after the count, and the column and the sentence of each fault."""
     faults: list[Fault] = []
     part = None if quarantined is None else round(quarantined * SCALE)
     after = count_total(before, lot_number, round(quantity * SCALE), part, faults)

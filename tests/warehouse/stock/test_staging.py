@@ -1,4 +1,4 @@
-"""Counts in files are staged while others write, and written by statements over all rows."""
+"""Counts in files are staged while other requests write, and are written by statements over all rows."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ LEDGER = """
 
 @pytest.fixture
 async def stocked(world: World) -> World:
-    """Articles A to E, of which B has 7 in stock; A and B have a min_stock of 3."""
+    """Import the articles A to E. B has 7 in stock; A and B have a min_stock of 3."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", "code,name,min_stock\nA,A,3\nB,B,3\nC,C,\nD,D,\nE,E,\n")
     await world.import_csv("stock", HEADER + "B,MAIN,7\n")

@@ -1,4 +1,4 @@
-"""Stock: balances are the sums of the ledger, and what moves is told once."""
+"""Stock: balances are the sums of the ledger, and each change is reported once."""
 
 from functools import partial
 
@@ -19,14 +19,14 @@ from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 @pytest.fixture
 async def stocked(world: World) -> World:
-    """Article 1 (min_stock 10) and article 2, in warehouses 1 and 2."""
+    """Import article 1 (min_stock 10) and article 2, and the warehouses 1 and 2."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main\nEAST,East\n")
     await world.import_csv("articles", "code,name,min_stock\nA,Alpha,10\nB,Beta,\n")
     return world
 
 
 async def count(world: World, quantity: float, article: int = 1, warehouse: int = 1) -> list[tuple[str, object]]:
-    """Counts, and answers with the events that it caused."""
+    """Count the stock, and return the events of the count."""
     before = await world.last_event()
     millionths = round(quantity * SCALE)
     database = await world.database()
@@ -163,7 +163,7 @@ async def test_a_company_says_what_is_little_of_articles_that_do_not(stocked: Wo
 
 
 async def test_a_rule_that_is_lowered_is_crossed_anew(stocked: World) -> None:
-    """What was little by the old rule and is not by the new one becomes little again."""
+    """Stock that is low by the old minimum, but not by the new one, can become low again."""
     database = await stocked.database()
     await database.write(lambda tx: store.set_min_stock(tx, 100 * SCALE))
     await count(stocked, 90, 2)

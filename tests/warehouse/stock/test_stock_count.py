@@ -1,4 +1,4 @@
-"""Stock counts in files: what the rows of an article and warehouse say together, all or nothing."""
+"""Stock counts in files: the rows of one article and warehouse apply together, all or nothing."""
 
 import asyncio
 import io
@@ -54,7 +54,7 @@ async def test_a_long_count_is_planned_some_places_at_a_time(
 
 
 async def test_many_serials_go_to_another_warehouse(store: Store) -> None:
-    """Each leaves before it comes in, although its new place is first in the file."""
+    """Each serial leaves before it enters, although its new place comes first in the file."""
     serials = [f"S{number}" for number in range(1500)]
     await store.count("".join(f"S,EAST,X,{serial},1,\n" for serial in serials))
     outcome = await store.count("".join(f"S,MAIN,Y,{serial},1,\n" for serial in serials) + "S,EAST,X,S0,0,\n")
@@ -237,7 +237,7 @@ async def test_an_order_that_reserved_since_the_preview_is_told(full: Store) -> 
 
 
 async def test_orders_and_a_count_at_once_are_one_after_the_other(full: Store) -> None:
-    """Whichever is first, the other is told of it."""
+    """Whichever comes first, the other sees its result."""
     lines = [{"article_id": PLAIN, "quantity": 1}]
     body = {"partner_id": 1, "warehouse_id": 1, "lines": lines}
     for counted in (5, 4, 3):

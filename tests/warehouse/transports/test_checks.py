@@ -1,4 +1,4 @@
-"""The doctor finds what transports promise and what is not so."""
+"""The doctor finds every violation of the rules of transports."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Many at once: each order and each pallet moves once."""
+"""Concurrent calls: each order and each pallet moves once."""
 
 import asyncio
 from collections import Counter
@@ -23,7 +23,9 @@ async def test_a_status_call_that_comes_many_times_at_once_moves_once(planner: P
 
 
 async def test_a_status_call_against_moves_by_hand(planner: Planner) -> None:
-    """Whoever comes first: all is moved and the hand is too late, or nothing is and the order is cancelled."""
+    """Of a status call and a manual cancellation, the first one wins: everything is loaded, or nothing is loaded
+    and the order is cancelled.
+    """
     seen = set()
     for number in range(6):
         first, second = 2 * number + 1, 2 * number + 2

@@ -1,4 +1,4 @@
-"""The guide's page: its requests, as they are printed there."""
+"""The guide's page on transports: its requests work as printed."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from wmsd import docs
 
 
 async def test_the_requests_of_the_guide_do_what_it_says(planner: Planner) -> None:
-    """Each as it is printed there, one after another."""
+    """The requests run as printed, one after the other."""
     for _ in range(2):
         await planner.shop.order(status="IN_LUCRU")
     guide = (Path(docs.__file__).parent / "transports.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Plans: what may be in one, how it changes, and what is left of it after loading."""
+"""Plans: the allowed contents, the changes, and what remains of a plan after loading."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ async def test_any_number_has_an_address(planner: Planner) -> None:
     for ecc in ("A/1", "ä 1", "..", "50%", "x" * 64):
         made = await planner.plan(ecc=ecc)
         place = made.headers["Location"].removeprefix("/api/integrations/etsm")
-        if ecc != "..":  # a client takes it for the folder above
+        if ecc != "..":  # a client takes `..` for the parent folder
             assert (await planner.call("GET", place)).raw == made.raw
 
 

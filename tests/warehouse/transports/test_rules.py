@@ -1,4 +1,4 @@
-"""What a call makes of a transport, and which orders forbid it."""
+"""The effect of a call on a transport, and the orders that forbid the call."""
 
 import pytest
 

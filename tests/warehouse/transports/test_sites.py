@@ -1,4 +1,4 @@
-"""Who gets in: the bearer of a site, to its own orders and transports, and to nothing else."""
+"""Access to transports: the bearer of a site reaches its own orders and transports, and nothing else."""
 
 import asyncio
 import re
@@ -152,7 +152,7 @@ async def test_only_the_hash_of_a_token_is_kept(planner: Planner) -> None:
 
 @pytest.fixture
 async def east(planner: Planner) -> Planner:
-    """The planner of the other warehouse."""
+    """Return the planner of the other warehouse."""
     return Planner(planner.shop, await new_site(planner.world, "EAST", 2))
 
 
@@ -227,7 +227,7 @@ async def test_the_log_names_the_company_of_the_site(planner: Planner, caplog: p
 
 
 async def test_a_site_of_a_company_that_is_being_deleted_gets_no_new_bearer(planner: Planner) -> None:
-    """And whoever writes at the same moment is answered."""
+    """Writes at the same time still get their replies."""
     platform = planner.world.installation.platform
     await platform.write(lambda tx: deletion_store.begin(tx, "ACME"))
 

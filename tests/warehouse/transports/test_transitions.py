@@ -1,4 +1,4 @@
-"""Every call over every status of a transport and of its orders: what moves, what is posted, what is told."""
+"""Every call in every status of a transport and of its orders: the moves, the postings, and the events."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ OUTCOMES: Mapping[tuple[str, str], tuple[list[str], str, list[tuple[str, float, 
     ("LIVRAT", "INCARCAT"): ([], "LIVRAT", [OUT, IN]),
     ("LIVRAT", "LIVRAT"): ([], "LIVRAT", [OUT, IN]),
 }
-"""The events of a call, the status after it, and the packaging ledger."""
+"""The events of a call, the status after the call, and the packaging ledger."""
 
 
 def with_returns(call: str) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def with_returns(call: str) -> dict[str, Any]:
 
 
 async def two_orders(planner: Planner, transport: str = "CREAT") -> None:
-    """A transport of two orders of 3 A each, walked to the status."""
+    """Create a transport of two orders of 3 A each, and move it to the status `transport`."""
     for _ in range(2):
         await planner.shop.order(status="IN_LUCRU")
     await planner.plan("SO-000001", "SO-000002", packaging=[EUR_4])
@@ -92,7 +92,7 @@ def test_the_guide_has_the_same_tables() -> None:
     for status, *cells in orders:
         for effect, cell in zip(effects.values(), cells, strict=True):
             told = None if cell == "forbids it" else tuple(re.findall("[A-Z]+", cell))
-            assert told == ORDER_MOVES[effect].get(status), (status, effect)  # type: ignore[call-overload]  # a text of the table
+            assert told == ORDER_MOVES[effect].get(status), (status, effect)  # type: ignore[call-overload]  # the key is a text of the table
 
 
 WAYS = {
@@ -102,7 +102,7 @@ WAYS = {
     "LIVRAT": ("INCARCAT", "LIVRAT"),
     "ANULAT": ("ANULAT",),
 }
-"""By hand, from IN_LUCRU."""
+"""The manual moves from IN_LUCRU to each status."""
 BACK = {
     "CREAT": ("IN_LUCRU", "CREAT"),
     "IN_LUCRU": ("IN_LUCRU",),
@@ -110,7 +110,7 @@ BACK = {
     "LIVRAT": ("LIVRAT",),
     "ANULAT": ("IN_LUCRU", "ANULAT"),
 }
-"""By hand, from INCARCAT."""
+"""The manual moves from INCARCAT to each status."""
 
 
 @pytest.mark.parametrize("order", STATUSES)

@@ -1,5 +1,5 @@
-"""Whatever planners and hands do in whatever order: the books are right, a refusal changes nothing, nor does a
-repetition.
+"""Planners and users act in any order: the books stay right, a refusal changes nothing, and a repetition changes
+nothing.
 """
 
 import random
