@@ -1,4 +1,4 @@
-"""An installation where nobody waits for work that is long."""
+"""An installation where nobody waits for long work."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from wmsd.dispatch.limits import work_admission
 
 @pytest.fixture
 def whole_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of which searches and downloads may have all, in an installation that is opened after it: whoever asks for
-    much waits for nobody.
+    """Let searches and downloads use the whole processor in installations that are opened later, so that no caller
+    has to wait.
     """
     whole = {kind: bound._replace(share=1.0) for kind, bound in work_admission.BOUNDS.items()}
     monkeypatch.setattr(work_admission, "BOUNDS", whole)

@@ -1,7 +1,7 @@
-"""`as_of` of a list: whatever changes after the answer has a later `updated_at`.
+"""`as_of` of a list: every change after the reply has a later `updated_at`.
 
-Who reads in pages and asks for later changes by the `as_of` of the first page misses nothing. The largest
-`updated_at` that was seen would not do: a record of an early page may change before a later page is read.
+A client that reads pages and then requests later changes by the `as_of` of the first page misses nothing. The
+largest `updated_at` would not be safe: a record of an early page may change before a later page is read.
 """
 
 from collections.abc import Callable
@@ -74,7 +74,7 @@ OF_FEW = {
     **dict.fromkeys(("/api/webhooks", "/api/v2/webhooks"), 2),
     "/api/v2/packaging/types": 1,
 }
-"""Lists, and the id of the record that changes."""
+"""The lists, and the id of the record that changes."""
 
 
 async def test_what_changes_of_partners_and_webhooks_comes_whatever_the_clock_does(shop: Shop) -> None:
@@ -138,7 +138,7 @@ LISTS_SINCE = {
 
 @pytest.mark.parametrize(("path", "name"), LISTS_SINCE.items())
 async def test_a_moment_in_the_future_is_refused_with_the_servers_time(shop: Shop, path: str, name: str) -> None:
-    """As from a program that sends its local time with Z: a copy kept by it would miss what happens till then."""
+    """A program may send its local time with Z: its copy would miss the changes until that time."""
     now = shop.world.clock.now()
     for moment in (now + timedelta(seconds=1), now + timedelta(hours=2), now + timedelta(days=36500)):
         answer = await shop.world.send("GET", f"{path}?{name}={timestamps.to_text(moment)}")
@@ -166,7 +166,7 @@ async def test_graphql_refuses_it_too(shop: Shop) -> None:
 
 
 async def test_no_cursor_leads_beyond_the_last_change(shop: Shop) -> None:
-    """One that is made without a record is kept too, and what comes afterwards is met."""
+    """A cursor that was created without a record is remembered too, and the walk returns later changes."""
     shop.world.clock.advance(60)
     now = timestamps.to_text(shop.world.clock.now())
     walk = (await shop.world.call("GET", f"/api/articles/sync?updated_since={now}")).body

@@ -1,5 +1,5 @@
-"""Every shape of bad input of section 1 of the decisions, over every writing endpoint: a clear error, nothing
-half done, never a 500.
+"""Every form of bad input of section 1 of the decisions, for every writing endpoint: a clear error, no partial
+effect, and never a 500.
 """
 
 import json
@@ -17,12 +17,12 @@ from tests.support.world import ETSM, UNLIMITED, Answer, World, all_rows, open_w
 from wmsd.interfaces.service import SERVED
 
 LENT = pytest.mark.asyncio(loop_scope="module")
-"""A test in the world that is lent runs on that world's loop."""
+"""The marker of a test in the shared world, which runs on that world's event loop."""
 ENDPOINTS = pytest.mark.parametrize("endpoint", WRITING, ids=lambda key: " ".join(key))
 
 
 def test_the_table_has_every_writing_endpoint() -> None:
-    """A batch has tests of its own: it is not one request but carries several."""
+    """A batch has separate tests, because it carries several requests."""
     writing = {(route.method, route.path) for route in SERVED if route.operation.body is not None}
     assert writing - {("POST", "/api/v2/batch")} == set(WRITING)
 
@@ -41,7 +41,7 @@ class Stocked:
         return await self.world.call(method, path, body, **of_a_site, **options)
 
     async def all_records(self) -> list[Any]:
-        """Every row of every table, the company's and the platform's."""
+        """Return every row of every table, of the company and of the platform."""
         return [
             await database.read(all_rows)
             for database in (await self.world.database(), self.world.installation.platform)
@@ -65,7 +65,7 @@ async def open_stocked(world: World) -> Stocked:
 
 @dataclass
 class Lent:
-    """One world for test after test, as long as each finds it unchanged: opening it takes longer than a test."""
+    """One world for all tests, as long as no test changes it: opening a world takes longer than a test."""
 
     factory: pytest.TempPathFactory
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -78,7 +78,7 @@ class Lent:
             world = await self.stack.enter_async_context(open_world(folder, UNLIMITED))
             self.stocked = await open_stocked(world)
         self.stocked.is_unchanged = False
-        self.stocked.world.clock.advance(60)  # so that a new minute's limits are whole
+        self.stocked.world.clock.advance(60)  # a new minute has fresh limits
         return self.stocked
 
 

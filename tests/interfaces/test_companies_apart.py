@@ -1,4 +1,4 @@
-"""What another company has reads, from every interface, exactly like what nobody ever had."""
+"""Records of another company look, in every interface, exactly like records that never existed."""
 
 import json
 import re
@@ -20,7 +20,7 @@ LENT = pytest.mark.asyncio(loop_scope="module")
 NEVER_A_CODE = "NEVER"
 OF_EACH_ANSWER = ("X-Request-Id", "Date", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Ratelimit")
 OF_EACH_QUESTION = ("Link", "Etag")
-"""Headers of lists, made of the address and of the body, which has a cursor that is signed with the address."""
+"""Headers of lists that depend on the address and the body, whose cursor is signed with the address."""
 KINDS: Mapping[str, str] = {
     "partner_id": "partner",
     "warehouse_id": "warehouse",
@@ -33,14 +33,16 @@ KINDS: Mapping[str, str] = {
 }
 """Fields of bodies and filters of lists that name a record."""
 WITH_HEADERS = ("REST v1", "REST v2", "ETSM")
-"""The interfaces in which each request has headers of its own."""
+"""The interfaces in which each request has separate headers."""
 CODES: Mapping[str, str] = {"code": "article's code", "article_code": "article's code"}
 END: Final = re.compile(r'"end_cursor": ?"[^"]+"')
 
 
 @dataclass
 class Neighbours:
-    """Two companies. An admin of the platform asks in ours; what is theirs is there, but not here."""
+    """Two companies. A platform admin sends requests in the company `own` for records that exist only in
+    `theirs`.
+    """
 
     world: World
     own: TwoTenants
@@ -58,7 +60,9 @@ class Neighbours:
         return said
 
     async def reads_like_nothing(self, theirs: Question, never: Question, **headers: tuple[str, str]) -> Said:
-        """The answer to what is theirs, which is that to what never was. `headers` are of both, in this order."""
+        """Check that both questions get the same reply, and return it. `headers` are values for both questions, in
+        this order.
+        """
         of_theirs, of_never = ({name: each[place] for name, each in headers.items()} for place in (0, 1))
         found = await self.ask(self.own, theirs, **of_theirs)
         missed = await self.ask(self.own, never, **of_never)
@@ -70,7 +74,9 @@ class Neighbours:
 
 
 def _seen(said: Said) -> Any:
-    """All that a client can tell answers apart by. A cursor is signed with what was asked for."""
+    """Return everything by which a client can distinguish replies. Cursors are left out: they are signed with the
+    request.
+    """
     is_list = isinstance(said.shown, dict) and "data" in said.shown
     left_out = (*OF_EACH_ANSWER, *OF_EACH_QUESTION) if is_list else OF_EACH_ANSWER
     headers = {name: value for name, value in said.headers.items() if name.title() not in left_out}
@@ -86,7 +92,7 @@ async def opened(folder: Path) -> AsyncIterator[Neighbours]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def neighbours(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Neighbours]:
-    """Of all tests here that change nothing."""
+    """Open the companies for all tests of this module that change nothing."""
     async with opened(tmp_path_factory.mktemp("neighbours")) as found:
         yield found
 
@@ -99,7 +105,7 @@ async def unchanged(neighbours: Neighbours) -> AsyncIterator[Neighbours]:
 
 
 def of_there(way: Way, company: TwoTenants) -> Question:
-    """What both companies have, as it is."""
+    """Return a question about a record that both companies have."""
     sample = sample_of(way.operations[0])
     return Question(way, {name: company.there[kind] for name, kind in sample.parts.items()}, body_of(sample))
 
@@ -128,7 +134,7 @@ async def test_their_records_are_none_of_ours(unchanged: Neighbours, way: Way) -
 
 
 def named(body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where a body names records."""
+    """Yield the paths at which a body names records."""
     if isinstance(body, dict):
         for name, value in body.items():
             if name in KINDS:
@@ -140,7 +146,7 @@ def named(body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def naming(body: Mapping[str, Any], path: tuple[Any, ...], **names: Any) -> dict[str, Any]:
-    """The body with other names where the last step of the path leads."""
+    """Return the body with other names at the end of the path."""
     changed = deepcopy(dict(body))
     inner: Any = changed
     for step in path[:-1]:
@@ -151,13 +157,14 @@ def naming(body: Mapping[str, Any], path: tuple[Any, ...], **names: Any) -> dict
 
 
 def names_of_theirs(way: Way, path: tuple[Any, ...], theirs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Of what the body names there: by its id, by its code, and as a part of a document of theirs."""
+    """Yield the names of the other company's record: by its id, by its code, and as a line of its document."""
     yield {path[-1]: int(theirs[KINDS[path[-1]]])}
     if path[-1] == "article_id":
         yield {"article_code": theirs["article's code"]}
     if len(path) > 1 and way.operation.name.startswith("replace_"):
         document = way.operation.name.removeprefix("replace_").replace("_", " ")
-        yield {path[-1]: 1, "id": int(theirs[document])}  # of its only line; one that is not ours is a new line
+        # the id of the only line; a line with an unknown id is a new line
+        yield {path[-1]: 1, "id": int(theirs[document])}
 
 
 def of_nobody(names: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,7 +189,7 @@ async def test_a_body_cannot_name_their_records(unchanged: Neighbours, way: Way)
 
 
 def test_bodies_are_tried_with_every_reference_that_they_may_have() -> None:
-    """But for packaging, which is named by a body only when goods move (the next test)."""
+    """Packaging is the exception: a body names it only when goods move (the next test)."""
     tried = {(way.operation.name, path[-1]) for way in WAYS for path in named(sample_of(way.operation).body)}
     for name in KINDS:
         if name != "packaging_type_id":
@@ -268,7 +275,7 @@ async def test_their_events_are_no_events(unchanged: Neighbours, way: Way) -> No
     assert (said.status, said.code) == (422, "VALIDATION_FAILED")
 
 
-# --- what was seen, and what was sent ----------------------------------------------------------------------------
+# --- conditional reads and idempotency keys ----------------------------------------------------------------------
 
 
 CONDITIONAL = [way for way in WAYS if way.operation.precondition is not None and way.interface in WITH_HEADERS]
@@ -298,7 +305,9 @@ WITH_KEYS = [
 
 
 async def test_a_key_is_of_its_company(tmp_path: Path) -> None:
-    """What was sent with it there is neither repeated here nor in the way of anything else."""
+    """A request sent with a key in one company is not repeated in the other, and does not block any request
+    there.
+    """
     async with opened(tmp_path) as neighbours:
         own, theirs = neighbours.own, neighbours.theirs
         for place, way in enumerate(WITH_KEYS):
@@ -333,7 +342,9 @@ async def _keys(company: TwoTenants) -> int:
 
 @LENT
 async def test_a_company_of_others_is_none(neighbours: Neighbours) -> None:
-    """From every interface, for each operation, in the same bytes; and so is its id beside a right operator's."""
+    """Every interface and every operation replies with the same bytes. The same holds for the company's id with a
+    valid operator.
+    """
     await neighbours.world.new_user("boss@example.com", "company-admin", [OWN])
     token = await neighbours.world.new_token("boss@example.com")
     ways = [way for way in WAYS if way.interface != "ETSM"]

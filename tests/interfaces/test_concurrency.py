@@ -1,4 +1,4 @@
-"""Many at once: one of two wins, nothing is lost, and a client that goes away breaks nothing."""
+"""Concurrent requests: one of two wins, nothing is lost, and a client that disconnects breaks nothing."""
 
 import asyncio
 from collections import Counter

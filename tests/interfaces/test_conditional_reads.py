@@ -1,4 +1,4 @@
-"""If-None-Match, Link and the draft's rate headers: what a client has already is not sent again."""
+"""If-None-Match, Link and the draft's rate headers: a body that the client has already is not sent again."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -50,7 +50,7 @@ async def test_what_has_changed_is_sent(shop: Shop) -> None:
 
 
 async def test_a_change_is_never_taken_for_known(shop: Shop) -> None:
-    """Only reading is: a writer that sends If-None-Match gets what it wrote."""
+    """Only reads are conditional: a write with If-None-Match returns the written record."""
     tag = (await shop.world.call("GET", "/api/articles/1")).headers["ETag"]
     sent = {"If-None-Match": f"{tag}, *"}
     same = await shop.world.call("PATCH", "/api/articles/1", {}, headers=sent)

@@ -1,4 +1,6 @@
-"""The served descriptions: valid OpenAPI 3.1, one entry a route, and every refusal documented with an example."""
+"""The served descriptions: valid OpenAPI 3.1, one entry per route, and every refusal documented with an
+example.
+"""
 
 from typing import Any
 

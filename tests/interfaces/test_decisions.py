@@ -1,4 +1,6 @@
-"""The same decision from every interface: whether an operation is done, or why not (specification, section 5)."""
+"""The same decision in every interface: whether an operation is done, or the reason why not (specification,
+section 5).
+"""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +43,7 @@ pytestmark = pytest.mark.long
 
 @dataclass
 class AccessMatrix:
-    """Both companies, and everybody who comes before the door."""
+    """Both companies, and all kinds of callers."""
 
     world: World
     own: TwoTenants
@@ -52,10 +54,12 @@ class AccessMatrix:
     held: int = 0
     wrong: list[str] = field(default_factory=list)
     sentences: dict[tuple[str | None, ...], set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Of each refusal, by all that it may depend on."""
+    """The sentences of each refusal, by everything that they may depend on."""
 
     async def hold(self, cases: Iterable[Case]) -> None:
-        """Each to what is right: first all that is to be refused, which must change nothing, then the rest."""
+        """Compare each case with the expected decision: first the refused ones, which must change nothing, then
+        the rest.
+        """
         refused: list[Case] = []
         allowed: list[Case] = []
         for case in cases:
@@ -139,12 +143,12 @@ async def open_court(folder: Path, requires_write: bool = False) -> AsyncIterato
         yield AccessMatrix(world, own, theirs, Issuer(world, own), asker, suffices)
 
 
-# --- nothing is left out -----------------------------------------------------------------------------------------
+# --- completeness ------------------------------------------------------------------------------------------------
 
 ONLY_REST = {
     "run_batch": "it carries requests of REST; a GraphQL document carries several questions itself",
 }
-"""What REST can write and GraphQL cannot, and why."""
+"""The operations that REST can write but GraphQL cannot, with the reason."""
 DECLARED = {
     operation.name: operation
     for operation in (
@@ -169,7 +173,7 @@ def test_every_operation_is_asked_for_in_every_way() -> None:
 
 
 def test_every_operation_with_a_path_or_a_body_has_a_sample() -> None:
-    """A new one fails here until `SAMPLES` says how it is asked for what is there."""
+    """A new operation fails here until `SAMPLES` has a request for it."""
     needed = {name for name, operation in DECLARED.items() if needs_sample(operation)}
     assert needed - set(SAMPLES) == set(), "these have no sample path and body"
     assert set(SAMPLES) - needed == set(), "these are no operations any more"
@@ -181,7 +185,7 @@ def test_every_operation_with_a_path_or_a_body_has_a_sample() -> None:
 
 
 def test_graphql_writes_what_rest_writes() -> None:
-    """Nothing is written by one of them only, unless it is said why."""
+    """Every write that only one of the interfaces has needs a stated reason."""
     by_rest = {route.operation.name for route in (*V1, *V2) if _writes(route)}
     by_graphql = {each.operation.name for each in MUTATIONS}
     assert by_rest - by_graphql == set(ONLY_REST)
@@ -193,7 +197,7 @@ def _writes(route: Route) -> bool:
 
 
 def test_graphql_shows_what_rest_shows() -> None:
-    """One record where REST has one, and a list where REST has a list."""
+    """GraphQL has a single record if REST has one, and a list if REST has a list."""
     by_rest = {
         _shown(route.operation)
         for route in (*V1, *V2)
@@ -211,14 +215,15 @@ def _shown(operation: Operation) -> tuple[str, str]:
 
 
 def test_the_same_records_need_the_same_from_every_interface() -> None:
-    """Walking a list, finding by ids and looking at one need the same ability and module as each other."""
+    """Walking a list, finding by ids and reading one record need the same ability and module."""
     writing = {route.operation.name for route in (*V1, *V2) if _writes(route)}
     needs = defaultdict(set)
     for operation in DECLARED.values():
         if operation.scope == "company" and operation.returns is not None:
             record, _ = _shown(operation)
             needs[record, operation.name in writing].add((operation.ability, operation.module))
-    assert needs.pop(("Count", True)) == {("stock:count", "stock"), ("stock:write", "stock")}  # enters, and books
+    # to enter counts, and to book them
+    assert needs.pop(("Count", True)) == {("stock:count", "stock"), ("stock:write", "stock")}
     assert {key: found for key, found in needs.items() if len(found) > 1} == {}
 
 
@@ -226,8 +231,9 @@ def test_the_same_records_need_the_same_from_every_interface() -> None:
 
 
 def cases_with(off: str | None) -> Iterator[Case]:
-    """Everything with everything, but for what a module that is off cannot concern: what needs other modules is
-    asked for by those who may do it, and tokens that are no good come where nothing or the whole interface is off.
+    """Yield all combinations, except those that a disabled module cannot affect. For operations of other modules,
+    only allowed callers are tried. Invalid tokens are tried only if no module, or the whole interface, is
+    disabled.
     """
     for way in WAYS:
         concerned = off in (None, "api", *(each.module for each in way.operations))
@@ -240,7 +246,7 @@ def cases_with(off: str | None) -> Iterator[Case]:
 
 
 async def test_who_may_do_what_where(tmp_path: Path) -> None:
-    """The same code and the same sentence from REST, batches, GraphQL and the transport integration."""
+    """REST, batches, GraphQL and the transport integration return the same code and the same sentence."""
     async with open_court(tmp_path) as matrix:
         for off in (None, *MODULES):
             if off is not None:
@@ -252,7 +258,7 @@ async def test_who_may_do_what_where(tmp_path: Path) -> None:
 
 
 async def test_returns_may_need_the_ability_to_write_them(tmp_path: Path) -> None:
-    """The setting returns.require_write_ability; without it the ability to read them suffices."""
+    """The setting is returns.require_write_ability; without it, the ability to read returns is enough."""
     async with open_court(tmp_path, requires_write=True) as matrix:
         ways = [way for way in WAYS if any(each.ability in SUFFICES for each in way.operations)]
         assert {way.interface for way in ways} == {"REST v1", "GraphQL"}
@@ -263,7 +269,9 @@ async def test_returns_may_need_the_ability_to_write_them(tmp_path: Path) -> Non
 
 
 async def test_what_is_not_there_and_what_is_wrong(tmp_path: Path) -> None:
-    """Who is refused is refused alike, whether the record is there or not; who is not, is told."""
+    """A caller without the right gets the same refusal whether the record exists or not; a caller with the right
+    learns which.
+    """
     async with open_court(tmp_path) as matrix:
         for off in (None, "outbound"):
             if off is not None:
@@ -298,13 +306,15 @@ MOVING = {
     "ETSM POST /api/integrations/etsm/transports/{transport_ecc}/status",
 }
 ONE_STEP = {"INCARCAT": {"IN_LUCRU", "INCARCAT"}, "LIVRAT": {"INCARCAT", "LIVRAT"}}
-"""From where an order gets there by hand, when it is not there already."""
+"""The statuses from which an order reaches the status by hand, including the status itself."""
 READY_OR_PAST_IT = {"IN_LUCRU", "INCARCAT", "LIVRAT"}
-"""From where it gets there by its transport: a planner's call goes all the way, and may come late."""
+"""The statuses from which an order reaches the status by its transport: a planner's call makes all moves, and may
+be late.
+"""
 
 
 async def test_an_order_moves_alike_whoever_moves_it(tmp_path: Path) -> None:
-    """What is forbidden by hand in every interface is forbidden to a planner, by the same code."""
+    """A move that every interface forbids by hand is forbidden to a planner too, with the same code."""
     async with open_court(tmp_path) as matrix:
         ways = [way for way in WAYS if str(way) in MOVING]
         assert len(ways) == len(MOVING)
@@ -322,7 +332,7 @@ async def test_an_order_moves_alike_whoever_moves_it(tmp_path: Path) -> None:
 
 
 async def _order_in(own: TwoTenants, way: Way, status: str) -> dict[str, str]:
-    """What names a new order in that status, or the transport that it was planned for."""
+    """Create an order in that status, and return its id, or the id of its planned transport."""
     made = await own.order()
     parts = {"id": str(made.id)}
     if way.interface == "ETSM":

@@ -1,4 +1,4 @@
-"""A route that is to go away says so, in its answers and in its description, a year before it does."""
+"""A route that will be removed announces this in its replies and in its description, a year in advance."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ def deprecated(routes: tuple[Route, ...], path: str) -> tuple[Route, ...]:
 
 @pytest.fixture
 async def ageing(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    """An installation in which the articles of version 2 are to go away; `world` is there as it is."""
+    """Open an installation in which the articles of version 2 are deprecated; `world` stays unchanged."""
     routes = deprecated(tuple(V2), "/api/v2/articles")
     for module in (service, browser_service):
         monkeypatch.setattr(module, "V2", routes)

@@ -1,4 +1,4 @@
-"""Errors of form and of reference come in one answer (decisions, section 8)."""
+"""Errors of form and of reference come in one reply (decisions, section 8)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ LINES = {
     "/api/v2/counts": "lines",
 }
 OF_FORM: Mapping[str, Any] = {"notes": 5, "nonsense": 1}
-"""Fields of wrong form that every document refuses."""
+"""Fields of a wrong form that every document refuses."""
 OF_REFERENCE: Mapping[str, Mapping[str, Any]] = {
     "/api/sales-orders": {"partner_id": UNKNOWN, "client_id": UNKNOWN, "external_ref": "OLD", "status": "ANULAT"},
     "/api/purchase-orders": {"partner_id": UNKNOWN, "external_ref": "OLD", "status": "ANULAT"},
@@ -42,7 +42,7 @@ async def stocked(world: World) -> Stocked:
 
 
 def bodies(path: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """A body with errors of form only, one with errors of reference only, and one with both."""
+    """Return a body with errors of form only, one with errors of reference only, and one with both."""
     good: Mapping[str, Any] = DOCUMENTS[path]
     name = LINES[path]
     (line,) = good[name]
@@ -82,7 +82,7 @@ OF_RULES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, 
         },
     ),
 }
-"""Fields, a field of a line, and the errors by rules beyond form and reference."""
+"""Fields, a field of a line, and the expected errors by rules beyond form and reference."""
 
 
 @pytest.mark.parametrize("path", OF_RULES)
@@ -197,7 +197,7 @@ async def test_packaging_of_an_unknown_type_is_told_beside_a_wrong_form(stocked:
 
 
 async def test_another_company_learns_nothing_of_references(world: World) -> None:
-    """The references are looked up in the company that is asked, after its checks."""
+    """The references are looked up in the requested company, after the checks of access."""
     await open_stocked(world)
     other = await world.new_company("OTHER")
     body = {**DOCUMENTS["/api/sales-orders"], "notes": 5}

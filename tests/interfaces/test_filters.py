@@ -1,4 +1,4 @@
-"""Every filter that a list declares is one that it knows: none is a 500."""
+"""Every filter that a list declares works: no filter causes a 500."""
 
 from urllib.parse import urlencode
 
@@ -20,7 +20,7 @@ VALUES = (
     "article.created",
     "pending",
 )
-"""Some value of each type: the first that a filter takes is asked for."""
+"""A value of each type; the first value that a filter accepts is sent."""
 LISTS = [
     route
     for route in ROUTES

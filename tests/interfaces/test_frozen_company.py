@@ -1,4 +1,4 @@
-"""A frozen company over every interface: each way to write is refused, each way to read works."""
+"""A frozen company in every interface: each write is refused, each read works."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -45,11 +45,11 @@ async def test_writing_is_refused_everywhere_and_reading_works(tmp_path: Path) -
                 wrong.append((str(way), said.status, said.code, said.shown))
         assert wrong == []
         assert await own.rows() == before
-        await theirs.send("POST", "/api/articles", {"code": "NEW", "name": "New"})  # another company goes on
+        await theirs.send("POST", "/api/articles", {"code": "NEW", "name": "New"})  # another company still works
 
 
 async def test_who_was_admitted_before_the_freeze_is_refused_when_its_turn_comes(world: World) -> None:
-    """The door has let it in, and the freeze is told before its unit of work begins."""
+    """The dispatcher has admitted the request, and the freeze is announced before its unit of work starts."""
     await world.call("POST", "/api/articles", {"code": "A", "name": "A"}, status=201, events=["article.created"])
     world.installation.freezes.begin(1, "2026-11-20T12:00:00.000Z")
     answer = await world.call("POST", "/api/articles", {"code": "B", "name": "B"}, status=503)

@@ -19,7 +19,7 @@ PATIENCE = 60
 
 @dataclass(frozen=True)
 class Audit:
-    """`status` is `ok` or what its failure is called; then `reason` says more."""
+    """The result of an audit. `status` is `ok` or the name of the failure; `reason` then gives details."""
 
     id: str
     name: str
@@ -40,7 +40,7 @@ class Audit:
 
 
 async def audited(world: World) -> list[Audit]:
-    """What came of each audit of the world's server."""
+    """Run all audits on the world's server, and return their results."""
     packages(FOLDER)
     asked = [f"{world.base_url}{PATH}", world.token, str(world.company)]
     written = await output_of(program("node"), FOLDER / "audit.mjs", *asked, seconds=PATIENCE)

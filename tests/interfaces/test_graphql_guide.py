@@ -1,4 +1,4 @@
-"""The guide's page on GraphQL: its requests are sent as they stand, and answered as it says."""
+"""The guide's page on GraphQL: its requests are sent as printed, and get the described replies."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ TABLE = dict(re.findall(r"^\| ([a-z, ]+) \| ([0-9][0-9 ]*)", GUIDE, re.MULTILINE
 
 @pytest.fixture
 async def told(world: World) -> World:
-    """The company that the page tells of."""
+    """Create the company that the page describes."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main hall\n")
     await world.import_csv("partners", "code,name\nSHOP,Shop\n")
     await world.import_csv("articles", "code,name\nLAMP-1,Desk lamp\nBULB-E27,Bulb E27\n")

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP, where the audit of test_graphql_audit.py does not look."""
+"""The parts of GraphQL over HTTP that the audit of test_graphql_audit.py does not check."""
 
 import json
 from pathlib import Path
@@ -19,12 +19,12 @@ CREATE = 'mutation { create_article(input: {code: "A", name: "A"}) { id } }'
 
 
 def asked(**parameters: str) -> str:
-    """The address of a GET."""
+    """Return the address of a GET request."""
     return f"{PATH}?{urlencode(parameters)}"
 
 
 def refusal(answer: Answer, code: str = "VALIDATION_FAILED", media: str = JSON) -> str:
-    """What the one error of an answer without data says."""
+    """Return the message of the only error in a reply without data."""
     assert answer.headers["Content-Type"] == f"{media}; charset=utf-8"
     assert answer.body.keys() == {"errors"}
     (error,) = answer.body["errors"]
@@ -32,7 +32,7 @@ def refusal(answer: Answer, code: str = "VALIDATION_FAILED", media: str = JSON) 
     return str(error["message"])
 
 
-# --- the media type of the answer -----------------------------------------------------------------------------
+# --- the media type of the reply ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ async def test_nothing_is_done_for_those_who_cannot_read_the_answer(world: World
     assert await world.rows("SELECT id FROM articles") == []
 
 
-# --- what is a request ----------------------------------------------------------------------------------------
+# --- valid requests -------------------------------------------------------------------------------------------
 
 
 async def test_get_and_post_say_the_same(world: World) -> None:

@@ -1,4 +1,6 @@
-"""Every command of the pages for who runs wmsd is typed, one after the other, and prints what the page shows."""
+"""Every command in the pages for the operators of wmsd is typed, one after the other, and prints the documented
+output.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,16 +36,16 @@ NOT_TYPED: Final = {
     "wmsd recovery-phrase check": "It asks for the words: tests/maintenance/keys/test_recovery_phrase.py.",
     "age --decrypt": "It asks for the passphrase: tests/maintenance/backups/test_create_backup.py.",
 }
-"""What is not typed, by its beginning, and why."""
+"""The commands that are not typed, by their beginning, and the reason."""
 STARTS: Final = ("sudo ./wmsd service install", "sudo wmsd service install", "sudo systemctl enable --now wmsd")
 STOPS: Final = ("sudo systemctl disable --now wmsd",)
-"""What starts and stops the service of a machine: here, a server."""
+"""The commands that start and stop the service of a machine; the test starts and stops a server instead."""
 GOES_ON: Final = ("wmsd status --watch", "wmsd logs --company ACME --follow")
-"""Until Ctrl-C."""
+"""The commands that run until Ctrl-C."""
 MAY_WARN: Final = "wmsd doctor"
-"""Its warnings are of the machine that the test runs on."""
+"""The command whose warnings depend on the machine of the test."""
 FINDS: Final = "Wrong: "
-"""Where a page shows this, the command exits with 1."""
+"""The text in a page's output after which the command must exit with 1."""
 
 NEW_USER: Final = "echo correct horse battery | wmsd user create {} --password-stdin --role"
 ACME: Final = ("wmsd company create ACME --name 'Acme Trading' --all-modules --init",)
@@ -84,7 +86,7 @@ BEFORE: Final[Mapping[str, Sequence[str]]] = {
     "replica": ACME,
     "kernel": ACME,
 }
-"""What was done before somebody follows a page, in its folder."""
+"""The commands that prepare the folder before the test follows a page."""
 BETWEEN: Final[Mapping[tuple[str, str], Sequence[str]]] = {
     ("administration", "wmsd user enable"): ("wmsd user disable ana.pop@example.com",),
     ("quick-start", "rm -r demo"): STOPS,
@@ -104,7 +106,7 @@ BETWEEN: Final[Mapping[tuple[str, str], Sequence[str]]] = {
     ("moving", "sudo systemctl enable --now wmsd"): ("rm -r data && mv new-data data",),
     ("moving", "cp -a data copy-of-data"): STOPS,
 }
-"""What the page has somebody do elsewhere, before the command that begins so."""
+"""The steps that the page describes elsewhere; they run before the command with this beginning."""
 
 OF_SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "replica": {"WMSD_REPLICA_ENABLED": "true"},
@@ -112,7 +114,7 @@ OF_SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "monitoring": {"WMSD_ALERTS_COMMAND": "/bin/cat"},
 }
 CONFIGURED: Final = "quick-start"
-"""The page that begins with settings."""
+"""The page that starts with settings."""
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -187,7 +189,7 @@ def test_nothing_is_declared_in_vain() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_each_block_says_what_it_is(page: str) -> None:
-    proxies = {"nginx", "apache", "caddy", "haproxy"}  # which tests/interfaces/test_reverse_proxies.py runs
+    proxies = {"nginx", "apache", "caddy", "haproxy"}  # tests/interfaces/test_reverse_proxies.py runs these
     known = {CONSOLE, "toml", "yaml", "text", "json", "bash", *proxies}
     assert {block.language for block in blocks(PAGES[page])} <= known
 

@@ -1,5 +1,5 @@
-"""The programs of the guide's examples do what the guide says, each time that they are run, and wherever an answer
-breaks off.
+"""The example programs of the guide do what the guide says, each time they run, and wherever a reply breaks
+off.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ RUN = {
     "php": ("php", "example.php"),
 }
 AT_ONCE = {language: re.sub(r"2 ?\*\* ?\$?attempt", "0", text) for language, text in PROGRAMS.items()}
-"""The same, but they try again without a wait."""
+"""The same programs, but without a wait before they try again."""
 ASKING = {
     "bash": "for i in $(seq TIMES); do ask $WMSD_URL -H 'Idempotency-Key: k' -d '{}'; cat answer.json; done",
     "javascript": "for (let i = 0; i < TIMES; i++) console.log(JSON.stringify(await ask('POST', '/x', {}, 'k')));",
     "python": "for _ in range(TIMES): print(json.dumps(ask('POST', '/x', {}, 'k')))",
     "php": "for ($i = 0; $i < TIMES; $i++) echo json_encode(ask('POST', '/x', ['a' => 1], 'k'));",
 }
-"""In the place of what each program asks for."""
+"""The code that replaces the requests of each program."""
 BEGIN = re.compile(r"^(const order|order|\$order|ask) ?[=\"].*", re.MULTILINE | re.DOTALL)
 CREATED = b'{"code":"SO-1"}'
 HEAD = b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n"
@@ -54,7 +54,7 @@ def test_there_is_one_in_each_language() -> None:
 
 @pytest.fixture
 async def demo_world(world: World) -> World:
-    """With the demo's company and its token: what the guide is tried against first."""
+    """Load the demo's company and its token, with which a reader first tries the guide."""
     loaded = await demo.load(world.installation)
     world.company, world.token = loaded.company_id, loaded.token
     return world
@@ -100,7 +100,8 @@ async def test_it_asks_again_with_its_key_wherever_the_answer_breaks_off(
     tmp_path: Path, language: str, framing: str
 ) -> None:
     answer = ANSWERS[framing]
-    places = range(0 if framing == "of a length" else len(HEAD), len(answer))  # the head is the same
+    # the head is the same for all framings, so only one framing cuts it
+    places = range(0 if framing == "of a length" else len(HEAD), len(answer))
     asked: list[bytes] = []
 
     async def again(request: bytes) -> bytes:
@@ -152,8 +153,8 @@ async def test_the_page_of_a_proxy_is_told_as_it_is(tmp_path: Path, language: st
 async def breaking_off(
     answer: Callable[[bytes], Awaitable[bytes]], cuts: Iterable[int | None]
 ) -> AsyncIterator[str]:
-    """An address whose answers end after so many bytes, one after the other. None, and those after the last cut,
-    are whole. The connection is closed, or, at every other byte, reset.
+    """Yield an address whose replies are cut after the given numbers of bytes, one after the other. A cut of None,
+    and replies after the last cut, are complete. The connection is closed, or reset at every other byte.
     """
     cutting = iter(cuts)
 
@@ -176,7 +177,7 @@ async def breaking_off(
 
 
 async def passed_on(world: World, request: bytes) -> bytes:
-    """What wmsd answers, whole."""
+    """Return the complete reply of wmsd."""
     reader, writer = await asyncio.open_connection("127.0.0.1", world.caller.port)
     line, rest = request.split(b"\r\n", 1)
     writer.write(line + b"\r\nConnection: close\r\n" + re.sub(rb"(?i)connection: .*\r\n", b"", rest, count=1))
@@ -186,7 +187,7 @@ async def passed_on(world: World, request: bytes) -> bytes:
 
 
 async def orders_of_the_example(world: World) -> list[dict[str, Any]]:
-    """Beside those of the demo."""
+    """Return the orders of the example, without those of the demo."""
     orders = (await world.call("GET", "/api/sales-orders?per_page=100")).body["data"]
     return [each for each in orders if (each["external_ref"] or "").startswith("shop-")]
 
@@ -202,7 +203,7 @@ async def run(world: World, folder: Path, language: str) -> str:
 async def run_program(
     url: str, token: str, company: int, folder: Path, language: str, text: str
 ) -> tuple[int | None, str, str]:
-    """Its exit code, and what it has written and complained of."""
+    """Run the program, and return its exit code, its output and its error output."""
     interpreter, name = RUN[language]
     (folder / name).write_text(text, encoding="utf-8")
     named = {"WMSD_URL": url, "WMSD_TOKEN": token, "WMSD_COMPANY": str(company)}

@@ -1,4 +1,6 @@
-"""What the guide and the README name is there: commands with options, settings, addresses, events, abilities."""
+"""Everything that the guide and the README name exists: commands with options, settings, addresses, events,
+abilities.
+"""
 
 import re
 import shlex
@@ -20,7 +22,7 @@ from wmsd.interfaces.service import SERVED
 from wmsd.settings.all_settings import declared_settings, sections
 
 OF_THE_PAST = {"changelog"}
-"""Pages that name what there was."""
+"""Pages that name things of earlier versions."""
 FILES = [*sorted(Path(docs.__file__).parent.glob("*.md")), Path(docs.__file__).parents[2] / "README.md"]
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FILES if path.stem not in OF_THE_PAST}
 BESIDE_ROUTES = {over_http.SCHEMA}
@@ -28,7 +30,7 @@ FILE_NAMES = re.compile(r"\.(?:py|lock|csv|json|socket)$")
 FENCE = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
 OF_MESSAGES = "troubleshooting"
-"""The page whose tables begin with what the program prints, which may begin with its name."""
+"""The page whose tables start with messages of the program; a message may start with the program's name."""
 ROW = re.compile(r"^\| `[^`]+` \|", re.MULTILINE)
 METHOD = "(?:GET|POST|PUT|PATCH|DELETE)"
 CALL = re.compile(rf"{METHOD}(?:` (?:and|or) `{METHOD})?[ `]+(/api[^\s`?\"']*)")
@@ -47,7 +49,7 @@ def test_a_command_that_is_not_there_is_found() -> None:
 
 
 def commands() -> Iterator[tuple[str, str]]:
-    """Page and line of each command that is written out."""
+    """Yield page and line of each complete command."""
     for page, text in PAGES.items():
         blocks = FENCE.findall(text)
         rest = FENCE.sub("", text if page != OF_MESSAGES else ROW.sub("", text))
@@ -61,7 +63,8 @@ def commands() -> Iterator[tuple[str, str]]:
 def is_command(line: str) -> bool:
     _, *words = shlex.split(re.split(r" [>|] ", line)[0], comments=True)
     command: click.Command = wmsd
-    context = click.Context(wmsd, info_name="wmsd", **wmsd.context_settings)  # commands keep what they answer to
+    # the context settings change the names that commands accept
+    context = click.Context(wmsd, info_name="wmsd", **wmsd.context_settings)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         name = words.pop(0)
         found = command.get_command(context, name)

@@ -1,4 +1,4 @@
-"""HEAD at every address that is served: as GET, without a body (RFC 9110, section 9.3.2)."""
+"""HEAD at every served address: the same as GET, without a body (RFC 9110, section 9.3.2)."""
 
 import re
 
@@ -14,16 +14,16 @@ __all__ = ["scene"]
 PLACE = re.compile(r"\{[^{}]*\}")
 COMPARED = ("Content-Type", "Location", "Allow", "ETag", "Cache-Control", "Content-Security-Policy", "Vary")
 UNLIKE = {"/api/health", "/api", "/metrics"}
-"""Their bodies tell of the moment, so two of them may differ in length."""
+"""The addresses whose bodies depend on the time, so that two replies may differ in length."""
 
 
 async def routes(app: web.Application) -> list[web.AbstractRoute]:
-    """Those of programs and those of browsers, which are made when somebody asks for one."""
+    """Return the routes for programs and the routes for browsers, which are created by the first request."""
     return [*app.router.routes(), *(await app[FOR_BROWSERS].prepare()).routes()]
 
 
 async def table(app: web.Application) -> list[str]:
-    """The addresses of all routes that answer GET, with 1 for each of their parts."""
+    """Return the paths of all GET routes, with 1 for each path parameter."""
     found = {each.resource.canonical for each in await routes(app) if each.method == "GET" and each.resource}
     return sorted(PLACE.sub("1", each) for each in found)
 

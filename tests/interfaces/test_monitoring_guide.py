@@ -1,4 +1,4 @@
-"""What the guide says of monitoring is what is declared."""
+"""The guide's text about monitoring agrees with the declarations."""
 
 import json
 import re

@@ -1,7 +1,7 @@
-"""Whatever answers without any credentials has a bound on the work that a request can size.
+"""Every address that replies without credentials limits the work that a request can cause.
 
-The routes are those that are served, and each is asked without credentials. Of those that answer, each has to be
-named here with its bound, and is held to it. All of them are counted by address.
+The test sends a request without credentials to each served route. Each route that replies must be named here with
+its limit, and the test checks the limit. All these requests are counted by client address.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from wmsd.interfaces.pages.kit.browser import LARGEST_FORM
 from wmsd.interfaces.service import FOR_BROWSERS
 
 Route = tuple[str, str]
-"""A method, and a path with the names of its parts."""
+"""A method, and a path with the names of its parameters."""
 
 
 class Bound(Enum):
@@ -77,12 +77,12 @@ OPEN: Final[Mapping[Route, tuple[Bound, ...]]] = {
     ("GET", "/live"): (SMALL,),
 }
 REFUSED: Final = (("GET", "/nothing"), ("GET", "/api/nothing"), ("PUT", "/docs"), ("PUT", "/api/health"))
-"""Other addresses, and other methods."""
+"""Unknown addresses, and methods that an address does not have."""
 FRESH: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "/docs/api": ("/docs/api?q=fresh", {}),
     "/docs/search": ("/docs/search?q=fresh", {}),
 }
-"""What nobody has asked for yet."""
+"""Addresses that nobody has requested yet."""
 LONG: Final = "&".join(
     f"{name}=/{'x' * 700}" for name in ("next", "code", "state", "error", "iss", "lost", "done", "page", "other")
 )
@@ -99,7 +99,7 @@ FEW: Final = 3
 
 @pytest.fixture
 async def guarded(tmp_path: Path) -> AsyncIterator[World]:
-    """An installation that lets each address ask for little."""
+    """Open an installation that allows few requests per address."""
     limits = dict.fromkeys(("open_per_minute", "auth_per_minute", "refused_per_minute"), FEW)
     async with open_world(tmp_path / "data", {"limits": limits}) as world:
         yield world
@@ -116,7 +116,7 @@ async def ask(
 
 
 async def served(world: World) -> Mapping[Route, str]:
-    """Every route with an address. Parts of a path that stand neither in PAGES nor in `addresses` are 1."""
+    """Return every route with an address. Path parameters are 1, unless PAGES or `addresses` have a value."""
     await world.app[FOR_BROWSERS].prepare()
     there = {"webhook with a log": "1", "delivery": "1"}
     found = {(each.method, each.route): each.path for each in addresses(world.app, world.company, there)}
@@ -129,7 +129,7 @@ async def served(world: World) -> Mapping[Route, str]:
 
 
 def is_open(path: str, answer: Answer) -> bool:
-    """A program is refused without credentials, and a person is sent to the page for signing in."""
+    """Return True if the reply is neither a refusal for a program nor a redirect to the sign-in page."""
     if path.startswith(("/api/", "/openapi.json")):
         return answer.status != 401
     return not answer.headers.get("Location", "").startswith("/sign-in?next=")
@@ -174,7 +174,8 @@ async def test_what_is_made_once_is_not_made_again(world: World, monkeypatch: py
             world, method, f"{PAGES[path]}?{LONG.replace('q=', 'r=')}", {"Accept-Language": "en;q=0.9"}
         )
         known = await ask(world, method, PAGES[path], {"If-None-Match": first.headers["ETag"]})
-        assert again.raw == first.raw or again.status == 422, path  # of the API, which knows no such parameter
+        # this is part of the API, which refuses the unknown parameter
+        assert again.raw == first.raw or again.status == 422, path
         assert known.status == 304, path
         assert len(made) == before + 1, path
 

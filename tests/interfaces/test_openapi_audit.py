@@ -1,5 +1,5 @@
-"""The descriptions, by other people's tools: two linters, and a generated TypeScript client that compiles strictly
-and takes an order from its creation to its delivery.
+"""The descriptions, checked by common tools: two linters, and a generated TypeScript client that compiles strictly
+and processes an order from its creation to its delivery.
 """
 
 import json
@@ -23,7 +23,7 @@ DESCRIPTIONS = {"v1": "/openapi.json", "v2": "/api/v2/openapi.json", "kernel": f
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Path:
-    """A folder with the tools in it."""
+    """Create a folder with the tools."""
     folder = tmp_path / "workshop"
     folder.mkdir()
     (folder / "node_modules").symlink_to(packages(FOLDER))
@@ -33,7 +33,7 @@ def workshop(tmp_path: Path) -> Path:
 
 
 async def run(workshop: Path, *command: str) -> str:
-    """What a script of the packages writes; it must succeed."""
+    """Run a script of the packages, check that it succeeds, and return its output."""
     tool, *arguments = command
     script = workshop / "node_modules" / ".bin" / tool
     path = script.resolve() if script.exists() else workshop / tool
@@ -47,7 +47,7 @@ async def run(workshop: Path, *command: str) -> str:
 
 
 async def lay_down(world: World, workshop: Path, name: str) -> str:
-    """Writes a served description into the workshop."""
+    """Write a served description into the workshop, and return the file name."""
     described = (await world.send("GET", DESCRIPTIONS[name])).body
     (workshop / f"{name}.json").write_text(json.dumps(described))
     return f"{name}.json"
@@ -64,7 +64,7 @@ async def test_linters_find_nothing(world: World, workshop: Path, name: str) -> 
 
 
 async def test_a_linter_finds_what_is_wrong(world: World, workshop: Path) -> None:
-    """Else the test before would hold for whatever is served."""
+    """The linter detects an error in a description, so a clean result means something."""
     file = await lay_down(world, workshop, "v1")
     described = json.loads((workshop / file).read_text())
     del described["paths"]["/api/articles"]["get"]["operationId"]

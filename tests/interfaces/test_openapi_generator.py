@@ -1,4 +1,6 @@
-"""Clients of openapi-generator take an order from its creation to its delivery. It needs Java: scripts/clients."""
+"""Clients of openapi-generator process an order from its creation to its delivery. The tests need Java:
+scripts/clients.
+"""
 
 import asyncio
 import os
@@ -27,7 +29,7 @@ async def told_by(workshop: Path, *command: str) -> str:
 
 
 async def generate(shop: Shop, workshop: Path, kind: str, into: str) -> None:
-    """Without a collision of files: the second would replace the first, with its operations."""
+    """Generate a client, and check that no two files have the same name: the second would replace the first."""
     file = await lay_down(shop.world, workshop, "v1")
     said = await told_by(workshop, GENERATOR, "generate", "-i", file, "-g", kind, "-o", into)
     assert "COLLISION" not in said
@@ -43,7 +45,8 @@ async def test_typescript(shop: Shop, workshop: Path) -> None:
     await generate(shop, workshop, "typescript-fetch", "typescript")
     for name in ("generator.ts", "tsconfig.generator.json"):
         shutil.copy(FOLDER / name, workshop)
-    (workshop / "package.json").unlink()  # it says that scripts are modules, and these are not
+    # the file says that scripts are modules, but the generated scripts are not
+    (workshop / "package.json").unlink()
     await run(workshop, "tsc", "--project", "tsconfig.generator.json")
     world = shop.world
     told = await run(workshop, "out/generator.js", world.base_url, world.token, str(world.company))

@@ -1,4 +1,4 @@
-"""People sign in through a real OpenID provider (npm's oidc-provider), with its own forms and its own rules."""
+"""People sign in through a real OpenID provider (npm's oidc-provider), with the provider's own forms and rules."""
 
 import asyncio
 import html
@@ -30,7 +30,7 @@ RULES: Final = [{"claim": "groups", "value": "of-ana", "companies": ["ACME"], "r
 
 @asynccontextmanager
 async def running(algorithm: str) -> AsyncIterator[str]:
-    """The issuer."""
+    """Run the provider, and yield its issuer."""
     packages(FOLDER)
     provider = await asyncio.create_subprocess_exec(
         program("node"),
@@ -53,7 +53,7 @@ async def running(algorithm: str) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def opened(folder: Path, algorithm: str, **configured: object) -> AsyncIterator[World]:
-    """An installation with the provider `real`."""
+    """Open an installation with the provider `real`."""
     async with running(algorithm) as issuer:
         provider = {
             "name": "real",
@@ -75,14 +75,14 @@ async def opened(folder: Path, algorithm: str, **configured: object) -> AsyncIte
 
 
 async def signed_on(world: World, who: str) -> tuple[Visitor, Seen]:
-    """Goes the whole way, as a browser does."""
+    """Sign on completely, as a browser does."""
     visitor = Visitor(world)
     back = await at_provider(await begun(visitor), who)
     return visitor, await come_back(visitor, back)
 
 
 async def begun(visitor: Visitor) -> str:
-    """Where it is sent."""
+    """Start the sign-on, and return the address of the redirect."""
     seen = await visitor.get("/sign-in/real", HOST)
     assert seen.status == 303, seen.text
     return seen.goes_to
@@ -93,7 +93,9 @@ async def come_back(visitor: Visitor, back: str) -> Seen:
 
 
 async def at_provider(url: str, who: str) -> str:
-    """Signs in there and consents. Where it leads the browser in the end."""
+    """Sign in at the provider and consent. Return the address to which the provider finally redirects the
+    browser.
+    """
     jar = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(cookie_jar=jar) as browser, asyncio.timeout(PATIENCE):
         method, fields = "GET", None
@@ -124,7 +126,7 @@ async def test_the_whole_way(tmp_path: Path, algorithm: str) -> None:
 
 
 async def test_new_users_get_what_their_groups_give(tmp_path: Path) -> None:
-    """The groups stand in the ID token, and the address is asked for at userinfo."""
+    """The groups are in the ID token, and the e-mail address comes from userinfo."""
     async with opened(tmp_path / "data", "ES256", create_users=True, rules=RULES) as world:
         visitor, seen = await signed_on(world, "ana")
         assert seen.status == 303, seen.text

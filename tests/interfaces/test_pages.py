@@ -22,7 +22,7 @@ EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")
 LINK = re.compile(r'href="(/docs(?!/api)[^"#]*)[#"]')
 TOLD = re.compile(r"[\s\"'(=](/docs(?!/api)(?:/[a-z-]+)?(?:#[a-z-]+)?)(?=[\s\"').:])")
 PLACE = re.compile(r'href="((?:/docs(?!/api)[^"#]*)?#[^"]+)"')
-"""Those of the reference's pages have tests of their own."""
+"""A pattern for links inside of the guide. The links of the reference's pages have separate tests."""
 
 
 async def look(world: World, path: str) -> tuple[int, str]:
@@ -100,7 +100,7 @@ async def test_a_link_to_a_heading_finds_it(world: World) -> None:
 
 
 async def test_what_the_service_says_of_the_guide_is_there(world: World) -> None:
-    """Links in templates, in sentences of the command line, and in descriptions."""
+    """The links are in templates, in sentences of the command line, and in descriptions."""
     source = Path(wmsd.__file__).parent
     told = {
         found
@@ -123,7 +123,7 @@ async def test_every_code_has_its_paragraph_and_no_other(world: World) -> None:
 
 
 def examples() -> Iterator[tuple[str, str, str]]:
-    """Method, path and body of every request in the guide that is written out."""
+    """Yield method, path and body of every complete request in the guide."""
     for page in sorted(Path(docs.__file__).parent.glob("*.md")):
         for method, path, body in EXAMPLE.findall(page.read_text(encoding="utf-8")):
             if "…" not in body:

@@ -1,4 +1,4 @@
-"""What was acknowledged is there after a kill -9."""
+"""Acknowledged writes exist after a kill -9."""
 
 import http.client
 import json
@@ -29,7 +29,9 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 class Poster(threading.Thread):
-    """Posts one record after another, each with its name as its key, and remembers the answers."""
+    """A thread that posts one record after another, with the record's name as idempotency key, and remembers the
+    replies.
+    """
 
     def __init__(self, server: Server, name: str, path: str, body: Callable[[str], Any]) -> None:
         super().__init__()
@@ -66,7 +68,7 @@ class Poster(threading.Thread):
 
 
 def rows(home: Home, sql: str) -> list[Any]:
-    """Rows of the company's file."""
+    """Return rows of the company's file."""
     connection = connect(home.data / "companies" / "1.db")
     try:
         return connection.execute(sql).fetchall()
@@ -112,7 +114,7 @@ ORDERS_IN = {V1: 1, V2: 1, BATCH: 3}
 
 
 def notes(name: str, path: str) -> list[str]:
-    """Those of the orders in a request."""
+    """Return the notes of the orders in a request."""
     return [f"{name}.{place}" for place in range(ORDERS_IN[path])]
 
 

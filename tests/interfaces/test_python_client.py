@@ -1,5 +1,5 @@
 """A Python client that openapi-python-client generates from the descriptions, without a warning and with every
-operation, takes an order from its creation to its delivery.
+operation, processes an order from its creation to its delivery.
 """
 
 import importlib
@@ -29,7 +29,7 @@ PATIENCE = 120
 
 @pytest.fixture
 def generated(tmp_path: Path) -> Iterator[Path]:
-    """The folder of the packages `client_of_…`, which can be imported."""
+    """Create a folder for the packages `client_of_…` and make them importable."""
     folder = tmp_path / "generated"
     folder.mkdir()
     sys.path.insert(0, str(folder))
@@ -49,7 +49,7 @@ async def generate(world: World, folder: Path, name: str) -> Path:
 
 
 def _settings(folder: Path) -> str:
-    """Nothing formats the code afterwards."""
+    """Write settings that switch off the formatting of the generated code."""
     file = folder / "settings.yml"
     file.write_text("post_hooks: []\n")
     return str(file)
@@ -123,5 +123,5 @@ def client_of(name: str, world: World) -> Any:
 
 
 def operation(name: str, tag: str, operation_id: str) -> Any:
-    """The coroutine function of an operation. It answers with status, headers, and the parsed body."""
+    """Return the coroutine function of an operation, which returns status, headers and the parsed body."""
     return importlib.import_module(f"client_of_{name}.api.{tag}.{operation_id}").asyncio_detailed

@@ -1,4 +1,4 @@
-"""The first day of the README is typed as it stands: in an empty folder, and beside the demo."""
+"""The first day of the README is typed as printed: in an empty folder, and beside the demo."""
 
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 BEFORE_THE_DAY, DAY = README.split("## A first day")
 SERVE: Final = "scripts/serve --demo"
 AT_A_TERMINAL: Final = "wmsd user create "
-"""It asks for a password, which comes on standard input here."""
+"""The command that asks for a password, which comes from standard input here."""
 
 
 @pytest.fixture(params=[False, True], ids=["empty", "beside-the-demo"])

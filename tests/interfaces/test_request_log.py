@@ -1,4 +1,4 @@
-"""A line in the log for every request, whatever was sent: who sent it, and nothing that it forged."""
+"""A log line for every request, whatever was sent: it names the sender, and contains nothing forged."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ async def reached(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
 
 
 async def send(world: World, whole: bytes) -> bytes:
-    """What is answered until the server closes."""
+    """Send the bytes, and return everything until the server closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", world.caller.port)
     writer.write(whole)
     async with asyncio.timeout(30):
@@ -57,7 +57,7 @@ async def send(world: World, whole: bytes) -> bytes:
 
 
 def get(world: World, path: str, headers: bytes = b"", method: str = "GET") -> Request:
-    """With the bytes of the headers as they are."""
+    """Return a request with exactly these header bytes."""
     if b"X-Company-Id" not in headers:
         headers += b"X-Company-Id: 1\r\n"
     bearer = f"Authorization: Bearer {world.token}\r\n".encode()
@@ -177,7 +177,7 @@ async def test_a_body_that_waits_to_be_asked_for_is_asked_for(world: World, kept
         assert await connection.begin_to_read() == 100
         await connection.send(request.body)
         async with asyncio.timeout(30):
-            while not kept.records:  # noqa: ASYNC110  (a record is no event)
+            while not kept.records:  # noqa: ASYNC110  (a log record is not an event)
                 await asyncio.sleep(0.01)
     assert [line["status"] for line in kept.objects] == [201]
 
@@ -258,7 +258,7 @@ async def test_what_was_left_out_is_told_while_the_service_runs(
     for _ in range(60):
         await world.send("GET", "/api/articles", token="wrong")
     async with asyncio.timeout(30):
-        while not any("were not logged" in line for line in kept.lines):  # noqa: ASYNC110  (a record is no event)
+        while not any("were not logged" in line for line in kept.lines):  # noqa: ASYNC110  (a log record is not an event)
             await asyncio.sleep(0.01)
 
 

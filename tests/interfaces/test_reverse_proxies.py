@@ -1,4 +1,6 @@
-"""Behind each proxy of the guide, with the very lines of its page, people and programs work as without one."""
+"""Behind each proxy of the guide, configured with the lines of its page, people and programs work as without a
+proxy.
+"""
 
 import http.client
 import json
@@ -86,7 +88,7 @@ class Proxy:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the name in the guide, with its key; it vouches for itself."""
+    """Create a self-signed certificate for the name in the guide, with its key."""
     folder = tmp_path_factory.mktemp("certificate")
     key, made = folder / "key.pem", folder / "wms.pem"
     names = ("-addext", f"subjectAltName=DNS:{NAME}", "-subj", f"/CN={NAME}")
@@ -97,7 +99,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(shared: Home) -> Iterator[Server]:
-    """The proxies of the page are trusted, and no public URL says what a proxy has to say."""
+    """Start a server that trusts the proxies of the page, without a public URL: the proxy must report the URL."""
     trusted = ",".join(tomllib.loads(BLOCKS["toml"])["server"]["trusted_proxies"])
     with shared.serving(env={"WMSD_SERVER_TRUSTED_PROXIES": trusted}) as server:
         yield server
@@ -158,7 +160,7 @@ COMMANDS: Final = {"nginx": nginx, "apache": apache, "caddy": caddy, "haproxy": 
 
 @contextmanager
 def running(command: Sequence[str | Path], folder: Path, port: int) -> Iterator[None]:
-    """In the foreground, until it is ended; it has its own files in the folder."""
+    """Run the proxy in the foreground until the block ends; the proxy's files are in the folder."""
     log = folder / "log"
     own = {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     with log.open("wb") as written:
@@ -183,7 +185,7 @@ def is_open(port: int) -> bool:
 
 @pytest.fixture(scope="module")
 def cookie(proxy: Proxy) -> dict[str, str]:
-    """Of a session, which a form gets from a browser that says nothing but its Origin."""
+    """Return the cookie of a session that was started by a form from a browser that sends only Origin."""
     with signing_in(proxy, proxy.origin) as answer:
         assert (answer.status, answer.headers["Location"]) == (303, "/today"), answer.read()
         given = answer.headers["Set-Cookie"]

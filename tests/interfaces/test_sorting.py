@@ -1,4 +1,4 @@
-"""`sort` of version 1's lists: every record once, in the order that was asked for, with and without filters."""
+"""`sort` of version 1's lists: every record once, in the requested order, with and without filters."""
 
 from typing import Any
 from urllib.parse import quote
@@ -32,7 +32,9 @@ async def filled(shop: Shop) -> Shop:
 
 
 def key_of(sort: str) -> Any:
-    """Records of one date come by their ids, and those without a date the last in both orders."""
+    """Return the sort key: records of one date are ordered by id, and records without a date come last in both
+    orders.
+    """
     name, without = sort.removeprefix("-"), "" if sort.startswith("-") else "9999"
     if name.endswith("_date"):
         return lambda record: (record[name] or without, record["id"])

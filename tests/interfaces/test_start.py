@@ -1,4 +1,4 @@
-"""What a start leaves out, because every start would pay for it."""
+"""Work that a start omits, because it would slow down every start."""
 
 import json
 import subprocess

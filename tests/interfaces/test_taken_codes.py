@@ -1,4 +1,4 @@
-"""A code that is taken: programs that may read its record learn the id."""
+"""A code that is taken: programs that may read the other record learn its id."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ async def test_who_may_read_a_record_learns_which_has_the_code(stocked: Stocked)
             assert answer.errors["code"] == [f"is taken by another {noun}"]
             assert answer.body["details"] == {"code_taken_by": held["id"]}
         if path == "/api/returns":
-            continue  # returns:read is enough to write them
+            continue  # for returns, the ability to read is enough to write
         answer = await world.call("POST", path, taken, status=422, token=blind)
         assert answer.errors["code"] == [f"is taken by another {noun}"]
         assert "details" not in answer.body

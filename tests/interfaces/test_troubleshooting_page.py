@@ -1,4 +1,4 @@
-"""The guide tells what to do for each sentence with which a command or a start fails."""
+"""The guide says what to do for each sentence with which a command or a start fails."""
 
 import re
 from pathlib import Path
@@ -33,9 +33,9 @@ def test_the_sentences_of_every_kind_are_found() -> None:
         "The data folder … cannot be made",  # StorageError
         "tokens.lifetime_days is",  # SettingsError
         "Only root can change the services",  # ServiceError
-        "… and its log … do not belong together",  # made by its own class
+        "… and its log … do not belong together",  # raised by a separate class
         "The keys in platform.db are sealed",  # returned
         "wmsd runs as root",  # a warning
-        "An argument is not UTF-8 text.",  # of a command
+        "An argument is not UTF-8 text.",  # an error of a command
     ):
         assert any(told.startswith(beginning) for told in TOLD), beginning

@@ -1,4 +1,4 @@
-"""An address at which there is nothing: its 404 names the one that may be meant, and nothing is redirected."""
+"""An unknown address: its 404 names the address that may be meant, and nothing is redirected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each address that takes a body, with one that it takes."""
+"""Each address that accepts a body, with a valid body."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ from tests.support.world import ETSM, PASSWORD
 
 @dataclass(frozen=True)
 class Writing:
-    """A writing endpoint: a path that is there, and a body that it takes."""
+    """A writing endpoint: an existing path, and a valid body."""
 
     path: str
     body: dict[str, Any]
     text: str
-    """A field that takes text."""
+    """The name of a field that accepts text."""
     sentences: Mapping[str, str | None] = field(default_factory=dict)
-    """What the field says otherwise than `FIELD_VALUES`; None: it takes that value."""
+    """The errors of the field that differ from `FIELD_VALUES`; None means that the field accepts the value."""
 
 
 ARTICLE = {"code": "NEW", "name": "New"}
@@ -80,7 +80,7 @@ DOCUMENTS = {
     "/api/returns": RETURN,
     "/api/v2/counts": COUNT,
 }
-"""In an order in which each refers only to what stands before it."""
+"""The documents in an order in which each refers only to earlier ones."""
 WRITING = {
     ("POST", "/api/auth/token"): Writing("/api/auth/token", SIGN_IN, "device_name"),
     ("POST", "/api/articles"): Writing("/api/articles", ARTICLE, "name"),

@@ -8,7 +8,7 @@ from wmsd.db.engine.sqlite import connect
 
 @pytest.fixture
 def billed(tenant: Tenant) -> Tenant:
-    """Has had events in two months."""
+    """Return a tenant that has events in two months."""
     tenant.take("articles", "code,name\nA,Alpha\nB,Beta\n")
     tenant.take("articles", "code,name\nA,Alpha plus\n")
     (company,) = [row for row in tenant.home.ok("company", "list", "--json").json if row["code"] == tenant.code]

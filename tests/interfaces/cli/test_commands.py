@@ -1,4 +1,4 @@
-"""What all commands share: what they import, and what becomes of their output and arguments."""
+"""The common behaviour of all commands: their imports, their output and their arguments."""
 
 from pathlib import Path
 

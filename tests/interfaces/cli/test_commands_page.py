@@ -1,4 +1,4 @@
-"""The guide's pages of commands have every command, with all that its help says."""
+"""The guide's pages of commands list every command, with its complete help."""
 
 import re
 from collections.abc import Iterator

@@ -30,7 +30,7 @@ SALES = "code,status,partner_code,warehouse_code,article_code,quantity\nS-1,LIVR
 
 
 def create(tenant: Tenant, operation: Operation, body: dict[str, Any]) -> None:
-    """What the API would do: there is no command for it."""
+    """Run an operation of the API for which there is no command."""
     assert operation.body is not None
     sent = validate_model(operation.body, body)
 
@@ -42,7 +42,7 @@ def create(tenant: Tenant, operation: Operation, body: dict[str, Any]) -> None:
 
 
 def receive(tenant: Tenant, order: int, **fields: Any) -> None:
-    """A draft reception of 2 of the order's first item."""
+    """Create a draft reception of 2 of the order's first item."""
     items = [{"po_item_id": {1: 1, 2: 3}[order], "quantity_um3pl": 2}]
     body = {"purchase_order_id": order, "warehouse_id": 1, "selected_items": items, **fields}
     create(tenant, create_reception, body)
@@ -55,7 +55,7 @@ def bring_back(tenant: Tenant, *lines: dict[str, Any], **fields: Any) -> None:
 
 @pytest.fixture
 def dock(stocked: Tenant) -> Tenant:
-    """Purchase orders B-1, B-2, B-3 and sales order S-1, which took 4 of the 10 A in MAIN."""
+    """Import the purchase orders B-1, B-2 and B-3, and the sales order S-1, which took 4 of the 10 A in MAIN."""
     stocked.take("purchase-orders", PURCHASES)
     stocked.take("sales-orders", SALES)
     return stocked

@@ -1,4 +1,4 @@
-"""What `serve` says at its start of what it should better not be asked to do."""
+"""The warnings of `serve` at its start about an unsafe exposure to the network."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What an admin asks of the program in the first hours."""
+"""The commands that an admin uses in the first hours."""
 
 import stat
 import subprocess

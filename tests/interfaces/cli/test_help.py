@@ -1,4 +1,4 @@
-"""What every command can be told, as its help names it."""
+"""The arguments and options of every command, as its help names them."""
 
 from collections.abc import Iterator
 
@@ -345,7 +345,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 
 def commands() -> Iterator[tuple[str, ...]]:
-    """Every command of the program, as it is typed."""
+    """Yield the words of every command of the program."""
     context = click.Context(wmsd)
     for name in wmsd.list_commands(context):
         command = wmsd.get_command(context, name)

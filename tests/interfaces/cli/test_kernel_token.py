@@ -1,4 +1,4 @@
-"""`wmsd kernel-token`, alone and beside a server."""
+"""`wmsd kernel-token`, with and without a running server."""
 
 import re
 from collections.abc import Iterator
@@ -130,7 +130,7 @@ def test_a_running_server_follows_within_a_second(shared: Home, server: Server) 
     def soon(token: str, status: int) -> None:
         server.soon(STATS, lambda found, _: found == status, token=token, company=None)
 
-    assert server.get(STATS, company=None)[0] == 401  # an admin's
+    assert server.get(STATS, company=None)[0] == 401  # the token of an admin
     first = token_in(shared.ok("kernel-token", "create"))
     soon(first, 200)
     second = token_in(shared.ok("kernel-token", "rotate"))

@@ -1,4 +1,4 @@
-"""`wmsd licenses`: all that others have written, as their licences demand, and nothing that is not there."""
+"""`wmsd licenses`: all third-party texts that their licences demand, and nothing that is not included."""
 
 import importlib.metadata
 import re

@@ -1,4 +1,4 @@
-"""`wmsd logs`: the log of a server, chosen and followed."""
+"""`wmsd logs`: filters, and following the log of a server."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ HOSTILE = "/api/hostile%0A2026-11-24%20forged%1B[2J%E2%80%AE?search=%0A"
 
 @pytest.fixture
 def logged(home: Home) -> Home:
-    """A home in whose log there are requests of ACME, and one that was refused."""
+    """Create a home whose log has requests of ACME, and a refused request."""
     first_day(home)
     with home.serving(env=LOGGED) as server:
         assert server.get("/api/articles")[0] == 200

@@ -1,4 +1,4 @@
-"""Every command takes a moment in the same forms."""
+"""Every command accepts a time in the same forms."""
 
 from datetime import UTC, datetime, timedelta
 

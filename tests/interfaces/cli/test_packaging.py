@@ -30,7 +30,7 @@ def listed(tenant: Tenant, *arguments: str) -> Any:
 
 
 def recording(**changes: str) -> tuple[str, ...]:
-    """The arguments of a movement."""
+    """Return the arguments that record a movement."""
     options = {"type": "PAL", "partner": "P1", "direction": "OUT", "quantity": "1", **changes}
     return ("packaging", "record", *(part for name, value in options.items() for part in (f"--{name}", value)))
 

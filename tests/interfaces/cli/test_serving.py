@@ -1,4 +1,4 @@
-"""`wmsd serve`: what it says at the start, and everything that keeps it from starting."""
+"""`wmsd serve`: its messages at the start, and every problem that stops the start."""
 
 import json
 import os
@@ -100,7 +100,7 @@ def test_a_port_in_use(home: Home, host: str) -> None:
 def test_an_address_that_is_not_ours(home: Home, listen: str, reason: str) -> None:
     refused = home.refused("serve", "--listen", listen)
     assert refused.startswith(f"Cannot listen on {listen}: ")
-    if "invalid" not in listen:  # how a name fails is the resolver's word
+    if "invalid" not in listen:  # the resolver decides about the reason
         assert refused.endswith(f": {reason}. Choose another address in server.listen (--listen).")
 
 
@@ -229,10 +229,10 @@ def test_nothing_but_its_folder_is_written(home: Home) -> None:
 
 
 def is_healthy(home: Home, process: "subprocess.Popen[str]") -> bool:
-    """Whether the server answers at the address that it has written down."""
+    """Return True if the server replies at the address that it has recorded."""
     server = None
     for _ in range(600):
-        with suppress(StorageError):  # until there is a folder
+        with suppress(StorageError):  # until the folder exists
             server = DataFolder(home.data).server()
         if server is not None and server.pid == process.pid:
             url = f"http://{server.listen}/api/health"

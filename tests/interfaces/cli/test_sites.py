@@ -1,4 +1,4 @@
-"""`wmsd site`, and a running server that follows it."""
+"""`wmsd site`, and a running server that applies the changes."""
 
 import hashlib
 import re

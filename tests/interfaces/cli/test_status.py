@@ -1,4 +1,4 @@
-"""`wmsd status`: what a server that runs tells of itself, and what is known without one."""
+"""`wmsd status`: the report of a running server, and the report without a server."""
 
 import json
 import signal

@@ -1,5 +1,5 @@
-"""What a server suggests to its admins, at its pages and in alerts, works typed as it stands; nobody else is told
-where its files are.
+"""Commands that a server suggests to its admins, on its pages and in alerts, work exactly as printed. Nobody else
+learns where the server's files are.
 """
 
 import html
@@ -39,7 +39,7 @@ class Told:
     alerts: Path
 
     def soon(self, kind: str) -> dict[str, Any]:
-        """The alert of this kind, as the program of the settings gets it."""
+        """Wait for the alert of this kind, and return its data as the configured program receives it."""
         until = time.monotonic() + WAITS
         while True:
             lines = self.alerts.read_text().splitlines() if self.alerts.exists() else []
@@ -61,7 +61,7 @@ class Told:
 
 @pytest.fixture(scope="module")
 def told(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    """A server whose company has lost its file."""
+    """Run a server with a company whose file is lost."""
     site = Site(Home(program, tmp_path_factory.mktemp("told"))).made()
     site.admin()
     alerts = site.home.folder / "told"
@@ -78,7 +78,7 @@ def told(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def suggested_in(text: str) -> list[str]:
-    """Each command of the text that acts on an installation, with what follows it."""
+    """Return each command in the text that acts on an installation, with the following text."""
     found = []
     for each in SUGGESTED.finditer(text):
         place, options = command_in(each)
@@ -88,7 +88,7 @@ def suggested_in(text: str) -> list[str]:
 
 
 def check(site: Site, text: str, *named: str) -> None:
-    """Every suggestion has both options, and these are among them."""
+    """Check that every suggestion has both options, and that the commands `named` are suggested."""
     found = suggested_in(text)
     for each in found:
         assert re.match(rf"wmsd [a-z-]+( [a-z-]+)? {re.escape(site.options)}", each), each

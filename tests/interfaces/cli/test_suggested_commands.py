@@ -1,4 +1,4 @@
-"""A command that a sentence suggests does what the sentence says, typed as it stands, wherever it is typed."""
+"""A suggested command does what its sentence says, exactly as printed, in any directory."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ class Literal(NamedTuple):
 
 
 def literals() -> Iterator[Literal]:
-    """Every text of the product that names a command, but for those that explain the code."""
+    """Yield every text of the product that names a command, except docstrings."""
     for path in sorted((ROOT / "wmsd").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         expressions = [each.value for each in ast.walk(tree) if isinstance(each, ast.Expr)]
@@ -60,7 +60,7 @@ def test_every_suggestion_of_the_product_is_completed() -> None:
 
 
 def test_every_suggestion_is_a_command_with_these_options() -> None:
-    """An option of a suggestion is one of the command that it names."""
+    """The options of a suggestion are options of the command that it names."""
     for literal, found in suggestions():
         place, options = command_in(found)
         words = re.split(r"[`.;:,)]", literal.text[place:])[0]
@@ -104,7 +104,9 @@ def site(home: Home) -> Site:
 
 
 def check(site: Site, done: Done, beginning: str) -> Done:
-    """The suggestion has both options, and works elsewhere in the installation that it was made for."""
+    """Check that the suggestion has both options, and that it works for the same installation from another
+    directory.
+    """
     line, typed = site.typed(done, beginning)
     assert site.options in line.replace("  ", " ")
     assert f"Data folder: {site.data}\n" in typed.err
@@ -148,7 +150,7 @@ def test_a_company_that_was_deleted(site: Site) -> None:
     for said in (done, verified):
         line, _ = site.typed(said, "company import")
         assert f"--data {shlex.quote(str(site.data))}" in line
-    assert check(site, verified, "company import").code in (0, 1)  # the first has brought it back
+    assert check(site, verified, "company import").code in (0, 1)  # the first run has restored the company
     assert [each["code"] for each in site.run("company", "list", "--json").json] == ["ACME"]
 
 
@@ -223,7 +225,7 @@ def test_nothing_is_added_where_nothing_was_given(home: Home) -> None:
 
 
 def test_no_command_has_other_options_for_its_installation() -> None:
-    """What completes suggestions knows the two that there are."""
+    """The code that completes suggestions knows only the two existing options."""
     context = click.Context(wmsd)
     for name in COMMANDS:
         command = wmsd.get_command(context, name)

@@ -95,7 +95,9 @@ def test_a_user_is_changed(shared: Home) -> None:
 
 
 def test_what_is_given_says_what_waits_and_leads_to_the_link(shared: Home) -> None:
-    """The audit of this installation does not say who has chosen the password; it is good for ACME."""
+    """The audit of this installation does not say who chose the password, so the password is valid for ACME
+    only.
+    """
     shared.ok("company", "create", "WAITS", "--name", "Waits")
     make(shared, "rises@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
     change = ("user", "change", "rises@example.com")
@@ -208,7 +210,7 @@ def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
 
 
 def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(shared: Home) -> None:
-    """The link ended when the user was shut out."""
+    """The link ended when the user was disabled."""
     shared.ok("user", "create", "never@example.com", "--role", "member", "--company", "ACME", "--link")
     shared.ok("user", "disable", "never@example.com")
     link = "Make a link to a new password: wmsd user reset-password never@example.com"
@@ -265,14 +267,14 @@ def test_the_last_admin_stays(home: Home, command: tuple[str, ...]) -> None:
     of_role = "--role must stay as it is: " if command[1] == "change" else ""
     assert home.refused(*command) == of_role + LAST
     assert home.ok("user", "list", "--json").json == before
-    if command[1] == "delete":  # it is refused before anybody is asked
+    if command[1] == "delete":  # the refusal comes before the confirmation question
         assert home.refused(*command[:-1]) == LAST
     home.ok("user", "enable", "second@example.com")
     home.ok(*command)
 
 
 def test_who_is_the_last_admin_is_told_of_those_who_have_not_come_yet(home: Home) -> None:
-    """Another admin would not help: the link of the one that there is has to be opened."""
+    """Another admin would not help: the invited admin must open the link."""
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
     invite, invited = ("--role", "platform-admin", "--link"), "o'neil@example.com"
     home.ok("user", "create", "boss@example.com", *invite)
@@ -320,7 +322,7 @@ def test_an_admin_by_single_sign_on_is_an_admin_who_can_sign_in(home: Home) -> N
 
 
 def test_two_admins_who_shut_each_other_out_at_once(home: Home) -> None:
-    """One of the two commands is refused, whichever comes second."""
+    """Of two concurrent commands that remove each other's admin, the second is refused."""
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
     for email in (EMAIL, "second@example.com"):
         make(home, email, "--role", "platform-admin")
@@ -363,7 +365,7 @@ def test_a_lost_link_of_the_first_admin_is_made_anew(home: Home) -> None:
 
 
 def test_a_token_says_nothing_of_an_e_mail_address(shared: Home) -> None:
-    """So that it works on when the address of its user is changed."""
+    """A token stays valid when the address of its user changes."""
     make(shared, "moved@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
     token = token_of(shared, "moved@example.com")
     assert "moved@example.com" not in str(claims(token))

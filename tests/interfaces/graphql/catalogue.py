@@ -1,4 +1,4 @@
-"""A company with something of every kind, and the ways to ask for it: by GraphQL, and by REST for comparison."""
+"""A company with records of every kind, and the requests for them: by GraphQL, and by REST for comparison."""
 
 import json
 from dataclasses import dataclass, field
@@ -15,14 +15,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Listed:
-    """A list: its path in REST, and arguments that GraphQL knows by the same names, a few ways to filter it."""
+    """A list: its path in REST, and some filters, with the names of their GraphQL arguments."""
 
     path: str
     filters: tuple[Json, ...] = ({},)
     parameters: Json = field(default_factory=dict)
-    """What REST is always asked with."""
+    """The query parameters of every REST request."""
     renamed: dict[str, str] = field(default_factory=dict)
-    """Arguments that REST calls otherwise; those in `path` are none of its query."""
+    """The REST names of arguments that have another name in GraphQL. Arguments in `path` are not query
+    parameters.
+    """
 
 
 EARLY = "2020-01-01T00:00:00.000Z"
@@ -133,7 +135,7 @@ LISTS = {
         renamed={"after_event": "after"},
     ),
 }
-"""By the root field of GraphQL."""
+"""The lists by the root field of GraphQL."""
 RECORDS = {
     "article": "articles",
     "sales_order": "sales_orders",
@@ -146,7 +148,7 @@ RECORDS = {
     "warehouse": "warehouses",
     "webhook": "webhooks",
 }
-"""Root fields of one record, and the list that it stands in."""
+"""The root fields of single records, with the root field of their list."""
 
 
 @dataclass
@@ -158,7 +160,7 @@ class Catalogue:
         return await self.world.send("POST", PATH, body, **options)
 
     async def ask(self, document: str, variables: Any = None, **options: Any) -> Any:
-        """The data, of a document in which nothing goes wrong."""
+        """Return the data of a document without errors."""
         answer = (await self.send(document, variables, **options)).body
         assert "errors" not in answer, answer
         return answer["data"]
@@ -168,7 +170,7 @@ class Catalogue:
         return found
 
     async def all(self, path: str, **parameters: Any) -> list[Json]:
-        """Every record of a list of REST, page by page or by its cursor."""
+        """Return every record of a REST list, page by page or by cursor."""
         found: list[Json] = []
         going_on: Json | None = {}
         while going_on is not None:
@@ -180,7 +182,7 @@ class Catalogue:
         return found
 
     async def listed(self, name: str, arguments: Json) -> list[Json]:
-        """What REST shows of the list with this name."""
+        """Return the records of the list with this name, as REST returns them."""
         of = LISTS[name]
         parameters = {
             of.renamed.get(key, key): value for key, value in arguments.items() if f"{{{key}}}" not in of.path
@@ -202,7 +204,7 @@ def _rest_of(page: Any) -> Json | None:
 
 
 def literal(value: Any) -> str:
-    """As a document writes it. Names of enums are told from texts by their capitals."""
+    """Return the value as a GraphQL literal; the caller removes the quotes around names of enums."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {literal(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):
@@ -214,7 +216,7 @@ ENUMS = frozenset({"status", "type", "auth_type", "disposition"})
 
 
 def arguments_text(arguments: Json) -> str:
-    """In brackets; nothing where there are none."""
+    """Return the arguments in brackets, or an empty text if there are none."""
     shown = [
         f"{name}: {literal(value).replace(chr(34), '') if name in ENUMS else literal(value)}"
         for name, value in arguments.items()
@@ -226,8 +228,8 @@ WEBHOOK = {"url": "https://hooks.example.com/", "secret": "s" * 32}
 
 
 async def open_catalogue(world: World) -> Catalogue:
-    """The dock's records, and something of every kind: documents in several statuses, lots and serials, packaging,
-    subscriptions with what waits to be sent to them.
+    """Open the dock and create records of every kind: documents in several statuses, lots and serials, packaging,
+    and subscriptions with waiting webhook deliveries.
     """
     dock = await open_dock(world)
     await world.import_csv("packaging-types", "code,name\nPAL,Pallet\nCRATE,Crate\n")
@@ -249,7 +251,7 @@ async def open_catalogue(world: World) -> Catalogue:
 
 
 async def _count(world: World) -> None:
-    """One that is counted in part, and a blind one of lots."""
+    """Create a count that is counted in part, and a blind count of lots."""
     lines = [{"article_id": 1, "counted_quantity": 40}, {"article_id": 2}]
     for body in ({"external_ref": "C-1", "lines": lines}, {"is_blind": True, "lines": [{"article_id": LOT}]}):
         answer = await world.send("POST", "/api/v2/counts", {"warehouse_id": 1, **body})

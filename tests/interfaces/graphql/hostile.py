@@ -1,4 +1,4 @@
-"""Documents of those who want to see the service on its knees, and the sentence that refuses each."""
+"""Documents of attackers who want to overload the service, and the error for each document."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,9 @@ def articles(selection: str, arguments: str = "") -> str:
 
 
 def fragments(count: int, text: str) -> str:
-    """Fragments F0, F1 and so on; > stands for the next one's number, # for its own."""
+    """Return the fragments F0, F1 and so on. In `text`, > stands for the next fragment's number, # for the
+    fragment's own.
+    """
     return " ".join(
         f"fragment F{number} on Article {{ {text.replace('>', str((number + 1) % count))} }}".replace(
             "#", str(number)
@@ -107,7 +109,7 @@ HOSTILE = {
     "first beyond 32 bits": Hostile(articles("id", "(first: 4294967297)"), "Int cannot represent"),
     "first of a fraction": Hostile(articles("id", "(first: 1.5)"), "Int cannot represent non-integer value: 1.5"),
     "first as a text": Hostile(articles("id", '(first: "5")'), 'Int cannot represent non-integer value: "5"'),
-    # how much of it there is
+    # size
     "a comment of 1 MB": Hostile("#" + "x" * 1_000_000 + "\n{ __typename }", LONG),
     "20001 blanks": Hostile(" " * 20_001 + "{ __typename }", LONG),
     "2500 fields": Hostile(articles("id " * 2500), TOKENS),
@@ -196,7 +198,7 @@ HOSTILE = {
     "an object for an id": Hostile(
         "query($id: ID!) { article(id: $id) { id } }", "ID cannot represent value", {"id": {"a": ["x" * 10_000]}}
     ),
-    # what asks for the schema
+    # introspection
     "the schema in circles": Hostile(
         "{ __schema { types { fields { type { fields { type { fields { type { name } } } } } } } } }",
         TOLD,
@@ -220,7 +222,7 @@ HOSTILE = {
     "80 types": Hostile(
         f"{{ {each(80, '''a#: __type(name: 'Article') { name }''')} }}".replace("'", '"'), ALIASES
     ),
-    # what is no GraphQL
+    # not GraphQL
     "nothing": Hostile("", "Unexpected <EOF>"),
     "a zero byte": Hostile("{ articles { nodes { id\0 } } }", BAD_CHARACTER),
     "text from right to left": Hostile("{ articles { nodes { \u202eid } } }", BAD_CHARACTER),

@@ -1,4 +1,4 @@
-"""Every mutation, done and refused, with the request of REST that says the same."""
+"""Every mutation, accepted and refused, with the equivalent REST request."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +8,7 @@ from tests.interfaces.graphql.catalogue import WEBHOOK, Json
 
 @dataclass(frozen=True)
 class Case:
-    """A mutation, and the request that says the same."""
+    """A mutation, and the equivalent REST request."""
 
     name: str
     method: str
@@ -262,4 +262,4 @@ REFUSED = {
     "a delivery that is not there": 404,
     "a test of no subscription": 404,
 }
-"""The status of REST; the others are done."""
+"""The REST status of each refused case; all other cases succeed."""

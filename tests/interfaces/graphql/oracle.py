@@ -1,4 +1,4 @@
-"""What graphql-core itself answers over the records that REST shows: the same types, resolvers without a plan."""
+"""The reply of graphql-core itself over the records of REST: the same types, with resolvers but without a plan."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,9 @@ def frozen(arguments: Json) -> str:
 
 @dataclass
 class Oracle:
-    """`lists` by name and filters, the `cursors` of their records, in the same order, and where each list ends."""
+    """The records of each list, by name and filters, with their `cursors` in the same order, and the end of each
+    list.
+    """
 
     lists: dict[tuple[str, str], list[Json]] = field(default_factory=dict, repr=False)
     cursors: dict[tuple[str, str], list[str]] = field(default_factory=dict, repr=False)
@@ -53,7 +55,9 @@ class Oracle:
         return source[name]
 
     def _end(self, key: tuple[str, str], edges: list[Json], after: str | None, has_more: bool) -> str:
-        """The last page of events ends at the end of the log, also when what is there does not match."""
+        """Return the end cursor. The last page of events ends at the end of the log, even if the last events do
+        not match.
+        """
         if key[0] == "events" and not has_more:
             return self.ends[key]
         return str(edges[-1]["cursor"]) if edges else after or self.ends[key]
@@ -88,7 +92,7 @@ class Oracle:
 
 
 async def read_oracle(catalogue: Catalogue) -> Oracle:
-    """Records come from REST. Only what a cursor looks like is taken from GraphQL: see test_connections.py."""
+    """Read the records from REST. Only the form of a cursor comes from GraphQL: see test_connections.py."""
     oracle = Oracle()
     for name, of in LISTS.items():
         for arguments in of.filters:

@@ -1,4 +1,4 @@
-"""Two worlds that begin alike: one is asked by GraphQL, the other by REST."""
+"""Two worlds with the same initial state: one gets GraphQL requests, the other REST requests."""
 
 import re
 from dataclasses import dataclass
@@ -13,21 +13,23 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.interfaces.graphql.schema import Embedded, Leaf, schema, source_of
 
 SEALED = frozenset({"credentials", "previous_secret"})
-"""Columns in which no two worlds are alike."""
+"""Columns whose values differ between any two worlds."""
 OF_EACH_FILE = frozenset({"idempotency_keys", "log", "owner"})
-"""Tables in which no two files are alike."""
+"""Tables whose rows differ between any two files."""
 EVENT_ID = re.compile("[0-9a-f]{32}")
 
 
 @dataclass
 class Pair:
-    """`mine` is asked by GraphQL, `other` by REST."""
+    """Two worlds: `mine` gets GraphQL requests, `other` gets REST requests."""
 
     mine: Catalogue
     other: World
 
     async def do(self, case: Case, **options: Any) -> tuple[Any, list[Json], Answer]:
-        """The value of the mutation, its errors, and the answer of REST. Both worlds are alike afterwards."""
+        """Return the value of the mutation, its errors, and the reply of REST. Check that both worlds are the same
+        afterwards.
+        """
         document, variables = written(case)
         answer = (await self.mine.send(document, variables, **options)).body
         told = await self.other.send(case.method, case.path, case.body, **options)
@@ -42,7 +44,7 @@ class Pair:
 
 
 async def rows_of(world: World) -> dict[str, list[Any]]:
-    """Of every table, without what is drawn by chance."""
+    """Return the rows of every table, without random values."""
 
     def read(tx: Transaction) -> dict[str, list[Any]]:
         tables = [name for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
@@ -61,7 +63,7 @@ def _plain(row: Json) -> Json:
 
 
 def written(case: Case, key: str | None = None) -> tuple[str, Json]:
-    """A document that shows all of the record, and its variables."""
+    """Return a document that requests every field of the record, and its variables."""
     declared = mutation_fields()[case.name]
     names = {name: f"{key or ''}{name}" for name in case.arguments}
     head = ", ".join(f"${names[name]}: {declared.args[name].type}" for name in names)
@@ -81,7 +83,7 @@ def mutation_fields() -> dict[str, GraphQLField]:
 
 
 def selection(declared: GraphQLField) -> str:
-    """All that the record itself has."""
+    """Return a selection of all fields of the record itself."""
     of = get_named_type(declared.type)
     if not isinstance(of, GraphQLObjectType):
         return ""
@@ -90,7 +92,7 @@ def selection(declared: GraphQLField) -> str:
 
 
 def as_graphql(declared: GraphQLField, value: Any) -> Any:
-    """What REST shows, with ids as texts."""
+    """Convert a value of REST to its GraphQL form, in which ids are texts."""
     of = get_named_type(declared.type)
     if isinstance(value, list):
         return [as_graphql(declared, each) for each in value]

@@ -1,7 +1,7 @@
-"""Queries that nobody would write by hand, each of them valid.
+"""Valid queries that nobody would write by hand.
 
-The key of an answer says which field it is, with which arguments, so that the same key always means the same and
-may be asked for again wherever it stands: graphql-core calls that merging.
+The key in a reply tells the field and its arguments. The same key therefore always means the same, and may be
+requested again anywhere: graphql-core merges such fields.
 """
 
 import re
@@ -42,10 +42,10 @@ class Query:
     random: Random
     oracle: Oracle
     variables: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    """By their names, with the $: type and value."""
+    """The type and the value of each variable, by its name with the $."""
     written: dict[str, str] = field(default_factory=dict)
     fragments: dict[str, tuple[str, int, str]] = field(default_factory=dict)
-    """By their names: the type, how deep it is, and its text."""
+    """The type, the depth and the text of each fragment, by its name."""
     fields: int = 0
     aliases: int = 0
 
@@ -91,7 +91,7 @@ class Query:
         text = f"{arguments_text(arguments)[:-1] or '('}{', ' if arguments else ''}{more})"
         return self._field(name, text, called, declared, 1)
 
-    # --- what is shown ------------------------------------------------------------------------------------------
+    # --- selections ---------------------------------------------------------------------------------------------
 
     def _field(self, name: str, arguments: str, key: str, declared: GraphQLField, depth: int) -> str:
         self.fields += 1
@@ -107,7 +107,7 @@ class Query:
         return f"{{ {' '.join(chosen)} }}"
 
     def _chosen(self, of: GraphQLObjectType, depth: int) -> str:
-        """A field, a fragment, or what the type is called."""
+        """Return a field, a fragment, or the name of the type."""
         dice = self.random.random()
         if dice < 0.1 or self.fields > MOST_FIELDS:
             return f"{self._alias('__typename')}__typename{self._directive()}"
@@ -135,7 +135,9 @@ class Query:
         return f"{self._one_of(['a', 'b'])}_{name}: "
 
     def _fragment(self, of: GraphQLObjectType, depth: int) -> str:
-        """One that is there already, or a new one: never itself, since it is written when it is whole."""
+        """Return an existing fragment or a new one. A fragment never contains itself, because only complete
+        fragments are stored.
+        """
         fitting = [
             name
             for name, (kind, deepest, _) in self.fragments.items()
@@ -158,7 +160,7 @@ class Query:
         return f" @{name}(if: {value})"
 
     def _variable(self, name: str, kind: str, value: Any) -> str:
-        """The variable, or its value; the same wherever it is asked for."""
+        """Return the variable or its value, the same one at each place of the query."""
         if name not in self.written:
             is_written_out = name not in FLAGS and self._happens(0.5)
             self.written[name] = literal(value) if is_written_out else name
@@ -178,7 +180,7 @@ def is_leaf(declared: GraphQLField) -> bool:
 
 
 def mangled(asked: Asked, random: Random) -> Asked:
-    """The query with a few of its tokens changed, lost, doubled or in another place, and with odd variables."""
+    """Return the query with a few tokens changed, removed, doubled or moved, and with odd variables."""
     tokens = TOKENS.findall(asked.document)
     for _ in range(random.randint(1, 4)):
         place = random.randrange(len(tokens) - 1)

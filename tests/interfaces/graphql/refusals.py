@@ -1,7 +1,8 @@
-"""How long each hostile document takes to be refused, in process: python -m tests.interfaces.graphql.refusals
+"""A measurement of how long the refusal of each hostile document takes, in process: python -m
+tests.interfaces.graphql.refusals
 
-It prints the 99th percentile and the slowest of each document, in milliseconds of processor time; the slowest
-documents come last.
+The module prints the 99th percentile and the maximum for each document, in milliseconds of processor time. The
+slowest documents come last.
 """
 
 import gc
@@ -17,7 +18,7 @@ TIMES = 100
 
 
 def refuse(hostile: Hostile) -> float:
-    """Milliseconds."""
+    """Return the processor time of the refusal in milliseconds."""
     begun = time.thread_time()
     try:
         document = document_of(hostile.document)

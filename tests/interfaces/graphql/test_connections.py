@@ -1,4 +1,4 @@
-"""Lists are Relay's connections over the cursors of REST."""
+"""Lists are Relay connections over the cursors of REST."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ PAGE = (
 )
 FILTERED = [(name, arguments) for name, of in LISTS.items() for arguments in of.filters]
 BY_CURSOR = {name for name, of in LISTS.items() if of.path.startswith("/api/v2/")} - {"webhooks"}
-"""Those that REST walks in the same way."""
+"""The lists that REST walks by the same cursors."""
 EVERY = pytest.mark.parametrize("name", LISTS)
 
 
@@ -24,7 +24,7 @@ async def page(catalogue: Catalogue, name: str, arguments: Json) -> Any:
 
 
 async def walk(catalogue: Catalogue, name: str, arguments: Json, first: int) -> list[Any]:
-    """The pages, by the cursor that each ends with."""
+    """Return the pages of a walk; each page starts at the end cursor of the previous page."""
     pages = [await page(catalogue, name, {**arguments, "first": first})]
     while pages[-1]["pageInfo"]["hasNextPage"]:
         after = pages[-1]["pageInfo"]["endCursor"]
@@ -33,12 +33,12 @@ async def walk(catalogue: Catalogue, name: str, arguments: Json, first: int) -> 
 
 
 async def ids(catalogue: Catalogue, name: str, arguments: Json) -> list[str]:
-    """Those that REST shows."""
+    """Return the ids of the list in REST."""
     return [str(record["id"]) for record in await catalogue.listed(name, arguments)]
 
 
 async def refused(catalogue: Catalogue, name: str, arguments: Json, **options: Any) -> Json:
-    """The extensions of the one error."""
+    """Return the extensions of the only error."""
     answer = (
         await catalogue.send(f"{{ {name}{arguments_text(arguments)} {{ nodes {{ id }} }} }}", **options)
     ).body
@@ -68,7 +68,7 @@ async def test_the_table_has_every_filter() -> None:
 async def test_a_walk_visits_every_record_once(
     catalogue: Catalogue, name: str, arguments: Json, first: int
 ) -> None:
-    first = min(first, 400) if "search" in arguments else first  # looking for words has a cost of its own
+    first = min(first, 400) if "search" in arguments else first  # a search has an additional cost
     pages = await walk(catalogue, name, arguments, first)
     visited = [node["id"] for each in pages for node in each["nodes"]]
     assert visited == await ids(catalogue, name, arguments)
@@ -149,7 +149,7 @@ async def test_events_after_one_that_is_known(catalogue: Catalogue) -> None:
     assert [node["id"] for node in rest["nodes"]] == every[11:]
 
 
-# --- cursors that are none of this list ------------------------------------------------------------------------
+# --- cursors of other lists ------------------------------------------------------------------------------------
 
 ELSEWHERE = {"after": [UNKNOWN]}
 NO_CURSOR = {"after": ["is not a cursor of this list"]}
@@ -224,7 +224,7 @@ async def test_a_filter_of_null_is_none(catalogue: Catalogue) -> None:
 
 @pytest.mark.parametrize(("name", "filter"), [("sales_orders", "status"), ("events", "event")])
 async def test_one_of_none_is_refused(catalogue: Catalogue, name: str, filter: str) -> None:
-    """Some would take it for nothing, others for everything."""
+    """Some callers would expect no records, others all records."""
     assert list((await refused(catalogue, name, {filter: []}))["errors"]) == [filter]
 
 

@@ -1,4 +1,4 @@
-"""Our executor answers what graphql-core's own would, over the records that REST shows."""
+"""The executor of wmsd returns the same as graphql-core, over the records of REST."""
 
 import json
 from random import Random
@@ -24,7 +24,7 @@ async def oracle(catalogue: Catalogue) -> Oracle:
 
 
 async def the_same(catalogue: Catalogue, oracle: Oracle, document: str, variables: Json | None = None) -> Any:
-    """Holds our answer to the other, with the order of its keys; answers with the data."""
+    """Compare the reply with that of the oracle, including the order of its keys. Return the data."""
     expected = oracle.execute(document, variables or {})
     answer = (await catalogue.send(document, variables)).body
     assert json.dumps(answer["data"]) == json.dumps(expected.data), document
@@ -116,7 +116,7 @@ async def test_a_record_that_is_not_there_is_null_and_the_others_are_shown(catal
     }
 
 
-# --- what a token may not see ----------------------------------------------------------------------------------
+# --- records that a token may not see --------------------------------------------------------------------------
 
 
 async def test_a_root_field_without_its_ability_is_null(catalogue: Catalogue) -> None:
@@ -158,7 +158,7 @@ async def test_a_module_that_is_off_is_null_for_that_field_alone(catalogue: Cata
     assert [error["message"] for error in answer["errors"]] == ["The module returns is off for this company."]
 
 
-# --- what a whole document is refused for ----------------------------------------------------------------------
+# --- errors that refuse a whole document -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A hostile document is refused before anything of it is done, with a sentence that says what is allowed."""
+"""A hostile document is refused before any part of it is executed, with a sentence that says what is allowed."""
 
 import json
 from urllib.parse import quote
@@ -46,7 +46,7 @@ async def test_a_client_that_asks_for_the_newer_media_type_is_told_400(catalogue
     )
 
 
-# --- what is unusual and does no harm --------------------------------------------------------------------------
+# --- unusual but harmless documents ----------------------------------------------------------------------------
 
 HARMLESS = {
     "a comment of 19000 characters": "#" + "{" * 19_000 + "\n" + articles("id", "(first: 1)"),
@@ -85,7 +85,7 @@ async def test_brackets_are_counted_only_where_they_nest(document: str) -> None:
 
 
 async def test_as_many_tokens_as_are_allowed(catalogue: Catalogue) -> None:
-    """1000 are read, whatever else is wrong with them; 1001 are not."""
+    """A document of 1000 tokens is read and refused for another reason; a document of 1001 tokens is not read."""
     for count, says in ((998, "has 998 fields"), (999, "over 1000 tokens")):
         assert says in (await catalogue.errors(f"{{ {'id ' * count} }}"))[0]["message"]
 
@@ -118,7 +118,7 @@ async def test_as_many_tokens_as_are_allowed(catalogue: Catalogue) -> None:
     ],
 )
 async def test_requests_that_are_none(catalogue: Catalogue, content: bytes, kind: str, status: int) -> None:
-    """No array of documents, nothing that a form of another site could send."""
+    """Arrays of documents are refused, and so is everything that a form of another site could send."""
     with statements(catalogue.world) as run:
         answer = await catalogue.world.send("POST", PATH, raw=content, headers={"Content-Type": kind})
     assert answer.status == status, answer.raw
@@ -148,7 +148,7 @@ def _quoted(text: str) -> str:
     return quote(text, safe="")
 
 
-# --- answers that grow too large -------------------------------------------------------------------------------
+# --- replies that grow too large -------------------------------------------------------------------------------
 
 TOO_MUCH = "The answer would have over 10000 objects or be too large; ask for shorter lists."
 
@@ -156,7 +156,7 @@ TOO_MUCH = "The answer would have over 10000 objects or be too large; ask for sh
 async def test_an_answer_of_too_many_objects_is_null_where_they_would_stand(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody knows before how many lines a document has."""
+    """The number of lines in a document is not known before."""
     monkeypatch.setattr("wmsd.interfaces.graphql.shapes.MOST_OBJECTS", 7)
     document = "{ sales_orders(first: 3) { nodes { id lines { article { id } } } } }"
     answer = (await catalogue.send(document)).body

@@ -1,5 +1,5 @@
-"""A mutation does what its REST request does. Each is done in one of two worlds that began alike, the request in
-the other: the answers are the same, and so is every row of every table.
+"""A mutation has the same effect as its REST request. Each is executed in one of two equal worlds, and the request
+in the other. The replies are the same, and so is every row of every table.
 """
 
 import json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def pair(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pair]:
-    """Whatever a test does to one it does to the other."""
+    """Open two worlds; every test changes both in the same way."""
     async with (
         open_world(tmp_path_factory.mktemp("mine") / "data", UNLIMITED) as mine,
         open_world(tmp_path_factory.mktemp("other") / "data", UNLIMITED) as other,
@@ -54,7 +54,7 @@ async def test_a_mutation_does_what_rest_does(pair: Pair, name: str) -> None:
 
 
 def alike(value: Any) -> Any:
-    """Without the ids of events."""
+    """Return the value without the ids of events."""
     return json.loads(EVENT_ID.sub("an id", json.dumps(value)))
 
 
@@ -182,7 +182,7 @@ async def test_one_that_is_refused_does_not_stop_the_others(catalogue: Catalogue
 
 
 async def test_the_same_mutation_twice_under_one_key_is_done_once(catalogue: Catalogue) -> None:
-    """GraphQL merges fields that are the same."""
+    """GraphQL merges equal fields."""
     document = """mutation {
         create_article(input: {code: "T1", name: "x"}) { id }
         create_article(input: {code: "T1", name: "x"}) { code }
@@ -225,7 +225,7 @@ async def test_a_document_that_was_answered_as_before_says_so(catalogue: Catalog
 
 
 async def test_what_a_repeated_mutation_leads_to_is_as_it_is_now(catalogue: Catalogue) -> None:
-    """Its own record is as it was."""
+    """A repeated mutation returns its own record in the former state."""
     world = catalogue.world
     client = (await world.send("GET", "/api/clients?per_page=1")).body["data"][0]
     document = f"""mutation {{
@@ -269,7 +269,9 @@ async def test_a_mutation_without_its_ability_changes_nothing(catalogue: Catalog
 
 @pytest.mark.asyncio(loop_scope="function")
 async def test_a_webhook_is_tried_once_for_each_mutation_whatever_is_repeated(tmp_path: Path) -> None:
-    """It is sent outside the unit of work, so its key is kept in a way of its own."""
+    """A test request to a webhook is sent outside of the unit of work, so its idempotency key is stored in a
+    different way.
+    """
     authority = found_authority(tmp_path)
     allowed = {"allow_networks": ["127.0.0.1/32"], "allow_ports": ANY_PORT, "ca_file": str(authority.ca_file)}
     async with (

@@ -1,4 +1,4 @@
-"""A long answer of an operation is read as a short one is, and lets others through."""
+"""A long reply of an operation is read like a short one, and does not block other requests."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""However many records an answer shows, it takes the same number of statements."""
+"""The number of SQL statements does not depend on the number of records in a reply."""
 
 from collections.abc import AsyncIterator
 
@@ -17,7 +17,7 @@ from wmsd.warehouse.references_by_id import Reference
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 MANY = FEW_AT_ONCE
-"""More of what can be large is read in parts, each as many statements as the first."""
+"""Larger numbers of large records are read in parts; each part takes as many statements as the first."""
 LISTS = {
     "Article": "articles",
     "StockRecord": "stock",
@@ -29,12 +29,12 @@ LISTS = {
     "PackagingBalance": "packaging_balances",
     "PackagingMovement": "packaging_movements",
 }
-"""By the types that refer to others."""
+"""The list of each type that refers to other types."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def crowd(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Catalogue]:
-    """Many of everything that refers to something, and as many to refer to."""
+    """Create many records that refer to others, and as many records to refer to."""
     async with open_world(tmp_path_factory.mktemp("crowd") / "data", UNLIMITED) as world:
         await _fill(world)
         yield Catalogue(world)
@@ -81,11 +81,13 @@ async def test_orders_with_all_that_hangs_on_them(crowd: Catalogue) -> None:
     } } }"""
     one = await count(crowd, document, 1)
     assert one == await count(crowd, document, MANY)
-    assert one <= 8  # the epoch, orders, whether there are more, partners, articles, stock, warehouses
+    assert one <= 8  # the epoch, orders, whether there are more orders, partners, articles, stock, warehouses
 
 
 def links() -> list[tuple[str, str]]:
-    """Every reference and collection: the type that a list shows, and the fields that lead to it."""
+    """Return every reference and collection: the type in a list, and the path of fields that leads to the
+    reference.
+    """
     found = []
     for name in LISTS:
         of = schema().type_map[name]
@@ -143,7 +145,7 @@ async def test_what_nobody_asks_for_costs_nothing(crowd: Catalogue) -> None:
 
 
 async def test_references_of_nothing_cost_nothing(crowd: Catalogue) -> None:
-    """An article without a client: there is nothing to load."""
+    """An article without a client needs no further statement."""
     with statements(crowd.world) as run:
         await crowd.ask("{ article(id: 3) { client { id } } }")
     assert len(run) == 1

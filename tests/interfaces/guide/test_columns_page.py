@@ -1,4 +1,4 @@
-"""The guide's page of columns has those that imports take, kind by kind."""
+"""The guide's page of columns lists the columns of imports, kind by kind."""
 
 import pytest
 

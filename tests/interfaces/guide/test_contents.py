@@ -1,4 +1,4 @@
-"""The contents name every page once, in an order to read them in."""
+"""The contents name every page once, in reading order."""
 
 from pathlib import Path
 

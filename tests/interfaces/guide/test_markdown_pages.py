@@ -1,4 +1,4 @@
-"""Markdown becomes HTML that scrolls where it is wide, with an anchor at each heading, and text to search."""
+"""Markdown becomes HTML that scrolls if it is wide, with an anchor at each heading, and text for the search."""
 
 import re
 from pathlib import Path

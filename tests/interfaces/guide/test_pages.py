@@ -1,4 +1,4 @@
-"""The guide as it is served: frame, search, and what it answers to nonsense."""
+"""The guide as it is served: frame, search, and the replies to nonsense."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ FIRST_FOUND = re.compile(r'<ol class="found">\n<li><h2><a href="([^"]+)">\s*(.*?
 
 
 async def best(visitor: Visitor, query: str) -> tuple[str, str]:
-    """Address and heading of the first that is found."""
+    """Return address and heading of the first hit."""
     seen = await visitor.get(f"/docs/search?q={quote(query)}")
     assert (seen.status, seen.headers["Cache-Control"]) == (200, "no-store")
     found = FIRST_FOUND.search(seen.text)
@@ -92,7 +92,7 @@ async def test_who_is_signed_in_is_led_back_to_the_pages(world: World) -> None:
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/stock", "/docs/search?q=stock", "/docs/nothing"])
 async def test_the_frame_is_in_the_language_of_each_reader(world: World, path: str) -> None:
-    """A page is made once for each language, and in no other, whoever reads it first."""
+    """A page is created once for each language, and its language does not depend on the first reader."""
     visitor = Visitor(world)
     for wish, written in (("ro", "Cuprins"), ("en", "Contents"), ("ro", "Cuprins"), ("de", "Contents")):
         seen = await visitor.get(path, {"Accept-Language": wish})

@@ -1,4 +1,4 @@
-"""The search of the guide finds words and their beginnings, the best first; whatever is typed is only text."""
+"""The search of the guide finds words and their beginnings, the best first; every input is only text."""
 
 import pytest
 from hypothesis import given

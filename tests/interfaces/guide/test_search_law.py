@@ -1,5 +1,5 @@
-"""The search of the guide finds what its law says, in the same order and with the same marks: over the whole
-guide, for ordinary queries and for those that somebody would type to make it work.
+"""The search of the guide returns the hits of its specification, in the same order and with the same marks. This
+holds for the whole guide, for ordinary queries and for queries of attackers.
 """
 
 from functools import cache
@@ -67,7 +67,7 @@ def law() -> PlainSearch:
 
 @cache
 def words() -> list[str]:
-    """Every word of the guide that has a letter or a digit, as it is written."""
+    """Return every word of the guide that has a letter or a digit, in its original form."""
     return sorted({word for each in guide() for word in f"{each.page} {each.heading} {each.text}".split()})
 
 
@@ -84,7 +84,7 @@ def test_the_ordinary_find_something_and_what_they_show_is_marked() -> None:
 
 @st.composite
 def queries(draw: st.DrawFn) -> str:
-    """Words of the guide and their beginnings, some of them put together."""
+    """Draw words of the guide and their beginnings, some of them joined."""
     typed = st.sampled_from(words())
     beginning = st.builds(lambda word, length: word[:length], typed, st.integers(1, 4))
     together = st.builds("-".join, st.lists(beginning, min_size=2, max_size=12))
@@ -101,7 +101,7 @@ def test_whatever_words_of_the_guide_are_typed(data: st.DataObject) -> None:
 @settings(max_examples=400 if IS_THOROUGH else 60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_in_a_small_guide_too(data: st.DataObject) -> None:
-    """Where no beginning is merged beforehand, and many sections count the same."""
+    """In a small guide, no beginning is merged in advance, and many sections have the same rank."""
     few = data.draw(st.lists(st.sampled_from(guide()), max_size=12))
     query = data.draw(queries())
     assert told(Index(few).search(query)) == PlainSearch(few).search(query)

@@ -1,4 +1,4 @@
-"""The event loops that connections are tried on."""
+"""The event loops for tests of connections."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,5 +11,7 @@ from tests.support.dialling import LOOPS
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """The service's loop ends connections in its own way; Python's tells what was left open."""
+    """Choose the event loop of each test module: wmsd's own loop ends connections; Python's loop shows what stayed
+    open.
+    """
     return LOOPS if item.path.stem == "test_half_closed" else {"asyncio": asyncio.new_event_loop}

@@ -1,4 +1,4 @@
-"""An answer that sends itself has the bytes of aiohttp's."""
+"""A reply that wmsd writes itself has the same bytes as the reply of aiohttp."""
 
 import asyncio
 import re
@@ -56,7 +56,7 @@ async def server() -> AsyncIterator[TestServer]:
 
 
 async def sent(server: TestServer, method: str, path: str, version: str, headers: str) -> bytes:
-    """All that comes for two requests, the second of which ends the connection."""
+    """Send two requests and return all bytes of the replies; the second request ends the connection."""
     assert server.port is not None
     reader, writer = await asyncio.open_connection(server.host, server.port)
     head = f"{method} {path} HTTP/{version}\r\nHost: a\r\n"
@@ -83,7 +83,7 @@ async def test_it_has_the_bytes_of_aiohttps(server: TestServer, method: str, ver
 
 
 def sorted_head(answers: bytes) -> list[bytes]:
-    """The lines, in the order of the alphabet: that of headers means nothing."""
+    """Return the lines in alphabetical order, because the order of headers has no meaning."""
     return sorted(answers.split(b"\r\n"))
 
 

@@ -1,4 +1,6 @@
-"""An answer that fails when its head is sent: the connection is cut, and nobody takes what came for the whole."""
+"""A reply that fails after its head was sent: the connection is cut, so that no client takes the part for the
+whole.
+"""
 
 import asyncio
 import json
@@ -42,7 +44,7 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 async def raw(world: World, visitor: Visitor, path: str, seconds: float = 20.0) -> bytes:
-    """All that comes over a connection that is kept, and has another request waiting."""
+    """Return all bytes from a kept connection on which another request waits."""
     cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
     reader, writer = await asyncio.open_connection("127.0.0.1", int(world.base_url.rpartition(":")[2]))
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n\r\n".encode())
@@ -91,7 +93,7 @@ async def test_a_page_that_fails_half_way_is_cut(shop: Shop, monkeypatch: pytest
         return _raised(Problem("SERVICE_UNAVAILABLE", "No.")) if reads == 2 else await read(database, *given)
 
     monkeypatch.setattr(Database, "read_long", fails_at_the_second_piece)
-    with pytest.raises(aiohttp.ClientError):  # of an answer that began as 200
+    with pytest.raises(aiohttp.ClientError):  # the reply began with status 200
         await shop.world.send("GET", "/api/sales-orders")
     assert reads == 2
     assert shop.world.installation.dispatcher.work.under_way("download") == 0

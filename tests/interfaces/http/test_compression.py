@@ -1,4 +1,4 @@
-"""Answers are compressed for those who accept it, and are the same bytes for everybody else."""
+"""Replies are compressed for clients that accept compression, and stay the same bytes for all others."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Clients that keep the service waiting: each has its time, and connections have their number."""
+"""Clients that keep the service waiting: each has a time limit, and the number of connections is limited."""
 
 import asyncio
 import ssl
@@ -91,7 +91,7 @@ async def test_of_one_address_the_one_that_waits_the_longest_is_closed() -> None
         kept = [await opened(port) for _ in range(3)]
         for each in kept:
             assert await answers(each)
-        assert await answers(kept[0])  # the first has just been used
+        assert await answers(kept[0])  # the first connection was used most recently
         newest = await opened(port)
         assert await answers(newest)
         assert await is_closed(kept[1])
@@ -122,17 +122,17 @@ async def test_a_proxy_by_version_6_stands_for_many_too() -> None:
 
 
 async def test_what_is_cut_with_an_answer_unread_does_not_linger() -> None:
-    """A client that reads nothing and sends half a head: its socket is gone, not only its count."""
+    """A client reads nothing and sends half a head: its socket is closed, and is no longer counted."""
     async with serving(Bounds(connections_of_an_address=1)) as port:
         reader, writer = await opened(port)
-        writer.transport.pause_reading()  # type: ignore[attr-defined]  # of a read transport
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a read transport has it
         for _ in range(3000):
             writer.write(b"GET /?size=300 HTTP/1.1\r\nHost: x\r\n\r\n")
         await asyncio.sleep(0.5)
         writer.write(b"G")
         await asyncio.sleep(0.2)
         assert await answers(await opened(port))
-        writer.transport.resume_reading()  # type: ignore[attr-defined]  # as above
+        writer.transport.resume_reading()  # type: ignore[attr-defined]  # a read transport has it
         assert await is_closed((reader, writer))
 
 
@@ -150,7 +150,7 @@ async def test_in_all_the_address_that_has_the_most_gives_way() -> None:
 
 
 def working_until(gate: asyncio.Event) -> Handler:
-    """Works at each request until the gate is open."""
+    """Return a handler that works at each request until the gate is open."""
 
     async def work(request: web.Request) -> web.Response:
         connection = connections.of(request)
@@ -275,7 +275,7 @@ def test_an_address_of_version_6_counts_with_its_network() -> None:
 
 
 async def test_the_callers_of_the_tests_go_through_it(world: World) -> None:
-    """Whatever these tests show holds for the service as it is served."""
+    """The results of these tests hold for the real service."""
     caller: Caller = world.caller
     connection = await caller.connect()
     await connection.send(b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Pages of other origins call the API where the installation allows it, with a token, and never with cookies."""
+"""Pages of other origins can call the API if the installation allows it: with a token, and never with cookies."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +13,7 @@ ASKS = {"Origin": SHOP, "Access-Control-Request-Method": "POST", "Access-Control
 
 
 def told(answer: object) -> dict[str, str]:
-    headers: dict[str, str] = dict(answer.headers)  # type: ignore[attr-defined]  # an Answer of either kind
+    headers: dict[str, str] = dict(answer.headers)  # type: ignore[attr-defined]  # both types of Answer have it
     return {name: value for name, value in headers.items() if name.startswith("Access-Control-")}
 
 

@@ -1,6 +1,8 @@
-"""Each kind of answer, held half-way by a client of a real server, and each way in which it can fail there.
+"""Each kind of reply, stopped half-way by a client of a real server, and each way in which the reply can fail
+there.
 
-After the head of an answer no other comes in its bytes, nobody takes a part for the whole, and the server goes on.
+After the head of a reply, no other reply comes in its bytes. No client takes a part for the whole, and the server
+continues to work.
 """
 
 import http.client
@@ -34,12 +36,12 @@ ROWS = 6000
 LONG = "x" * 200
 HEALTH = b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n"
 PEOPLE = (1, 2, 3)
-"""Who asks for the answers. Each may have one download at a time."""
+"""The people who request the replies. Each may have one download at a time."""
 OTHERS = (4, 5, 6, 7)
 A_WHILE = 0.7
-"""Seconds without a byte, after which an answer goes on."""
+"""The seconds without a byte after which the test takes a reply as going on."""
 PATIENCE_SECONDS = 25.0
-"""After so many the server has cut off a client that takes nothing of what is held here."""
+"""The seconds after which the server has disconnected a client that reads nothing."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Asked:
     person: int | None = None
     version: str = "1.1"
     body: object = None
-    """Sent with a token."""
+    """A body to send with a token."""
 
 
 BATCH = {"requests": [{"method": "GET", "path": "/api/v2/articles?per_page=100"}] * 5}
@@ -61,12 +63,12 @@ ANSWERS = {
     "batch": Asked("/api/v2/batch", body=BATCH),
 }
 STREAMED = {"downloads.py": "list", "pieces.py": "list", "live.py": "events"}
-"""The modules that send answers in pieces. All others are whole before their head is sent."""
+"""The modules that send replies in pieces. All other replies are complete before their head is sent."""
 
 
 @dataclass
 class Scene:
-    """A server, and each answer of it half-way."""
+    """A server, with each of its replies stopped half-way."""
 
     home: Home
     server: Server
@@ -107,7 +109,7 @@ class Scene:
             return answer.status, answer.read().decode()
 
     def until_refused(self) -> None:
-        """A running server follows a command within a second."""
+        """Wait until the server applies the change; a running server follows a command within a second."""
         until = time.monotonic() + LONGEST
         while self.page("/companies/1/articles", PEOPLE[0])[0] == 200:
             assert time.monotonic() < until
@@ -179,18 +181,18 @@ def killed(scene: Scene) -> None:
 
 
 def nothing(scene: Scene) -> None:
-    """What comes, comes by itself."""
+    """Do nothing: the server itself ends the replies that no client reads."""
 
 
 @dataclass(frozen=True)
 class Way:
     does: Callable[[Scene], None]
     fates: str
-    """What becomes of each answer, in their order: it is Cut, comes Whole, or Goes on."""
+    """The fate of each reply, in order: C (cut), W (whole), or G (goes on)."""
     company: int | None = 1
-    """One that can be used afterwards; None: the server has ended."""
+    """The id of a company that works afterwards, or None if the server has stopped."""
     taken_after: float = 0.0
-    """Seconds for which the clients take nothing. Such a way begins before all others."""
+    """The seconds for which the clients read nothing. Such a way starts before all others."""
 
 
 WAYS = {
@@ -215,7 +217,9 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def template(program: Program, tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, str]:
-    """Companies with long lists, people who are signed in, and the id of an upload with errors."""
+    """Create companies with long lists, people who are signed in, and an upload with errors, whose id is
+    returned.
+    """
     home = first_day(Home(program, tmp_path_factory.mktemp("template")))
     home.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
     for code, number in (("ACME", ROWS), ("OTHER", 1)):
@@ -251,7 +255,7 @@ def copy(platform: sqlite3.Connection, table: str, where: str, **changed: str) -
 
 
 def age(home: Home) -> None:
-    """In two seconds the sessions are over."""
+    """Make the sessions end in two seconds."""
     made_at = datetime.now(UTC) - timedelta(days=Sessions().most_days) + timedelta(seconds=2)
     with platform_of(home) as platform:
         platform.execute(
@@ -262,7 +266,7 @@ def age(home: Home) -> None:
 
 @contextmanager
 def half_way(template: tuple[Home, str], folder: Path, name: str) -> Iterator[Scene]:
-    """A server of its own, all of whose answers are held when the way has begun."""
+    """Start a separate server, hold all its replies half-way, and start the failure."""
     home = Home(template[0].program, folder).begin_as(template[0])
     if WAYS[name].does is Scene.until_refused:
         age(home)
@@ -285,7 +289,7 @@ class Slow:
 
 @pytest.fixture(scope="module")
 def slow(template: tuple[Home, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Slow]]:
-    """The ways that take long, begun together."""
+    """Start all ways that take long at the same time."""
     with ExitStack() as stack:
         yield {
             name: Slow(
@@ -329,11 +333,11 @@ def failed(
         yield Failed(scene, way, came)
 
 
-# --- what must hold --------------------------------------------------------------------------------------------
+# --- the rules -------------------------------------------------------------------------------------------------
 
 
 def test_every_module_that_sends_in_pieces_is_held_here() -> None:
-    """What aiohttp itself prepares, such as a `FileResponse`, would fail outside of our handler."""
+    """Responses that aiohttp itself prepares, such as a `FileResponse`, would fail outside of wmsd's handler."""
     package = Path(wmsd.__file__).parent
     made = re.compile(r"\b(?:StreamResponse|FileResponse|WebSocketResponse|sse_response)\(")
     found = {path.name for path in package.rglob("*.py") if made.search(path.read_text(encoding="utf-8"))}

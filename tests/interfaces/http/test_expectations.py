@@ -1,4 +1,6 @@
-"""`Expect: 100-continue`: a body is asked for when it is wanted, and never of a request that is refused anyway."""
+"""`Expect: 100-continue`: the server requests a body only if it needs the body, and never for a refused
+request.
+"""
 
 import asyncio
 

@@ -1,4 +1,6 @@
-"""Forms are accepted from pages of this service only. What is refused is logged, and its page says what to set."""
+"""Forms are accepted only from pages of this service. A refusal is logged, and its page names the setting to
+change.
+"""
 
 import html
 import logging
@@ -14,7 +16,7 @@ from tests.support.world import PASSWORD, World, open_world
 EMAIL: Final = "ana@example.com"
 PUBLIC: Final = "https://wms.example.com"
 LAN: Final = {"Host": "wms.lan", "Origin": "http://wms.lan:8080"}
-"""By nginx with `Host $host`, at a port of its own, without TLS: then browsers do not send Sec-Fetch-Site."""
+"""The headers from nginx with `Host $host` at another port, without TLS: browsers then send no Sec-Fetch-Site."""
 
 
 async def signing_in(world: World, headers: Mapping[str, str]) -> Seen:
@@ -82,7 +84,7 @@ async def test_trusted_proxies_say_what_host_lacks(tmp_path: Path) -> None:
 async def test_a_proxy_that_hides_the_scheme_is_told_of_once(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Browsers say by themselves that such a form is of this service."""
+    """Browsers report on their own that such a form comes from this service."""
     await world.new_user(EMAIL, "platform-admin")
     for _ in range(2):
         headers = {"Origin": PUBLIC, "Host": "wms.example.com", "Sec-Fetch-Site": "same-origin"}

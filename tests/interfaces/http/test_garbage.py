@@ -1,4 +1,4 @@
-"""A request leaves nothing for the collector of garbage: while that works, everybody waits."""
+"""A request leaves no garbage to collect: during a garbage collection, every caller waits."""
 
 import gc
 from collections.abc import Iterator

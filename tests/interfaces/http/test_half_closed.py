@@ -1,4 +1,6 @@
-"""A client that closes its side after its request gets the answer. One that has left leaves nothing behind."""
+"""A client that closes its sending side after its request gets the reply. A client that has left leaves nothing
+behind.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +25,7 @@ async def closed(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
 
 
 class Work:
-    """Takes the body, and then works until the gate is open."""
+    """A handler that reads the body, and then works until the gate is open."""
 
     def __init__(self) -> None:
         self.gate = asyncio.Event()
@@ -46,7 +48,7 @@ class Work:
 
     async def until_begun(self, number: int) -> None:
         async with asyncio.timeout(SOON):
-            while self.begun < number:  # noqa: ASYNC110  (the service begins by itself)
+            while self.begun < number:  # noqa: ASYNC110  (there is no event to wait for)
                 await asyncio.sleep(0.01)
 
 

@@ -1,4 +1,4 @@
-"""Large bodies: refused with a short answer, bounded by company, and read beside the event loop."""
+"""Large bodies: refused with a short reply, limited by company, and read outside of the event loop."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ SMALL_ANSWER = 32 * 1024
 
 
 def of(opening: str, member: str, closing: str, size: int) -> bytes:
-    """A document of so many members that it has about this size."""
+    """Return a document of about `size` bytes that repeats the member."""
     return (opening + ",".join([member] * (size // (len(member) + 1) - 20)) + closing).encode()
 
 
@@ -87,7 +87,7 @@ def test_a_company_holds_its_share_and_no_more() -> None:
     with pytest.raises(Problem):
         budget.hold("3", 60)
     budget.hold("3", 50)
-    budget.hold("4", 10)  # others never shut it out
+    budget.hold("4", 10)  # other companies never exclude this one
     budget.release("1", 100)
     budget.hold("5", 60)
     for company, size in (("2", 100), ("3", 50), ("4", 10), ("5", 60)):

@@ -1,4 +1,6 @@
-"""Heads of requests are bounded: one header, how many there are, and the whole, whoever sends them."""
+"""The heads of requests are limited: the size of a header, the number of headers, and the total, for every
+client.
+"""
 
 import asyncio
 import json
@@ -11,7 +13,7 @@ from tests.support.world import World
 from wmsd.interfaces.http.request_head import LARGEST_HEAD, LARGEST_HEADER, MOST_HEADERS
 
 OTHERS = "; ".join(f"of_another_program_{number}={'x' * 900}" for number in range(9))
-"""Cookies of a program at another port of the host."""
+"""The cookies of a program at another port of the host."""
 TOO_MANY = "; ".join(f"of_another_program_{number}={'x' * 900}" for number in range(18))
 HTML = "text/html,application/xhtml+xml"
 
@@ -87,7 +89,7 @@ async def test_programs_are_told_in_json(world: World, path: str, headers: tuple
 
 
 async def test_a_whole_head_is_bounded_also_after_another_request(world: World) -> None:
-    """Each of its headers is allowed. The body of a request is no part of its head."""
+    """Each header alone is allowed. The body of a request does not count as part of its head."""
     large = [f"X-{number}: {'x' * 15_000}" for number in range(LARGEST_HEAD // 15_000)]
     async with connected(world) as client:
         assert (await client.ask("POST", "/api/articles", *large, body=b"x" * 400_000))[0] == 401

@@ -1,4 +1,4 @@
-"""Routes that are made when one of them is first asked for."""
+"""Routes that are created by the first request to one of them."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from wmsd.interfaces.http.server import LateRoutes, add_open, create_app
 
 
 class Making:
-    """Makes one route, as soon as it may, and fails as often as it is told to."""
+    """A factory that creates one route when the test lets it, and first fails as often as requested."""
 
     def __init__(self, failures: int = 0) -> None:
         self.times = 0

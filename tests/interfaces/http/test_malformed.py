@@ -1,4 +1,4 @@
-"""What is answered when aiohttp fails before a request reaches its route."""
+"""The replies when aiohttp fails before a request reaches its route."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog
 
 
 async def told(world: World, method: str, error: Exception, status: int) -> tuple[int, str, str]:
-    """Status, code and message of the answer, which has the request's id."""
+    """Return status, code and message of the reply, and check that the reply has the request's id."""
     installation = world.installation
     log = RequestLog(installation, [])
     server = web.Server(lambda request: pytest.fail("it reached a route"))

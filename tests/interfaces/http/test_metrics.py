@@ -1,4 +1,4 @@
-"""`/metrics`: who may read it, and that what Prometheus reads is what was done."""
+"""`/metrics`: who may read it, and that the metrics agree with the requests."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -151,7 +151,7 @@ async def test_the_number_of_series_does_not_grow_with_what_is_asked_for(watched
 
 
 async def test_every_metric_is_there_or_says_when_it_is_absent(watched: World) -> None:
-    await watched.call("GET", "/api/articles")  # somebody costs something
+    await watched.call("GET", "/api/articles")  # the request adds to the costs
     told = {family.name for family in text_string_to_metric_families(await _text(watched))}
     assert told == {each.name.removesuffix("_total") for each in METRICS}
     values = {name for name, _ in await scrape(watched)}

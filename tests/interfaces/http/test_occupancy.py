@@ -1,4 +1,4 @@
-"""How long a request keeps the event loop: the time of its steps only, and nothing is left behind."""
+"""How long a request occupies the event loop: only the time of its steps counts, and nothing is left behind."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from wmsd.interfaces.http.loop_time import LoopTime
 
 async def test_it_is_the_time_of_the_steps_without_what_is_waited_for() -> None:
     async def work() -> str:
-        time.sleep(0.02)  # noqa: ASYNC251  (a step that keeps the loop, to be measured)
+        time.sleep(0.02)  # noqa: ASYNC251  (a step that blocks the loop, to be measured)
         await asyncio.sleep(0.2)
         return "done"
 
@@ -23,7 +23,7 @@ async def test_it_is_the_time_of_the_steps_without_what_is_waited_for() -> None:
 
 
 class Held:
-    """What the frames of a request hold."""
+    """An object that is referenced by the frames of a request."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def no_collection() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_collection")
 async def test_a_request_that_is_cancelled_leaves_nothing_to_collect() -> None:
-    """Many do under attack, and everybody waits while garbage is collected."""
+    """Many requests are cancelled during an attack, and every caller waits during a garbage collection."""
     held: list[weakref.ref[Held]] = []
 
     async def work() -> None:

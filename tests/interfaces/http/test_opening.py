@@ -1,4 +1,4 @@
-"""Connections are accepted at once and opened in order, a few in a turn; whatever fails costs one of them."""
+"""Connections are accepted immediately and opened in order, a few per turn; a failure costs only one of them."""
 
 import asyncio
 import errno
@@ -31,7 +31,7 @@ async def closed() -> AsyncIterator[None]:
 
 
 class Desk:
-    """Accepts, and notes from which addresses connections were opened, in order."""
+    """A listener that accepts connections, and notes the addresses of the opened connections in order."""
 
     def __init__(self, bounds: Bounds | None = None, proxies: list[str] | None = None) -> None:
         self.come = Connections(bounds or Bounds(), networks(proxies or []))
@@ -72,7 +72,7 @@ async def turns(number: int) -> None:
 
 
 async def test_all_who_came_while_the_loop_was_busy_are_accepted_in_one_turn(desk: Desk) -> None:
-    """The system keeps so many, and drops the others, who try again after a second only."""
+    """The system keeps a limited number and drops all others; their clients try again only after a second."""
     for _ in range(CROWD):
         desk.client("127.0.0.1")
     with desk.accepting():
@@ -111,7 +111,7 @@ async def test_nobody_waits_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch
         desk.client("127.0.1.1")
     with desk.accepting():
         await turns(2)
-        time.sleep(0.01)  # noqa: ASYNC251 -- it keeps the loop: nobody is opened meanwhile
+        time.sleep(0.01)  # noqa: ASYNC251 -- it blocks the loop, so nothing is opened meanwhile
         assert len(desk.opened) < CROWD
         desk.client("127.0.0.2")
         while len(desk.opened) < CROWD + 1:
@@ -132,7 +132,7 @@ async def test_behind_a_proxy_nobody_counts_for_others() -> None:
 
 
 async def test_what_waits_is_closed_as_soon_as_it_gives_way() -> None:
-    """Beyond the bound no file stays open."""
+    """No file descriptor stays open above the limit."""
     desk = Desk(Bounds(connections=OPENED_AT_ONCE))
     for _ in range(CROWD):
         desk.client("127.0.0.1").settimeout(0.0)
@@ -149,7 +149,7 @@ async def test_what_waits_is_closed_as_soon_as_it_gives_way() -> None:
 
 
 async def test_what_is_cut_while_it_waits_leaves_nothing_to_collect() -> None:
-    """Under attack most are, and everybody waits while garbage is collected."""
+    """Most connections are cut during an attack, and every caller waits during a garbage collection."""
     come, kept = Connections(Bounds()), accept_queue.Opening(tls=None)
     connection = come.protocol(asyncio.Protocol)
     connection.count(("127.0.0.1", 1))
@@ -176,7 +176,7 @@ async def test_what_was_accepted_before_the_stop_is_opened(desk: Desk) -> None:
 
 
 def test_what_is_cut_while_it_is_opened_leaves_nothing_behind() -> None:
-    """On the loop of the service: uvloop keeps for ever what is cancelled in that moment."""
+    """On the service's loop, uvloop would keep a connection for ever that is cancelled during its opening."""
 
     async def open_too_many() -> int:
         async with serving(Bounds(connections=20)) as port:
@@ -195,7 +195,7 @@ def test_what_is_cut_while_it_is_opened_leaves_nothing_behind() -> None:
 
 
 class OneFails:
-    """In the place of a function whose first call fails, for want of what the machine has no more of."""
+    """A replacement of a function whose first call fails, because the machine has run out of a resource."""
 
     def __init__(self, function: Callable[..., Any], error: Exception) -> None:
         self._function = function

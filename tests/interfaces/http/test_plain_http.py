@@ -1,4 +1,4 @@
-"""What is answered to plain http at the port of https."""
+"""The reply to plain http at the port of https."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is found in the dict is what aiohttp's router finds."""
+"""The dict finds the same routes as aiohttp's router."""
 
 from aiohttp.test_utils import make_mocked_request
 from hypothesis import given

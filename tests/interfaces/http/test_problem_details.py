@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457), for those who ask for them."""
+"""Errors as problem details (RFC 9457), for clients that request them."""
 
 import gzip
 import json

@@ -1,4 +1,6 @@
-"""The origin that a caller has reached: as a setting says, or by Host and what trusted proxies say, hop by hop."""
+"""The origin that a caller has reached: from a setting, or from Host and the headers of trusted proxies, hop by
+hop.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +12,7 @@ HOST: Final = {"Host": "wms.example.com"}
 BACKEND: Final = {"Host": "127.0.0.1:8480"}
 PROTO, NAME, PORT, BY = "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-For"
 TWO: Final = {**HOST, BY: "203.0.113.9, 10.0.0.2"}
-"""Behind two trusted proxies: this one, and 10.0.0.2 before it."""
+"""A request through two trusted proxies: the direct client, and 10.0.0.2 before it."""
 CASES: Final[tuple[tuple[Mapping[str, str], str], ...]] = (
     (HOST, "http://wms.example.com"),
     ({"Host": "WMS.Example.com:80"}, "http://wms.example.com"),

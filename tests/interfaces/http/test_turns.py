@@ -1,4 +1,4 @@
-"""When the event loop has more to do than it manages, requests begin in the order of what their companies cost."""
+"""When the event loop is overloaded, requests start in the order of the costs of their companies."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ async def long_turn() -> Turns:
 
 
 async def begun(waiting: Turns, costs: list[float]) -> list[float]:
-    """The costs, in the order in which their requests began."""
+    """Return the costs in the order in which their requests started."""
     order: list[float] = []
 
     async def request(cost: float) -> None:
@@ -53,7 +53,7 @@ async def test_nobody_waits_for_ever(long_turn: Turns, monkeypatch: pytest.Monke
     monkeypatch.setattr(request_turns, "LONG_SECONDS", 0.0)
     first = [asyncio.ensure_future(request(NOBODY)) for _ in range(5)]
     await asyncio.sleep(0)
-    time.sleep(0.1)  # noqa: ASYNC251  (a step that keeps the loop)
+    time.sleep(0.1)  # noqa: ASYNC251  (a step that blocks the loop)
     await asyncio.gather(*first, request(0.0))
     assert order == [NOBODY] * 5 + [0.0]
 
@@ -70,7 +70,7 @@ async def test_of_equals_whoever_has_waited_longest_is_next(long_turn: Turns) ->
 
 
 async def most_at_once(made: Turns, number: int) -> int:
-    """The most of so many that began in one turn."""
+    """Return the largest number of requests that started in one turn."""
     waiting = [asyncio.ensure_future(made.next(1.0)) for _ in range(number)]
     await asyncio.sleep(0)
     assert made.is_long(perf_counter()), "as long as others wait"
@@ -105,7 +105,7 @@ async def test_whose_client_has_left_takes_no_turn(long_turn: Turns) -> None:
 
 @pytest.fixture
 def asked(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
-    """What each request cost that waited. All do."""
+    """Let every request wait, and collect the cost of each."""
     found: list[float] = []
     real = Turns.next
 
@@ -131,7 +131,7 @@ async def test_a_request_has_the_cost_of_the_company_that_it_names(world: World,
 async def test_a_request_of_nobody_waits_behind_all(
     world: World, asked: list[float], path: str, company: str
 ) -> None:
-    """The header is one of the API: at a page it makes nobody a tenant."""
+    """The company header belongs to the API: on a page, the header does not make the caller a tenant."""
     assert (await world.send("GET", path, token="", company=company)).status == 200
     assert asked == [NOBODY]
 

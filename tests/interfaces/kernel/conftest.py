@@ -5,6 +5,6 @@ from tests.support.world import World
 
 @pytest.fixture
 async def kernel(world: World) -> World:
-    """An installation with a platform token."""
+    """Open an installation with a platform token."""
     await world.open_kernel()
     return world

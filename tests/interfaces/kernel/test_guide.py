@@ -1,4 +1,4 @@
-"""The guide's page on the kernel interface: its requests are sent as they stand, and answered as it says."""
+"""The guide's page on the kernel interface: its requests are sent as printed, and get the described replies."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ OF_THE_DISK = {"platform_database_bytes", "database_bytes"}
 
 @pytest.fixture
 async def told(world: World) -> World:
-    """The installation that the page tells of, in the place of ACME."""
+    """Create the installation that the page describes; ACME becomes the company of the page."""
 
     operator = NewOperator(code="OPS", name="Ops Logistics")
     await world.installation.platform.write(lambda tx: companies.create_operator(tx, operator))
@@ -41,7 +41,7 @@ async def told(world: World) -> World:
 
 
 async def run(world: World, script: str) -> Any:
-    """What the lines print, with the address and the token of the world."""
+    """Return the parsed output of the script, run with the address and the token of the world."""
     setting = f'curl() {{ command curl --silent --show-error "$@"; }}; kernel={world.base_url}/api/kernel/v1\n'
     process = await asyncio.create_subprocess_exec(
         *("bash", "-euc", setting + re.sub(r"^kernel=.*\n", "", script, flags=re.MULTILINE)),

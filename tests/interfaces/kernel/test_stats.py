@@ -1,4 +1,4 @@
-"""The figures of the kernel interface, and the requests of each company."""
+"""The metrics of the kernel interface, and the requests of each company."""
 
 import asyncio
 from pathlib import Path
@@ -81,7 +81,7 @@ async def test_deliveries_are_counted_through_all_their_moves(kernel: World) -> 
     database = await kernel.database()
     queued = QUEUED.replace("generate_series(1, 6)", "json_each('[1,2,3,4,5,6]')")
     for move in (queued, *TRANSITIONS):
-        await database.write(lambda tx, move=move: tx.execute(move))  # type: ignore[misc]  # the loop's own
+        await database.write(lambda tx, move=move: tx.execute(move))  # type: ignore[misc]  # binds the loop variable
         kept = dict(await kernel.rows("SELECT status, rows FROM webhook_delivery_counts WHERE rows > 0"))
         assert kept == dict(await kernel.rows("SELECT status, count(*) FROM webhook_deliveries GROUP BY status"))
     (company,) = (await stats(kernel))["companies"]

@@ -1,4 +1,4 @@
-"""Who gets into the kernel interface."""
+"""Access to the kernel interface."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -178,13 +178,13 @@ async def test_what_is_refused_uses_up_the_address(tmp_path: Path) -> None:
         for status in (401, 401, 401, 429, 429):
             answer = await world.call("GET", f"{KERNEL}stats", token="wrong", status=status)
         assert int(answer.headers["Retry-After"]) == 60
-        for _ in range(5):  # more than a company may
+        for _ in range(5):  # more than a company may send
             assert "X-RateLimit-Limit" not in (await world.call("GET", f"{KERNEL}stats")).headers
         assert (await world.call("GET", "/api/articles")).headers["X-RateLimit-Remaining"] == "1"
 
 
 async def test_a_token_that_was_replaced_holds_for_a_day_and_not_a_moment_longer(kernel: World) -> None:
-    """Nothing is written in the meantime, so what is known of it stays in memory."""
+    """Nothing is written in the meantime, so the data of the token stay in memory."""
     await rotated(kernel)
     for wait, status in ((0, 200), (A_DAY - 1, 200), (0.999, 200), (0.001, 401), (A_DAY, 401)):
         kernel.clock.advance(wait)

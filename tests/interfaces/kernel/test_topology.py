@@ -1,4 +1,4 @@
-"""What the kernel interface shows of the installation."""
+"""The installation as the kernel interface describes it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The descriptions of all interfaces, as tests walk through them."""
+"""The descriptions of all interfaces, in the form that tests walk through."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -23,7 +23,7 @@ def operations(name: str) -> Iterator[tuple[Route, dict[str, Any]]]:
 
 
 def contents(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each body and each answer that is no error, with where it stands."""
+    """Yield each body and each successful reply, with its place."""
     for route, operation in operations(name):
         if "requestBody" in operation:
             yield f"{route.method} {route.path}", operation["requestBody"]["content"]["application/json"]
@@ -35,7 +35,7 @@ def contents(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def inside(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object in a description, but its examples."""
+    """Yield every object in a description, except examples."""
     if isinstance(value, dict):
         yield value
         for key, each in value.items():

@@ -1,4 +1,4 @@
-"""Examples of bodies are accepted, and those of answers have the form of their schema."""
+"""Examples of bodies are accepted, and examples of replies have the form of their schema."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -36,7 +36,7 @@ def test_every_body_is_accepted(name: str) -> None:
 
 @EACH
 def test_nothing_of_an_answer_is_made_up_from_its_type(name: str) -> None:
-    """`text` stands for a text that the tables do not have."""
+    """The value `text` is the placeholder for a text that the tables do not have."""
     for place, content in contents(name):
         assert '"text"' not in str(content["example"]).replace("'", '"'), place
 

@@ -1,5 +1,5 @@
-"""What fails authentication or access uses up no limit (decisions, section 8), so its answer says nothing of one.
-No description promises it.
+"""A request that fails authentication or access uses up no limit (decisions, section 8), so its reply has no rate
+headers. No description promises such headers.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Schemas from which other people's tools make clients that work without a patch."""
+"""Schemas from which common tools generate clients that work without a patch."""
 
 from typing import Any
 
@@ -115,7 +115,9 @@ def test_a_key_is_described_wherever_it_is_honoured() -> None:
 
 @EACH
 def test_an_answer_may_have_more_fields_one_day(name: str) -> None:
-    """A client that validates answers goes on when a later version tells more; a body is held to its fields."""
+    """A client that validates replies still works when a later version adds fields; bodies may have only the
+    declared fields.
+    """
     schemas = schemas_of(name)
     answered: set[str] = set()
     waiting = [

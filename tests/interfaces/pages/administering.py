@@ -1,4 +1,4 @@
-"""What the tests of the administration do again and again."""
+"""Common steps of the tests of the administration."""
 
 import html
 import re
@@ -28,7 +28,7 @@ def shown_once(seen: Seen) -> dict[str, str]:
 
 
 async def invited(visitor: Visitor, email: str = MEMBER, **typed: str) -> str:
-    """The link for a new user."""
+    """Invite a user, and return the link."""
     fields = {"email": email, "name": "Ion", "role": "member", "company_codes": "OTHER", **typed}
     return shown_once(await sent(visitor, "/admin/users/new", **fields))["link"]
 
@@ -50,5 +50,5 @@ async def errors(seen: Seen) -> list[str]:
 
 
 async def audit(visitor: Visitor) -> list[list[str]]:
-    """The last entries, from the newest: actor, action, subject, address and what has changed."""
+    """Return the latest entries, the newest first: actor, action, subject, address and changes."""
     return [cells[1:] for cells in rows(await visitor.get("/admin/audit"))]

@@ -1,4 +1,4 @@
-"""Admins at the pages."""
+"""Fixtures with signed-in admins."""
 
 import pytest
 
@@ -10,13 +10,13 @@ from tests.support.world import World
 
 @pytest.fixture
 async def admin(world: World) -> Visitor:
-    """A platform admin, signed in. There are the companies ACME and OTHER."""
+    """Sign in a platform admin in an installation with the companies ACME and OTHER."""
     await world.new_company("OTHER")
     return await signed_in(world)
 
 
 @pytest.fixture
 async def lead(admin: Visitor) -> Visitor:
-    """The admin of OTHER, signed in."""
+    """Sign in the admin of OTHER."""
     await admin.world.new_user(LEAD, "company-admin", ["OTHER"])
     return await signed_in_as(admin.world, LEAD)

@@ -1,4 +1,4 @@
-"""What attackers try, at every address of the pages that is served: a new page is attacked without a line here."""
+"""Attacks on every address of the pages that is served: a new page is attacked without a change in this file."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ FOR_EVERYBODY: Final = {
     "/trust",
     "/trust/wmsd-authority.crt",
 }
-"""Addresses that answer those who are not signed in by themselves."""
+"""The addresses that reply to visitors who are not signed in."""
 HANDED_OVER: Final = {"/sign-out", "/sign-in/{provider}", "/sign-in/{provider}/back", "/live"}
-"""Addresses that send the browser on, or go on for ever."""
+"""The addresses that redirect the browser, or whose reply never ends."""
 PEOPLE: Final[dict[str, tuple[Role, tuple[str, ...], tuple[str, ...]]]] = {
     "counter": ("member", (OWN,), ("stock:read",)),
     "reader": ("member", (OWN,), tuple(each for each in ABILITIES if each.endswith(":read"))),
@@ -54,7 +54,7 @@ class Scene:
         return [each for each in addresses(self.world.app, of.id, of.there) if each.method == method]
 
     async def rows(self) -> list[Any]:
-        """Everything, but for when sessions were used."""
+        """Return all rows of both companies and of the platform, except sessions and the clock."""
         platform = await self.world.installation.platform.read(all_rows)
         return [await self.own.rows(), await self.theirs.rows(), {**platform, "sessions": [], "clock": []}]
 
@@ -99,7 +99,7 @@ async def test_who_is_not_signed_in_is_asked_to_sign_in_everywhere(scene: Scene)
 
 
 async def test_every_page_is_private_and_in_no_frame(scene: Scene) -> None:
-    """And none changes anything: a link at another site opens it with the cookie (SameSite=Lax)."""
+    """No page changes anything: a link on another site opens the page with the cookie (SameSite=Lax)."""
     before, shown = await scene.rows(), 0
     for each in scene.addresses("GET"):
         if each.route in HANDED_OVER:
@@ -137,7 +137,7 @@ async def test_forms_of_others_are_refused_and_change_nothing(scene: Scene) -> N
 
 
 def _refusing(each: Address) -> tuple[int, ...]:
-    """A link that was used already is not there."""
+    """Return the statuses of a refusal; a used link is not found."""
     return (403, 404) if each.route in FOR_EVERYBODY else (403,)
 
 
@@ -165,7 +165,7 @@ async def test_a_record_of_another_company_is_not_there(scene: Scene) -> None:
             if each.method != method or not each.is_of_company or "{id}" not in each.route:
                 continue
             if each.path in {own.path for own in scene.addresses(method)}:
-                continue  # a kind of record of which there is always one
+                continue  # this kind of record always exists once in each company
             fields = {"form_token": token, "name": "Taken"}
             seen = await (visitor.get(each.path) if method == "GET" else visitor.post(each.path, fields))
             assert seen.status in (404, 422), each
@@ -174,7 +174,7 @@ async def test_a_record_of_another_company_is_not_there(scene: Scene) -> None:
 
 @pytest.mark.parametrize("name", PEOPLE)
 async def test_pages_decide_as_operations_do(scene: Scene, name: str) -> None:
-    """Each list, record and act: who lacks the role or the ability is refused, and changes nothing."""
+    """For each list, record and act, a user without the role or the ability is refused, and changes nothing."""
     visitor = scene.people[name]
     token = (await visitor.get("/account")).form_token
     role, _, abilities = PEOPLE[name]
@@ -186,13 +186,13 @@ async def test_pages_decide_as_operations_do(scene: Scene, name: str) -> None:
             continue
         may = _may(name, operation)
         if each.method == "POST" and may:
-            continue  # that they can is shown where acts are tested
+            continue  # the tests of the acts show that these users can
         seen = await (
             visitor.get(each.path) if each.method == "GET" else visitor.post(each.path, {"form_token": token})
         )
         refused = seen.status in ((403,) if each.method == "GET" else (403, 404))
         if may and "{act}" in each.route:
-            assert seen.status in (200, 403, 404), each  # a form needs the record that it is about, too
+            assert seen.status in (200, 403, 404), each  # a form also needs its record
             continue
         assert refused != may, (each, seen.status)
         allowed += may
@@ -205,7 +205,7 @@ async def test_pages_decide_as_operations_do(scene: Scene, name: str) -> None:
 
 
 def _operation(each: Address) -> Operation | None:
-    """What an address of the tables of resources asks first."""
+    """Return the operation that an address of the resource tables checks first."""
     resource = each.resource
     if resource is None:
         return None
@@ -239,7 +239,7 @@ async def test_script_in_every_field_of_every_form_is_text(scene: Scene) -> None
             for name, value in fields.items()
         }
         if set(typed.values()).isdisjoint({SCRIPT}):
-            continue  # nothing can be typed
+            continue  # the form has no field to type in
         answered = await visitor.post(each.path, typed)
         assert answered.status < 500, each.path
         assert "<script>alert" not in answered.text, each.path
@@ -278,7 +278,9 @@ async def test_nobody_is_led_to_another_site(scene: Scene, elsewhere: str) -> No
 
 
 async def test_ten_thousand_tries_to_sign_in(tmp_path: Path) -> None:
-    """Few are looked at, each that is not is refused at once, and who has the password comes in from elsewhere."""
+    """Few attempts are checked, all others are refused immediately, and the owner of the password can sign in from
+    elsewhere.
+    """
     async with open_world(tmp_path / "data", {"server": {"trusted_proxies": ["127.0.0.1/32"]}}) as world:
         await world.new_user("ana@example.com", "platform-admin")
         at_home = {"X-Forwarded-For": "10.0.0.7"}

@@ -1,4 +1,4 @@
-"""What a person sees when the server has made a mistake: a page with the number that the log has too."""
+"""The page after an error of the server: it displays the number that is also in the log."""
 
 import re
 

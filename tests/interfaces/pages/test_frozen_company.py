@@ -1,4 +1,4 @@
-"""A company that is being moved, at the pages: they say so, and refuse what changes it."""
+"""A company that is being moved: its pages say so, and refuse changes."""
 
 import re
 
@@ -34,7 +34,7 @@ async def test_each_page_of_the_company_and_today_say_so(admin: Visitor) -> None
         assert (shown.status, BANNER in shown.text) == (200, True), path
     today = (await admin.get("/today")).text
     assert "frozen since 20 Nov 2026, 12:00 UTC" in today
-    assert "What is wrong" not in today  # a freeze is meant
+    assert "What is wrong" not in today  # a freeze is intended
     assert "A company is frozen, because it is being moved." in (await admin.get("/admin/health")).text
 
 

@@ -1,4 +1,4 @@
-"""What the pages let a person do: pages are counted by person and not by browser, and changes wait their turn."""
+"""The limits of the pages: requests are counted by user and not by browser, and changes wait for their turn."""
 
 import asyncio
 import time
@@ -32,7 +32,7 @@ async def opened(folder: Path, **limits: int) -> AsyncIterator[World]:
 
 @pytest.fixture
 async def passing(world: World) -> AsyncIterator[World]:
-    """Time passes here, by itself, and there are as many connections as anybody wants."""
+    """Let time pass automatically in the world, with an unlimited number of connections."""
     await world.session.close()
     world.session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
 
@@ -51,7 +51,7 @@ async def passing(world: World) -> AsyncIterator[World]:
 
 
 class Scanner:
-    """A person who sends one form after the other without looking at the pages between."""
+    """A user who sends one form after the other without reading the pages in between."""
 
     def __init__(self, visitor: Visitor, name: str, token: str) -> None:
         self._visitor, self._name, self._token = visitor, name, token
@@ -77,7 +77,7 @@ class Scanner:
         return status
 
     async def scan_in_bursts(self, a_second: int, seconds: int) -> None:
-        """Whether or not those before are answered."""
+        """Send forms without waiting for the previous replies."""
         async with asyncio.TaskGroup() as burst:
             for _ in range(seconds):
                 for _ in range(a_second):
@@ -181,13 +181,13 @@ async def test_a_change_that_waits_holds_nothing_and_ends_with_its_client(world:
     line.left = -9.0 * PERSON.a_second
     waiting = asyncio.create_task(ana.scan())
     async with asyncio.timeout(5):
-        while not line.waiting:  # noqa: ASYNC110 -- it has no event for us
+        while not line.waiting:  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0.01)
     assert await ion.scan() == 303
     await world.call("POST", "/api/articles", {"code": "X", "name": "X"}, status=201, events=["article.created"])
     waiting.cancel()
     async with asyncio.timeout(2):
-        while line.waiting:  # noqa: ASYNC110 -- as above
+        while line.waiting:  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0.01)
     assert await world.rows("SELECT count(*) FROM articles WHERE code LIKE 'ana-%'") == [(PERSON.at_once,)]
 
@@ -199,7 +199,7 @@ async def test_who_is_shut_out_while_a_change_waits_changes_nothing(passing: Wor
     line.left = -1.0 * PERSON.a_second
     waiting = asyncio.create_task(ana.scan())
     async with asyncio.timeout(5):
-        while not line.waiting:  # noqa: ASYNC110 -- as above
+        while not line.waiting:  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0.01)
     await passing.installation.platform.write(lambda tx: disable_user(tx, "ana@example.com"))
     assert await waiting == 401

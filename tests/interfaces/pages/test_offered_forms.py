@@ -1,4 +1,4 @@
-"""No page offers a form or a way that its person may not use: what a page asks is what the act asks."""
+"""No page offers a form or a link that its user may not use: the page checks the same rights as the act."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -26,20 +26,20 @@ PEOPLE: Final[dict[str, tuple[Role, tuple[str, ...]]]] = {
     "lead": ("company-admin", ()),
     "owner": ("platform-admin", ()),
 }
-"""By name, the role and the abilities. What the last two send may end the access of the others."""
+"""Role and abilities by name. Requests of the last two people may end the access of the others."""
 ELSEWHERE: Final = ("/live", "/sign-out", "/account", "/docs", "/pages/", "/sign-in", "/sign-on")
-"""A stream, what is everybody's own, and what has no forms of records."""
+"""The addresses that are not sent: a stream, the users' own pages, and pages without forms of records."""
 
 
 class Offer(NamedTuple):
     page: str
-    """The one that offers it."""
+    """The page that offers the form."""
     path: str
     fields: tuple[tuple[str, str], ...]
 
 
 class Offers(HTMLParser):
-    """The forms that a page sends and the ways that it leads to."""
+    """A parser that collects the forms and the links of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Walk:
     visitor: Visitor
     forms: dict[tuple[str, tuple[str, ...]], Offer] = field(default_factory=dict)
     refused: set[tuple[str, str]] = field(default_factory=set)
-    """Pages, and the ways that they offer and that are refused."""
+    """The refused links, each with the page that offers the link."""
     pages: int = 0
 
     async def through(self, paths: Iterator[str]) -> None:
@@ -102,7 +102,9 @@ class Walk:
         return offers.links
 
     async def send(self) -> set[tuple[str, str]]:
-        """The forms, as they are, that are refused because of who sends them: the page and the address."""
+        """Send all forms unchanged. Return page and address of the forms that are refused because of the user's
+        rights.
+        """
         refused = set()
         for form in self.forms.values():
             if form.path.startswith(ELSEWHERE):

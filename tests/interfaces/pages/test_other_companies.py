@@ -1,4 +1,4 @@
-"""From a page of a company to the same one of another company."""
+"""Links from a page of a company to the same page of another company."""
 
 import re
 
@@ -15,7 +15,7 @@ OTHERS = re.compile(r'<details class="others"><summary>(.*?)</summary>(.*?)</det
 
 
 def others(seen: Seen) -> dict[str, str]:
-    """The address of each that the page leads to, by its text."""
+    """Return the address of each offered company, by its text."""
     assert seen.status == 200, seen.text
     found = OTHERS.search(seen.text)
     return (
@@ -32,7 +32,7 @@ async def name_first(world: World, name: str) -> None:
 
 @pytest.fixture
 async def admin(world: World) -> Visitor:
-    """A platform admin, with the companies ACME (1), BETA (2) and ALFA (3)."""
+    """Sign in a platform admin, with the companies ACME (1), BETA (2) and ALFA (3)."""
     await world.new_company("BETA")
     await world.new_company("ALFA")
     return await signed_in(world)
@@ -107,7 +107,7 @@ async def test_where_its_module_is_off_the_other_company_s_first_page_is_led_to(
     await admin.world.set_module("BETA", "outbound", enabled=False)
     found = others(await admin.get("/companies/1/sales-orders"))
     assert found == {"Company ALFA": "/companies/3/sales-orders", "Company BETA": "/companies/2"}
-    assert (await admin.get("/companies/2")).status == 303  # to the first list that there is
+    assert (await admin.get("/companies/2")).status == 303  # to the first list
 
 
 async def test_codes_tell_companies_of_the_same_name_apart(admin: Visitor) -> None:

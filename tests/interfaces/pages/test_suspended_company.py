@@ -1,4 +1,4 @@
-"""A company that is suspended, at the pages: they say so, and its imports end."""
+"""A suspended company: its pages say so, and its imports stop."""
 
 import asyncio
 
@@ -45,10 +45,10 @@ async def test_an_import_that_is_at_work_ends(admin: Visitor) -> None:
     imports = admin.world.jobs.imports
     assert imports is not None
     async with asyncio.timeout(20):
-        while not imports._processes:  # noqa: ASYNC110 -- nothing tells of it
+        while not imports._processes:  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0.01)
         await suspend(admin)
-        while imports._processes:  # noqa: ASYNC110 -- as above
+        while imports._processes:  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0.01)
     await resume(admin)
     seen = await settled(admin, sent.goes_to)

@@ -1,4 +1,4 @@
-"""A browser without JavaScript: it keeps cookies, follows links and sends the forms that it was given."""
+"""A browser without JavaScript: it keeps cookies, follows links and sends the forms of the pages."""
 
 import html
 import re
@@ -33,17 +33,17 @@ class Seen:
 
 
 def cookie_of(world: World) -> str:
-    """The name of the cookie with the session."""
+    """Return the name of the session cookie."""
     return cookie_name(world.installation.files.installation)
 
 
 def sign_on_cookie_of(world: World) -> str:
-    """The name of the cookie with what is kept of a sign-on."""
+    """Return the name of the cookie that stores a sign-on in progress."""
     return cookie_of(world) + SIGN_ON
 
 
 def with_secret(world: World, secret: str) -> "Visitor":
-    """Somebody whose browser sends this secret of a session."""
+    """Return a visitor whose browser sends this session secret."""
     return Visitor(world, {cookie_of(world): secret})
 
 
@@ -55,7 +55,7 @@ class Visitor:
 
     @property
     def secret(self) -> str | None:
-        """Of the session."""
+        """The secret of the session."""
         return self.cookies.get(cookie_of(self.world))
 
     async def get(self, path: str, headers: dict[str, str] | None = None) -> Seen:

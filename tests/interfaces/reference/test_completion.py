@@ -1,4 +1,4 @@
-"""The completion of names, as Node runs it: what is suggested at `|`."""
+"""The completion of names, run by Node: the suggestions at `|`."""
 
 import json
 import subprocess
@@ -121,7 +121,7 @@ def test_names_in_the_variables(folder: Path) -> None:
 
 
 def test_a_long_document_takes_no_long_time(folder: Path) -> None:
-    """Each of these would take minutes by a pattern that goes back."""
+    """A regular expression with backtracking would take minutes for each of these documents."""
     texts = [
         "{" * 60_000 + "|",
         '"' * 60_000 + "|",

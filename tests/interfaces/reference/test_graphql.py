@@ -1,4 +1,4 @@
-"""GraphQL in the reference: every type has its page, and a document is answered as by the API."""
+"""GraphQL in the reference: every type has a page, and a document gets the same reply as from the API."""
 
 import html
 import json

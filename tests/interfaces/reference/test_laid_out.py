@@ -1,4 +1,4 @@
-"""JSON in lines is the same JSON, and no number changes."""
+"""Formatted JSON is the same JSON, and no number changes."""
 
 import json
 from typing import Any

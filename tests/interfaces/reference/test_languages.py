@@ -1,4 +1,4 @@
-"""The examples in each language are sent as they stand to a real server, and do what the page says."""
+"""The examples in each language are sent unchanged to a real server, and do what the page says."""
 
 import asyncio
 import html
@@ -34,7 +34,9 @@ def reference() -> Reference:
 
 
 async def run(shop: Shop, folder: Path, operation: str, language: str, is_refused: bool = False) -> str:
-    """What the example on the page writes. Python's library raises for a refusal, and then tells of it."""
+    """Run the example of the page, and return its output. Python's library raises for a refusal, which the output
+    then shows.
+    """
     interpreter, name = RUN[language]
     world = shop.world
     shown = (await world.send("GET", page_of(operation), token="", company="")).raw.decode()

@@ -1,4 +1,4 @@
-"""The pages of the reference tell of every operation, error and event, and every link on them leads somewhere."""
+"""The pages of the reference describe every operation, error and event, and every link on them works."""
 
 import html
 import json
@@ -31,7 +31,7 @@ def page_of(operation: str) -> str:
 
 @pytest.fixture
 def stranger(world: World) -> Visitor:
-    """Somebody who is not signed in."""
+    """Return a visitor who is not signed in."""
     return Visitor(world)
 
 

@@ -1,4 +1,4 @@
-"""The try-out: as the person who is signed in, and with a token exactly as the API answers."""
+"""The try-out: as the signed-in user, and with a token exactly like the API."""
 
 import asyncio
 import html
@@ -30,17 +30,17 @@ OF_THE_SERVER = {
     *("Date", "Server", "Content-Length", "Vary", "X-Content-Type-Options", "X-Request-Id", "Cache-Control"),
     *("Content-Encoding", "X-Ratelimit-Remaining", "Ratelimit"),
 }
-"""Headers that HTTP adds, and those that count."""
+"""The headers that HTTP adds, and the headers with counters."""
 
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """A platform admin, signed in, at a shop."""
+    """Sign in a platform admin at a shop."""
     return await signed_in(shop.world)
 
 
 def typed_in(seen: Seen) -> dict[str, str]:
-    """What the form of the page holds."""
+    """Return the values in the form of the page."""
     form = seen.text[seen.text.rindex('method="post" action="/try/') :]
     inputs = re.findall(r'<input[^>]*? name="([^"]+)"[^>]*? value="([^"]*)"', form)
     areas = re.findall(r'<textarea[^>]*? name="([^"]+)"[^>]*>\n?(.*?)</textarea>', form, re.DOTALL)
@@ -49,7 +49,7 @@ def typed_in(seen: Seen) -> dict[str, str]:
 
 
 async def send(visitor: Visitor, path: str, company: int | str = 1, **fields: str) -> Seen:
-    """Opens the form and sends it, with these fields in place of its own."""
+    """Open the form and send it, with these fields instead of the initial values."""
     shown = await visitor.get(f"{path}?company={company}" if company else path)
     assert shown.status == 200, shown.text
     named = {name.replace("__", "-"): value for name, value in fields.items()}
@@ -57,7 +57,7 @@ async def send(visitor: Visitor, path: str, company: int | str = 1, **fields: st
 
 
 def answered(seen: Seen) -> tuple[int, dict[str, str], Any]:
-    """Status, headers and body that the page shows."""
+    """Return the displayed status, headers and body."""
     status = re.search(r'<h2 id="answer"><span class="\w+">(\d+)</span>', seen.text)
     assert status, text_of(seen.text)
     shown = seen.text[status.start() : seen.text.index("The same with curl")]
@@ -231,7 +231,7 @@ class TestWithAToken:
         assert answered(await send(visitor, LIST, **{"as": "token", "token": token}))[0] == 200
 
     async def test_the_person_is_not_asked_what_the_token_may(self, visitor: Visitor) -> None:
-        """A platform admin has a token that may only read."""
+        """The platform admin uses a token that may only read."""
         token = await visitor.world.new_token("ana@example.com", ["articles:read"])
         status, _, body = answered(
             await send(visitor, CREATE, body=json.dumps(BODY), **{"as": "token", "token": token})
@@ -262,7 +262,7 @@ class TestWithAToken:
 
 
 def told_of(logged: Kept, request_id: str) -> list[dict[str, Any]]:
-    """The lines of the request with this id."""
+    """Return the log lines of the request with this id."""
     return [line for line in logged.objects if line.get("request_id") == request_id]
 
 
@@ -326,7 +326,7 @@ class TestTheForm:
         assert typed_in(await visitor.get(f"/try/v1/{operation}?company=1"))["path-id"] == ""
 
     async def test_a_write_names_no_record_by_itself(self, visitor: Visitor, shop: Shop) -> None:
-        """Send alone once moved a real order."""
+        """A single press of Send once moved a real order."""
         order = await shop.order()
         seen = await visitor.get(f"/try/v1/update_sales_order?company=1&id={order.body['id']}")
         assert typed_in(seen)["path-id"] == ""

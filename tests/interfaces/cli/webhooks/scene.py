@@ -1,4 +1,4 @@
-"""A webhook of a tenant, made as the API makes it, and the receiver that it sends to."""
+"""A webhook of a tenant, created as by the API, and its receiver."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ SECRET = "a secret that nobody guesses, ever"
 
 @dataclass
 class Webhook:
-    """One of a tenant's, and the receiver that it sends to."""
+    """A webhook of a tenant, and its receiver."""
 
     tenant: Tenant
     mailbox: Mailbox
@@ -47,7 +47,7 @@ class Webhook:
 
     @property
     def statuses(self) -> list[str]:
-        """Of its deliveries, the newest first."""
+        """The statuses of the webhook deliveries, the newest first."""
         return [row["status"] for row in self.json("deliveries", "--limit", "500")]
 
     def wait_until_all_are(self, status: str) -> None:
@@ -56,7 +56,7 @@ class Webhook:
             assert time.monotonic() < until, self.statuses
 
     def change(self, sql: str) -> None:
-        """What would take days, done to its file."""
+        """Change the company's file by SQL, to simulate what would take days."""
         with borrowed(self.tenant.home.data, f"companies/{self.file.name}") as connection:
             connection.execute(sql)
             connection.commit()
@@ -71,7 +71,7 @@ def company_id(tenant: Tenant) -> int:
 
 
 def subscribe(tenant: Tenant, url: str, **fields: Any) -> Webhook:
-    """A subscription as the API makes it."""
+    """Create a subscription as the API does."""
     company = company_id(tenant)
     body = validate_model(
         SubscriptionFields, {"name": "Shop", "url": url, "events": ["*"], "secret": SECRET, **fields}

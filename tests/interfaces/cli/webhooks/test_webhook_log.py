@@ -1,4 +1,4 @@
-"""`wmsd webhook deliveries` and `redeliver`, with a receiver that is there."""
+"""`wmsd webhook deliveries` and `redeliver`, with a running receiver."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`wmsd webhook list`, `test`, `on` and `off`, with a receiver that is there."""
+"""`wmsd webhook list`, `test`, `on` and `off`, with a running receiver."""
 
 import json
 import socket
@@ -156,7 +156,7 @@ def test_switching_on_forgives(webhook: Webhook) -> None:
     assert (shown["active"], shown["switched_off_because"], shown["failing_since"]) == (True, None, None)
 
 
-# --- what is not there, and who may not -----------------------------------------------------------------------
+# --- unknown webhooks and missing rights ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

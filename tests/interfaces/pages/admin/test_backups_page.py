@@ -1,4 +1,4 @@
-"""The page Backups: one is made and proven at once, and those that are not good are told."""
+"""The page Backups: a backup is made and proven immediately, and faulty backups are reported."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ async def test_a_backup_is_made_and_proven_now(admin: Visitor) -> None:
     assert (cells[3], cells[4].startswith("wmsd-")) == ("1", True)
     assert "Restorable, proven" in seen.text
     assert (await audit(admin))[0][:4] == [EMAIL, "backup.begin", "now", "127.0.0.1"]
-    await asyncio.sleep(1)  # an archive is named by its second
+    await asyncio.sleep(1)  # archive names have a resolution of one second
     (again,) = rows(await backed_up(admin))
     assert again[4] != cells[4], "also when none is due; of an hour, the last one stays"
     record = read_record(admin.world.installation.folder.path)

@@ -1,4 +1,6 @@
-"""The page The day after: what a restore has lost, and whose access may have come back, with what settles each."""
+"""The page The day after: the losses of a restore, the access that may have come back, and the act that settles
+each.
+"""
 
 import json
 import re
@@ -27,7 +29,7 @@ OTHER = Vault("the key of before the disaster")
 
 
 async def disaster(world: World) -> None:
-    """As the first opening after a restore without the keys leaves it."""
+    """Simulate the first start after a restore without the keys."""
     sealed = OTHER.seal(json.dumps({"secret": "s" * 40}))
     hook = {"name": "ERP", "url": "https://erp.example.com/in", "events": ["*"], "secret": "n" * 40}
     await world.call("POST", "/api/webhooks", hook, status=201)
@@ -57,12 +59,12 @@ async def admin(world: World) -> Visitor:
 
 
 def buttons(seen: Seen) -> list[dict[str, str]]:
-    """The fields of each, the entry and the act among them."""
+    """Return the fields of each button, including the entry and the act."""
     return [{name: unescape(value) for name, value in FIELDS.findall(form)} for form in FORMS.findall(seen.text)]
 
 
 async def press(visitor: Visitor, act: str, about: str = "") -> Seen:
-    """The first button of the act in the row that says this."""
+    """Press the first button of this act in the row that contains `about`."""
     seen = await visitor.get("/admin/day-after")
     row = next(each for each in seen.text.split("<tr>") if about in each and f'value="{act}"' in each)
     [*found] = [form for form in buttons_of(row) if form["act"] == act]

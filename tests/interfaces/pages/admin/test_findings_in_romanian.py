@@ -1,4 +1,4 @@
-"""What the doctor finds, in Romanian: every sentence that it declares, and the page that shows them."""
+"""The doctor's findings in Romanian: every declared sentence, and the page that lists them."""
 
 import errno
 import os
@@ -44,9 +44,9 @@ def _romanian() -> Iterator[None]:
 
 
 def kept(found: Finding) -> Mapping[str, object]:
-    """As the page gets it."""
+    """Return the finding in the form that the page gets."""
     (each,) = diagnosis_as_json([found])["installation"]
-    return Diagnosed.model_validate({"installation": [each]}).model_dump()["installation"][0]  # type: ignore[no-any-return]  # of any shape
+    return Diagnosed.model_validate({"installation": [each]}).model_dump()["installation"][0]  # type: ignore[no-any-return]  # its shape varies
 
 
 def test_every_declared_text_is_translated_and_none_is_left_over() -> None:
@@ -61,7 +61,7 @@ def test_a_translation_has_the_places_of_its_text() -> None:
 
 
 def test_a_text_of_ours_has_words_around_its_places() -> None:
-    """One of places only would fit whatever it is compared with."""
+    """A text of placeholders only would match every sentence."""
     texts = {word for kind in KINDS for word in kind.words} | {word for each in CHECKS for word in each.words}
     assert [text for text in texts if not PLACES.sub("", text).strip()] == []
 
@@ -108,7 +108,7 @@ def test_the_titles_of_the_groups_are_told(group: findings.Group) -> None:
 
 
 def test_what_is_wrong_with_a_certificate_is_told(tmp_path: Path) -> None:
-    """As the files say it: a missing one, and one that holds something else."""
+    """The errors for a missing file and for a file with other content are translated."""
     missing, key = tmp_path / "missing.pem", tmp_path / "key.pem"
     key.write_text("no key")
     said = []
@@ -218,7 +218,7 @@ def test_what_is_wrong_in_a_file_is_told(english: str, romanian: str) -> None:
 
 
 def test_a_code_with_words_in_it_stays_as_it_is() -> None:
-    """It can be read in two ways, and a changed code would be found nowhere."""
+    """The sentence can be read in two ways, and a translated code could not be found."""
     said = of_file("a quantity is the sum of its movements; but Cap in blue in W1: 7 instead of 0.")
     assert said == "o cantitate este suma mișcărilor ei; dar Cap in blue in W1: 7 în loc de 0."
 

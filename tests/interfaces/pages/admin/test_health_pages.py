@@ -1,4 +1,4 @@
-"""What an admin sees of the running house. Backups and examinations are made by real commands beside it."""
+"""The admin's view of the running installation. Real commands beside the server make backups and examinations."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ HIDDEN = re.compile(r'name="(\w+)" value="(.*?)"')
 
 
 def of_house(installation: Installation) -> Started:
-    """As a server has it."""
+    """Return the background work of a server."""
     data = ["--data", str(installation.folder.path)]
     schedule, doctor = ["backup", "schedule", "--run", *data], ["doctor", "--progress", *data]
     folder, clock = installation.folder, installation.clock
@@ -86,7 +86,7 @@ def archives(world: World) -> list[Path]:
 
 async def over(running: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
-        while running():  # noqa: ASYNC110  # nothing tells of it
+        while running():  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.02)
 
 
@@ -103,7 +103,7 @@ def button_of(seen: Seen) -> dict[str, str]:
 
 
 async def examined(visitor: Visitor) -> Seen:
-    """The page after an examination."""
+    """Run an examination, and return the page after it."""
     done = await visitor.post("/admin/health", button_of(await visitor.get("/admin/health")))
     assert (done.status, done.goes_to) == (303, "/admin/health?done=begun"), done.text
     await all_over(visitor)
@@ -167,7 +167,7 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
 
 
 async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(admin: Visitor) -> None:
-    """The doctor's advice, and not only where to look."""
+    """The page gives the doctor's advice, and not only the place to look."""
     failed = FailedBackup(at=timestamps.to_text(admin.world.clock.now()), error="The disk is gone.")
     change_record(admin.world.installation.folder.path, lambda _: BackupRecord(failed=failed))
     (cells,) = [each for each in rows(await admin.get("/admin/health")) if each[0] == "Backup"]
@@ -178,13 +178,13 @@ async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(
 
 
 async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
-    """What a program said is data."""
+    """The output of a program is data and is escaped."""
     alerts, clock = house.jobs.alerts, house.clock
     alerts._ways = [ToCommand(["/bin/sh", "-c", "echo '<b>no</b> route'; exit 3"], Path("data"))]
     house.jobs.disk_watch.note(Disk(2**20, 2**40))
     await alerts.look()
     async with asyncio.timeout(20):
-        while not alerts.kept.failures:  # noqa: ASYNC110  # nothing tells of it
+        while not alerts.kept.failures:  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.02)
     clock.advance(60)
     seen = await (await signed_in(house)).get("/admin/health")

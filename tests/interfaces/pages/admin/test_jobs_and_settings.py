@@ -1,4 +1,4 @@
-"""The pages Jobs and Settings: how each job went, and what is in force."""
+"""The pages Jobs and Settings: the result of each job, and the settings in force."""
 
 import re
 
@@ -11,7 +11,7 @@ __all__ = ["admin", "house"]  # fixtures
 
 
 async def jobs_of(visitor: Visitor) -> dict[str, list[str]]:
-    """The cells of each job, by its title."""
+    """Return the cells of each job, by the job's title."""
     seen = await visitor.get("/admin/jobs")
     titles = re.findall(r'<td class="long"><b>(.*?)</b><br>', seen.text)
     return {title: cells[1:] for title, cells in zip(titles, rows(seen), strict=True)}

@@ -1,4 +1,4 @@
-"""Admins set the policies of a company: what may be received beyond an order, and what is low stock."""
+"""Admins set the policies of a company: the tolerance for over-receipts, and the threshold for low stock."""
 
 import re
 
@@ -48,7 +48,7 @@ async def test_each_policy_is_explained_and_changed(admin: Visitor) -> None:
 
 
 async def test_a_policy_counts_from_the_next_request_on(admin: Visitor, shop: Shop) -> None:
-    """1.5 of article 2 are there, which has no minimum of its own."""
+    """Article 2 has 1.5 in stock, and no minimum of its own."""
     order = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 2, "quantity": 0.5}]}
     told = ["sales_order.created", "stock.updated"]
     await shop.world.call("POST", "/api/sales-orders", order, status=201, events=told)

@@ -1,4 +1,6 @@
-"""The page of the recovery phrase: created and shown once, checked, replaced, declined; what other pages say."""
+"""The page of the recovery phrase: created and displayed once, checked, replaced, declined; and the messages of
+other pages.
+"""
 
 import asyncio
 import html
@@ -72,7 +74,9 @@ async def test_it_is_created_shown_once_and_checked(admin: Visitor) -> None:
 
 
 async def test_a_form_that_is_sent_twice_is_safe(admin: Visitor) -> None:
-    """The words on the screen are those that count, until the check; after it a form of before creates none."""
+    """Until the check, the words on the screen are the valid ones. After the check, an older form creates no
+    phrase.
+    """
     seen = await admin.get(PAGE)
     form = {"form_token": seen.form_token, "act": "create", "replaces": ""}
     first, second = [words_in(await admin.post(PAGE, form)) for _ in range(2)]
@@ -161,7 +165,7 @@ async def test_until_it_is_settled_every_page_says_what_is_lost(admin: Visitor) 
         assert LOST.search(text_of(seen.text)), path
     assert "Write down the recovery phrase" not in steps_done(await admin.get("/start"))
     words = await checked(admin)
-    await asyncio.sleep(1)  # the name of an archive has its second
+    await asyncio.sleep(1)  # archive names have a resolution of one second
     again = text_of((await backed_up(admin)).text)
     assert f"sealed to the phrase {Phrase(words).fingerprint}, checked" in again
     for path in ("/today", "/start", "/admin/backups", "/admin/health", PAGE):

@@ -1,4 +1,4 @@
-"""What Health and Backups say of the replica."""
+"""The replica on the pages Health and Backups."""
 
 import re
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ async def admin(tmp_path: Path) -> AsyncIterator[Visitor]:
 
 
 def replicates(monkeypatch: pytest.MonkeyPatch, world: World, **ages: float | None) -> None:
-    """As a Litestream says it: the seconds since each file was replicated, by its name without ending."""
+    """Simulate Litestream's report: the seconds since each file was replicated, by its name without extension."""
     now = datetime.now(UTC)
     found = [
         ReplicatedFile(

@@ -1,4 +1,4 @@
-"""What the pages of the running house, of webhooks and of imports show of declared tables, in Romanian."""
+"""The Romanian texts of declared tables on the pages of the running installation, of webhooks and of imports."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from wmsd.server import job_log
 from wmsd.settings.all_settings import sections
 
 SAME: set[str] = {"UTF-8", "UTF-16", "Mac Roman", *(each.title for each in signature_recipes.LANGUAGES)}
-"""Names that every language has."""
+"""Names that are the same in every language."""
 
 
 def declared() -> Iterator[str]:
@@ -47,7 +47,7 @@ def romanian() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def sentences() -> set[str]:
-    """Those that are told as errors, with `{}` where a value stands."""
+    """Return the sentences of errors, with `{}` for each value."""
     files = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
     return {each.msgid for file in files for each in file if each.msgctxt == ERROR and each.msgstr}
 
@@ -69,14 +69,14 @@ def test_why_attempts_fail_is_translated(sentences: set[str]) -> None:
 
 
 def test_texts_that_templates_translate_are_plain() -> None:
-    """A template takes what it translates as HTML, and a percent sign as a place."""
+    """A template treats its translated text as HTML, and a percent sign as a placeholder."""
     texts = {*REMEDIES.values(), *SOURCES, *DELIVERY_STATUSES, *(text for job in jobs() for text in job)}
     assert [each for each in texts if set(each) & set("%<>&")] == []
 
 
 @pytest.mark.parametrize("address", ["/docs/api", "/docs/api?q=stock", "/docs/api/stock", "/docs/api/graphql"])
 async def test_the_reference_is_english_for_readers_of_every_language(shop: Shop, address: str) -> None:
-    """It is made once: who asks first must not decide what everybody reads."""
+    """The page is created once: the language of the first reader must not decide for all readers."""
     visitor = Visitor(shop.world)
     first = await visitor.get(address, {"Accept-Language": "ro"})
     assert first.status == 200

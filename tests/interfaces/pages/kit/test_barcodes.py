@@ -1,4 +1,6 @@
-"""A barcode on paper says what it was made of, whoever reads it; what none can hold has none."""
+"""A barcode on paper contains its original text for every reader; a text that no barcode can hold gets no
+barcode.
+"""
 
 import subprocess
 import sys
@@ -52,7 +54,7 @@ def test_a_gtin_is_read_back_as_tills_do(gtin: str, is_read: BarcodeFormat) -> N
     assert gtin_of(gtin) == gtin.zfill(14)
     text, found = read(product_barcode(gtin))
     assert text.zfill(14) == gtin.zfill(14)
-    assert found in (is_read, BarcodeFormat.EAN13)  # to readers, UPC-A is EAN-13 with a zero before it
+    assert found in (is_read, BarcodeFormat.EAN13)  # readers see UPC-A as EAN-13 with a leading zero
 
 
 @pytest.mark.parametrize("text", ["", "5901234123456", "590123412345", "59012341234 7", "٥٩٠١٢٣٤١٢٣٤٥٧", "A"])
@@ -71,7 +73,7 @@ def test_a_lot_is_read_back_as_gs1(lot: str, is_read: BarcodeFormat) -> None:
 
 @pytest.mark.parametrize("lot", ["A[21]B", "lot 1", "Ș1", "x" * 21, ""])
 def test_a_lot_never_says_something_else(lot: str) -> None:
-    """Brackets would begin another part of a GS1 code."""
+    """Brackets would start another part of a GS1 code."""
     assert gs1_barcode(GTIN, {"10": lot}) is None
 
 
@@ -81,7 +83,7 @@ def test_parentheses_stay_a_part_of_the_lot() -> None:
 
 
 def test_nothing_is_loaded_before_somebody_needs_a_barcode() -> None:
-    """Every start of the server would pay for it."""
+    """Every start of the server would take longer."""
     asked = "import sys, wmsd.interfaces.pages.routes; print('zxingcpp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

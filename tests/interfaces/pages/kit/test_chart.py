@@ -1,4 +1,4 @@
-"""The chart of a quantity: steps that hold until the next one, and the same in words."""
+"""The chart of a quantity: each step holds until the next one, and a text says the same."""
 
 from decimal import Decimal
 from typing import Any
@@ -23,7 +23,7 @@ def test_a_quantity_holds_until_the_next_one() -> None:
 
 
 def test_the_minimum_is_within_the_chart() -> None:
-    """Also above all that there was."""
+    """The chart includes the minimum even if all quantities are below it."""
     found = levels(("10T00:00:00", 5), ("11T00:00:00", Decimal("2.5")))
     assert chart_of(found, "2026-11-12T00:00:00.000Z", 10).minimum == "8.0"
     assert chart_of(found, "2026-11-12T00:00:00.000Z", Decimal("2.5")).minimum == "72.0"
@@ -40,7 +40,7 @@ def test_nothing_at_all_is_a_line_at_the_bottom() -> None:
 
 
 def test_it_never_goes_back() -> None:
-    """Though the clock did."""
+    """The chart moves forward even if the clock was set back."""
     found = levels(("10T00:00:00", 0), ("15T00:00:00", 2), ("12T00:00:00", 1), ("30T00:00:00", 3))
     chart = chart_of(found, "2026-11-20T00:00:00.000Z", None)
     assert [step.partition("V")[0] for step in chart.steps.split("H")[1:]] == ["400.0", "400.0", "800.0", "800"]

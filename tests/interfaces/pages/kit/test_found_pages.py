@@ -1,4 +1,4 @@
-"""Searches of the guide and of the reference, which nobody needs to be signed in for: their work is bounded."""
+"""Searches of the guide and of the reference, which need no sign-in: their work is limited."""
 
 import asyncio
 import gc
@@ -23,7 +23,7 @@ async def test_an_equal_query_is_answered_from_what_is_kept(world: World, path: 
     first = await visitor.get(f"{path}?q=reservation")
     paid = sum(work.costs.of(Payers(address="127.0.0.1")))
     assert (first.status, paid > 0) == (200, True)
-    async with work.turn("search", Payers()):  # nobody else has a turn now
+    async with work.turn("search", Payers()):  # nobody else gets a turn now
         again = await visitor.get(f"{path}?q=reservation")
         spaced = await visitor.get(f"{path}?q=+reservation++")
     assert again.text == spaced.text == first.text
@@ -35,7 +35,7 @@ async def test_an_equal_query_is_answered_from_what_is_kept(world: World, path: 
 @pytest.mark.parametrize("path", PATHS)
 async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> None:
     visitor, work = Visitor(world), world.installation.dispatcher.work
-    await visitor.get(f"{path}?q=first")  # the index is made
+    await visitor.get(f"{path}?q=first")  # this creates the index
     async with work.turn("search", Payers()):
         most = BOUNDS["search"].waiting
         waiting = [asyncio.create_task(visitor.get(f"{path}?q=word{number}")) for number in range(most + 4)]
@@ -61,7 +61,8 @@ async def test_what_is_kept_has_a_bound(world: World, monkeypatch: pytest.Monkey
 
     for query in ("a", "b", "a", "c", "a", "b"):
         assert (await kept.answer((query,), "127.0.0.1", prepare)).text == one
-    assert (len(made), kept._size) == (4, 2 * size)  # of the three, the one that was asked for longest ago is gone
+    # of the three pages, the least recently requested one is dropped
+    assert (len(made), kept._size) == (4, 2 * size)
 
 
 async def test_a_failure_that_nobody_waits_for_is_nobodys(world: World) -> None:

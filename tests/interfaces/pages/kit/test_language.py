@@ -1,4 +1,4 @@
-"""The language of a page: chosen by its person, or else asked for by the browser."""
+"""The language of a page: the choice of the user, or otherwise the language that the browser requests."""
 
 import re
 from decimal import Decimal
@@ -17,7 +17,7 @@ from wmsd.interfaces.pages.kit.text.words import figure, moment
 
 @pytest.fixture(autouse=True)
 def _all_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also those whose catalogue is not complete."""
+    """Offer every language, including those with an incomplete catalogue."""
     monkeypatch.setattr(language, "OFFERED", tuple(language.FORMATS))
 
 

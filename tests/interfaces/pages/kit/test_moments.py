@@ -1,4 +1,4 @@
-"""Moments as people read them."""
+"""Times in the form that people read."""
 
 import pytest
 

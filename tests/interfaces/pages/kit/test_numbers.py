@@ -1,4 +1,6 @@
-"""Numbers that people type into forms: what each means in the language of the page, and what is asked."""
+"""Numbers that people type into forms: the meaning of each in the language of the page, and the numbers that the
+page asks about.
+"""
 
 import re
 from collections.abc import Iterator
@@ -125,13 +127,13 @@ async def test_a_form_asks_what_a_number_means_and_stores_nothing(shop: Shop) ->
 async def test_a_value_that_would_be_asked_is_shown_so_that_it_is_taken(
     shop: Shop, spoken: str, shows: str
 ) -> None:
-    """So that a change of something else leaves it alone."""
+    """A change of another field leaves the value unchanged."""
     visitor = await signed_in(shop.world)
     assert (await sent(visitor, CHANGE, min_stock="1.1250")).status == 303
     language_of = {"Accept-Language": spoken}
     form = await visitor.get(CHANGE, language_of)
     assert f'value="{shows}"' in form.text
-    for name in ("Bolt M8", "Nou"):  # as it is, and changed
+    for name in ("Bolt M8", "Nou"):  # without a change, and with another name
         assert (await visitor.post(CHANGE, {**form_of(form), "name": name}, language_of)).status == 303
         stored = await article(visitor, 1)
         assert (stored["name"], stored["min_stock"]) == (name, 1.125)

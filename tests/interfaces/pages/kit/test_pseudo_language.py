@@ -1,5 +1,5 @@
-"""No text of a page is left out: with a catalogue that puts each translation into brackets, what stands outside of
-them is data.
+"""Every text of a page is translated: the test catalogue puts each translation into brackets, so text outside of
+brackets must be data.
 """
 
 import gettext
@@ -32,7 +32,7 @@ from wmsd.tenants.companies import store
 BEFORE_SIGNING_IN: Final = ("/sign-in", "/first-admin", "/demo", "/welcome", "/trust", "/sign-in/{provider}/back")
 STREAM: Final = "/live"
 SHOWN: Final = ("aria-label", "placeholder", "title", "alt", "data-on", "data-lost", "data-over", "data-copied")
-"""Attributes that people read, or hear."""
+"""The attributes that people read or hear."""
 CODE: Final = frozenset({"script", "style", "pre", "code", "textarea"})
 EMPTY: Final = frozenset({"meta", "link", "input", "br", "hr", "img"})
 NAMES: Final = {
@@ -55,9 +55,9 @@ NAMES: Final = {
 DATE: Final = re.compile(r"\d\d:\d\d UTC|\d{1,2} [a-z]{3,4}\.? \d{4}(, \d\d:\d\d(:\d\d)? UTC)?")
 MEASURE: Final = re.compile(r"\d[\d.,\u202f]*\u202f? ?(ms|s|min|h|kB|MB|GB|TB)\b")
 AROUND: Final = '" .,;:·()\N{EN DASH}→'
-"""Signs that stand around data."""
+"""The signs that may surround data."""
 IDENTIFIER: Final = re.compile(r"[a-z]+(_[a-z]+)+")
-"""Such as the name of an operation."""
+"""A pattern for identifiers, such as the name of an operation."""
 ADDRESS: Final = ("/", "https://", "POST https://")
 LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 
@@ -74,7 +74,7 @@ class Pseudo(gettext.NullTranslations):
 
 
 class Missed(gettext.NullTranslations):
-    """Keeps what a catalogue lacks."""
+    """A catalogue that collects the missing texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Missed(gettext.NullTranslations):
 
 
 def outside(text: str, depth: int = 0) -> tuple[str, int]:
-    """What of a text stands outside of the brackets, and how many are open at its end."""
+    """Return the text outside of the brackets, and how many brackets are open at the end of the text."""
     kept = []
     for each in text:
         if each == "⟦":
@@ -104,12 +104,12 @@ def outside(text: str, depth: int = 0) -> tuple[str, int]:
 
 
 class Reader(HTMLParser):
-    """Collects what people read outside of the brackets."""
+    """A parser that collects the text outside of the brackets that people read."""
 
     def __init__(self) -> None:
         super().__init__()
         self.open: list[bool] = []
-        """For each open element, whether it shows code or a text of another language."""
+        """For each open element, whether its content is code or a text in another language."""
         self.depth = 0
         self.found: list[str] = []
 
@@ -158,7 +158,7 @@ class Scene:
     data: frozenset[str]
 
     async def pages(self) -> AsyncIterator[tuple[str, str]]:
-        """The address and the text of each page, in Romanian."""
+        """Yield the address and the text of each page, in Romanian."""
         for each in addresses(self.world.app, self.company.id, self.company.there):
             if each.method == "GET" and each.route != STREAM:
                 visitor = Visitor(self.world) if each.route in BEFORE_SIGNING_IN else self.visitor
@@ -169,7 +169,7 @@ class Scene:
 
 @pytest.fixture(autouse=True)
 def no_kept_links() -> Iterator[None]:
-    """What pages keep is in the language of before."""
+    """Clear the caches of the pages, which hold texts in the previous language."""
     for kept in (menu._of_place, menu._of_house):
         kept.cache_clear()
     yield
@@ -188,7 +188,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
         rows = [await company.rows(), await world.installation.platform.read(all_rows)]
         settings = world.installation.settings.model_dump()
         names = [f"{section}.{name}" for section, model in sections().items() for name in model.model_fields]
-        names.append(f"webhook {company.there['webhook with a log']}")  # one without a name is called so
+        names.append(f"webhook {company.there['webhook with a log']}")  # the name of a webhook without a name
         data = {" ".join(each.split()).strip(AROUND) for each in texts_of([rows, settings, names])}
         here = world.clock.now().astimezone(world.installation.time_zone)
         data |= {world.installation.time_zone.key, f"{world.installation.time_zone.key} {offset(here)}"}
@@ -206,7 +206,7 @@ async def test_what_is_not_translated_on_a_page_is_data(scene: Scene, monkeypatc
 
 
 async def test_the_catalogue_has_what_each_page_says(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also what tables of the declarations say, and what stands in the columns of records."""
+    """The texts of declared tables and of the columns of records are in the catalogue too."""
     catalogue, missed = language._catalogue("ro"), Missed()
     monkeypatch.setattr(catalogue, "_fallback", missed)
     assert [path async for path, _ in scene.pages()]

@@ -1,4 +1,4 @@
-"""What everybody may see is counted by address and kind, and by the session of who is signed in."""
+"""Public pages are counted by address and kind, and by the session of a signed-in user."""
 
 import gc
 import re
@@ -28,16 +28,16 @@ async def narrow(tmp_path: Path) -> AsyncIterator[World]:
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """A platform admin, signed in."""
+    """Sign in a platform admin."""
     return await signed_in(shop.world)
 
 
 async def test_a_page_leaves_no_request_to_a_collection(visitor: Visitor) -> None:
-    """With it went what its connection has, and everybody waits for a collection."""
+    """A page leaves no request for a garbage collection, because every caller waits during a collection."""
     records = "/companies/1/articles"
     paths = (records, f"{records}/1", "/today", "/admin/users", "/docs", "/companies/9/x")
     for path in paths:
-        await visitor.get(path)  # what is made once is made
+        await visitor.get(path)  # create everything that is created once
     gc.collect()
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
@@ -102,7 +102,7 @@ HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
 def ways_on(seen: Seen) -> list[tuple[str, str]]:
-    """The addresses and the texts of the buttons below a refusal."""
+    """Return address and text of each button below a refusal."""
     (acts,) = re.findall(r'<p class="acts">(.*?)</p>', seen.text, re.DOTALL)
     return re.findall(r'href="(.*?)">(.*?)</a>', acts)
 

@@ -1,4 +1,4 @@
-"""Forms that ask for a code name those that there are, as far as the person may see them."""
+"""Forms suggest the existing codes that the user may see."""
 
 import html
 import re
@@ -20,7 +20,7 @@ async def admin(world: World) -> Visitor:
 
 
 def listed(seen: Seen, field: str) -> list[str] | None:
-    """The suggestions for a field; None where it has none."""
+    """Return the suggestions for a field, or None if the field has none."""
     assert seen.status == 200
     found = re.search(rf'<datalist id="{field}-list">(.*?)</datalist>', seen.text)
     assert (f'list="{field}-list"' in seen.text) == (found is not None)

@@ -1,4 +1,4 @@
-"""Where abilities are explained, the words say what they open with the settings of the installation."""
+"""The explanation of an ability takes the settings of the installation into account."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ async def test_reading_returns_is_told_of_tokens_as_the_settings_have_it(
 
 
 async def test_people_have_an_ability_of_its_own_to_write_returns(admin: Visitor) -> None:
-    """Whatever tokens need."""
+    """The abilities of people separate reading and writing returns, whatever ability tokens need."""
     await admin.world.new_user(MEMBER, "member", ["ACME"], ["returns:read"])
     user = f"/admin/users/{await id_of(admin, MEMBER)}"
     for path in ("/admin/users/new", f"{user}/change"):

@@ -64,20 +64,22 @@ def test_whatever_values_a_sentence_has_they_come_back(sentence: str, values: li
 
 
 def test_values_that_are_spelled_as_places_stand_in_every_sentence() -> None:
-    """Such a sentence is spelled as its entry in the catalogue."""
+    """A sentence with such a value looks like its entry in the catalogue."""
     for sentence in WITH_VALUES:
         assert translate_error(sentence).count(PLACE) == sentence.count(PLACE), sentence
 
 
 def test_a_crafted_sentence_is_searched_once_for_each_piece() -> None:
-    """What is searched is counted: a sentence that nearly fits, at every place, costs no more than its pieces."""
+    """The test counts the searches: a sentence that nearly matches at every position costs no more than its
+    pieces.
+    """
 
     class Counted(str):
         searched = 0
 
         def find(self, *sought: object) -> int:
             type(self).searched += 1
-            return super().find(*sought)  # type: ignore[arg-type]  # it passes on what it was given
+            return super().find(*sought)  # type: ignore[arg-type]  # the arguments are passed on unchanged
 
     pattern = Pattern(("is ", " a ", " a ", " a ", " a ", "!"), PLACE * 5)
     assert pattern.values_in(Counted("is " + " a " * 100_000)) is None
@@ -162,7 +164,7 @@ def test_what_forbids_to_track_an_article_otherwise_is_told() -> None:
 
 
 async def test_what_uses_imported_records_already_is_told(shop: Shop) -> None:
-    """Each table that may refer to one is a word of Romanian, and no module is: its name stays."""
+    """Each table that may refer to a record has a Romanian word; the names of modules stay unchanged."""
     database = await shop.world.database()
     for table, noun in NOUNS.items():
         referring = partial(Transaction.rows, sql=REFERRING, parameters=(table,))

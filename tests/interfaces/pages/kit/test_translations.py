@@ -1,4 +1,4 @@
-"""What the pages say, against the Romanian catalogues."""
+"""The texts of the pages, compared with the Romanian catalogues."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ import pytest
 from tests.support.messages import CATALOGUES, Message, collected, of_python, of_template, places
 
 FORMS = 3
-"""Of a Romanian plural."""
+"""The number of plural forms in Romanian."""
 
 
 def entries(folder: Path = CATALOGUES) -> list[polib.POEntry]:
@@ -23,9 +23,9 @@ def untranslated(messages: Iterable[Message], known: Iterable[polib.POEntry]) ->
 
 
 def wrong(entry: polib.POEntry) -> bool:
-    """Whether a translation names other values than its message, or lacks a form.
+    """Return True if a translation has other placeholders than its message, or lacks a form.
 
-    A form names what the English one for as many names: "one delivery" need not have a number.
+    Each form has the placeholders of the matching English form: "one delivery" does not need a number.
     """
     if not entry.msgid_plural:
         return places(entry.msgstr) != places(entry.msgid)
@@ -45,7 +45,7 @@ def test_every_translation_names_the_values_of_its_message() -> None:
 
 
 def test_messages_of_every_kind_are_collected() -> None:
-    """Of a template, of Python, plural, of a table, of an act."""
+    """The kinds are: in a template, in Python, a plural, in a table, and an act."""
     found = {(each.text, each.plural) for each in collected()}
     assert found >= {
         ("Trust this server", ""),
@@ -94,7 +94,7 @@ def test_a_singular_need_not_name_the_number() -> None:
 
 
 def test_what_a_variable_holds_is_translated_by_the_filter() -> None:
-    """`_` takes its text for HTML."""
+    """The function `_` would treat the value as HTML."""
     with pytest.raises(ValueError, match=r"t, line 1"):
         list(of_template("{{ _(name) }}", "t"))
 

@@ -1,4 +1,4 @@
-"""What stands in a body for what cannot be read is refused by every operation: nothing comes of it."""
+"""A member of a body that cannot be read is refused by every operation, without any effect."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ ALWAYS_READ = ("flag", "several", "lines", "shown", "rows")
 
 
 def body_of(path: str, value: object) -> dict[str, Any]:
-    """A body with this alone."""
+    """Return a body with only this value."""
     name, _, rest = path.partition(BETWEEN)
     if not rest:
         return {name: value}

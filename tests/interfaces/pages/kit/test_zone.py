@@ -1,4 +1,4 @@
-"""The time zone of a page: its person's, or else the company's, or the installation's."""
+"""The time zone of a page: the user's, or otherwise the company's, or the installation's."""
 
 import csv
 import io
@@ -20,17 +20,17 @@ from wmsd.interfaces.pages.kit.chart import chart_of
 from wmsd.interfaces.pages.kit.text import moments, words, zone
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-"""Of the world."""
+"""The time of the world."""
 TWICE = ("2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z")
-"""In Bucharest both are 03:30."""
+"""Two times that are both 03:30 in Bucharest."""
 ORDER = "/companies/1/sales-orders/1"
 DAY_ENDS = {"Europe/Bucharest": 22, "Pacific/Honolulu": 10}
-"""The hour of UTC in which a day ends there, in winter."""
+"""The hour in UTC at which a day ends there, in winter."""
 
 
 @pytest.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
-    """In an installation in Bucharest."""
+    """Open a shop in an installation in Bucharest."""
     async with open_world(tmp_path / "data", {"server": {"time_zone": "Europe/Bucharest"}}) as world:
         yield await open_shop(world)
 
@@ -66,7 +66,7 @@ def said_once(seen: Seen) -> str:
 
 
 def times(seen: Seen) -> list[tuple[str, str]]:
-    """Each moment of the page for programs, and for people."""
+    """Return each time on the page, in the form for programs and in the form for people."""
     return re.findall(r'<time datetime="(.*?)">(.*?)</time>', seen.text)
 
 
@@ -117,7 +117,7 @@ async def test_a_company_admin_chooses_for_its_own_company_only(shop: Shop, visi
 
 
 async def test_a_choice_is_told_only_to_who_made_it(shop: Shop, visitor: Visitor) -> None:
-    """Connections are shared by requests, and nothing of one may stay for the next."""
+    """Requests share connections, and no data of one request may remain for the next."""
     await choose(visitor, "Pacific/Honolulu")
     await visitor.get("/account")
     await shop.world.new_user("other@example.com", "platform-admin", [], [])
@@ -142,7 +142,7 @@ async def test_what_is_typed_into_filters_is_the_time_there(shop: Shop, visitor:
 async def test_late_is_what_was_due_before_the_day_of_the_company_whoever_looks(
     shop: Shop, visitor: Visitor, name: str, late_on: str
 ) -> None:
-    """At 23:30 UTC it is tomorrow in Bucharest, and in Honolulu still today."""
+    """At 23:30 UTC it is already tomorrow in Bucharest, and still today in Honolulu."""
     shop.world.clock.set_forward(11.5 * 3600)
     await of_company(visitor, name)
     await choose(visitor, "Pacific/Kiritimati")
@@ -181,7 +181,7 @@ async def test_figures_turn_over_at_the_midnight_of_each_company(shop: Shop, vis
 
 
 async def test_figures_of_before_a_start_in_another_zone_are_read_again(tmp_path: Path) -> None:
-    """As when the time zone of the machine was changed: at this moment it is tomorrow there."""
+    """Stored numbers of Today are recomputed after a start in another time zone, where it is already tomorrow."""
     folder = tmp_path / "data"
     async with open_world(folder, {"server": {"time_zone": "UTC"}}) as world:
         shop = await open_shop(world)

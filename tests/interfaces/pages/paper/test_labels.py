@@ -1,4 +1,4 @@
-"""Labels: as many as asked for, each with a barcode that scanners read, on sheets and rolls of common sizes."""
+"""Labels: the requested number, each with a barcode that scanners read, on sheets and rolls of common sizes."""
 
 import re
 from time import monotonic
@@ -29,7 +29,7 @@ async def asked(visitor: Visitor, path: str, kind: str, count: str = "", size: s
 
 
 def labels(seen: Seen) -> list[str]:
-    """What stands on each."""
+    """Return the text of each label."""
     assert seen.status == 200, seen.text
     return [text_of(each) for each in re.findall(r'<article class="label">(.*?)</article>', seen.text, re.DOTALL)]
 
@@ -54,7 +54,7 @@ async def receive(shop: Shop, article: str, **item: object) -> None:
 
 
 def told(seen: Seen) -> str:
-    """What is wrong with the form."""
+    """Return the error of the form."""
     assert seen.status == 422, seen.text
     (error,) = re.findall(r'<p class="error" id=".*?">(.*?)</p>', seen.text)
     return str(error)
@@ -124,7 +124,7 @@ async def test_sheets_hold_24_labels_each(office: Visitor) -> None:
 
 
 async def test_a_thousand_labels_open_at_once(shop: Shop, office: Visitor) -> None:
-    """Of many articles: each has a barcode of its own."""
+    """The labels are of many articles, and each article has a different barcode."""
     codes = [f"Ș-{number}" for number in range(250)]
     await shop.world.import_csv("articles", "code,name\n" + "".join(f"{each},Part\n" for each in codes))
     await shop.world.import_csv(
@@ -192,7 +192,9 @@ STOCK = "/companies/1/stock/1/labels"
 async def test_too_many_serials_are_refused_before_a_barcode_is_drawn(
     shop: Shop, office: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They would be drawn while everybody else waits."""
+    """A request for too many labels is refused before any barcode is drawn, so that nobody has to wait for the
+    drawing.
+    """
     serials = [f"S-{number}" for number in range(4)]
     await shop.world.import_csv("articles", "code,name,track_serial\nSER,Serials,true\n")
     counted = "".join(f"SER,MAIN,{each},1\n" for each in serials)

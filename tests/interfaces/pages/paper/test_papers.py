@@ -1,4 +1,6 @@
-"""Admins of a company set what stands on its papers: address, logo, label size. Who prints sees them."""
+"""Admins of a company set the content of its papers: address, logo, label size. Users who print see these
+settings.
+"""
 
 import html
 import re
@@ -41,7 +43,7 @@ def cookie(visitor: Visitor) -> str:
 
 
 async def uploaded(visitor: Visitor, file: bytes | None, name: str = "logo.png", **options: str) -> Seen:
-    """Sends the form for the logo as a browser does."""
+    """Send the form for the logo as a browser does."""
     fields = form_of(await visitor.get(PAPERS))
     form = aiohttp.FormData()
     for field in ("form_token", "if_match"):
@@ -102,7 +104,7 @@ async def test_labels_begin_with_the_size_of_the_company(admin: Visitor) -> None
 
 @pytest.mark.parametrize(("file", "content_type"), [(png(), "image/png"), (JPEG, "image/jpeg")])
 async def test_a_logo_is_served_as_what_it_is(shop: Shop, admin: Visitor, file: bytes, content_type: str) -> None:
-    """Whatever its name says."""
+    """The content type does not depend on the file name."""
     await shop.order()
     done = await uploaded(admin, file, "logo.svg")
     assert (done.status, done.goes_to) == (303, f"{PAPERS}?done=logo")
@@ -222,7 +224,7 @@ async def test_members_see_the_logo_and_set_nothing(shop: Shop, admin: Visitor) 
 
 
 async def test_the_logo_of_another_company_is_not_found(shop: Shop, admin: Visitor) -> None:
-    """Neither by its hash at one's own company, nor at the other."""
+    """The logo's hash does not work under another company's address, and the address of its company is closed."""
     await uploaded(admin, png())
     address = logo_in(await admin.get(PAPERS))
     assert address is not None

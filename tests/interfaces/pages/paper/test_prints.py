@@ -1,4 +1,6 @@
-"""Documents on paper say what the goods, the driver and the partner need, to whoever may read the document."""
+"""Documents on paper contain what the goods, the driver and the partner need, for every user who may read the
+document.
+"""
 
 import re
 
@@ -147,7 +149,7 @@ LOTS = "article_code,warehouse_code,lot_number,serial,quantity,quarantined\n"
 
 
 async def tracked(shop: Shop) -> None:
-    """Article 4 (LOT) with 4 of the lot L-OLD and 10 of L-NEW; article 5 (SER) with two serials, one in a lot."""
+    """Import article 4 (LOT) with 4 of the lot L-OLD and 10 of L-NEW, and article 5 (SER) with two serials."""
     await shop.world.import_csv(
         "articles", "code,name,track_lot,track_serial\nLOT,Lots,true,\nSER,Serials,,true\n"
     )
@@ -156,7 +158,7 @@ async def tracked(shop: Shop) -> None:
 
 
 async def test_a_delivery_note_names_the_lots_and_serials_that_have_left(shop: Shop) -> None:
-    """Also those that were chosen when the order was loaded, and none before."""
+    """The note includes parts that were chosen during the loading, and names no parts before the loading."""
     await tracked(shop)
     lines = (
         {"article_code": "LOT", "quantity": 6},

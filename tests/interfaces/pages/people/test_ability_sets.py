@@ -1,4 +1,4 @@
-"""Abilities are picked by the kind of work: a set ticks what the work needs, and its person can do the work."""
+"""Abilities are chosen by the kind of work: a set selects what the work needs, and its user can do the work."""
 
 import pytest
 
@@ -75,7 +75,7 @@ async def test_whoever_has_a_set_can_do_its_work_and_no_more(shop: Shop, name: s
 
 
 async def test_who_reads_only_writes_no_return(shop: Shop) -> None:
-    """Reading is enough for tokens, as before, and not for people."""
+    """The ability to read is enough for tokens, as before, but not for people."""
     order = await shop.order(status="LIVRAT")
     back = {"partner_id": 1, "warehouse_id": 1, "sales_order_id": order.id}
     body = {**back, "lines": [{"article_code": "A", "quantity": 1}]}

@@ -1,5 +1,5 @@
-"""Admins look after companies and operators at the pages, each as far as the role goes; and what holds for each
-list of the administration.
+"""Admins manage companies and operators on the pages, each within the role; and the rules of every list of the
+administration.
 """
 
 from urllib.parse import urlencode

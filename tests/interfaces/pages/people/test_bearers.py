@@ -1,4 +1,4 @@
-"""Platform admins look after the bearers of transport sites, and after the platform token."""
+"""Platform admins manage the bearers of transport sites, and the platform token."""
 
 import re
 
@@ -40,7 +40,7 @@ async def made(visitor: Visitor, **typed: str) -> str:
 
 
 async def again(visitor: Visitor) -> None:
-    """Signs in again, for a session does not last so long."""
+    """Sign in again, because the session has expired."""
     assert (await visitor.sign_in(EMAIL, "correct horse battery")).status == 303
 
 

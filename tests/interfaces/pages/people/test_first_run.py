@@ -1,4 +1,4 @@
-"""Into a new installation: the one-time links, and the first steps."""
+"""A new installation: the one-time links, and the first steps."""
 
 import re
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password"
 
 @pytest.fixture
 async def fresh(tmp_path: Path) -> AsyncIterator[World]:
-    """An installation that has no admin yet."""
+    """Open an installation that has no admin yet."""
     async with open_world(tmp_path / "data") as world:
         await world.installation.platform.write(lambda tx: tx.execute("UPDATE users SET disabled_at = 'x'"))
         yield world
@@ -45,14 +45,14 @@ async def status_of(world: World, code: str, **changes: str) -> int:
 
 
 def steps_done(seen: Seen) -> list[str]:
-    """The titles of the steps that are done."""
+    """Return the titles of the finished steps."""
     assert seen.status == 200, seen.text
     return re.findall(r">done</span><h2>(.*?)</h2>", seen.text)
 
 
 async def test_the_link_makes_the_first_admin_once_and_signs_in(fresh: World) -> None:
     code, visitor = await offer(fresh), Visitor(fresh)
-    for _ in range(2):  # looking does not use it up
+    for _ in range(2):  # opening the page does not use up the link
         assert (await visitor.get(f"/first-admin?code={code}")).heading == "The first admin"
     done = await became_admin(visitor, code)
     assert (done.status, done.goes_to) == (303, "/start")
@@ -136,7 +136,7 @@ async def test_no_other_site_sends_the_form(fresh: World) -> None:
 
 
 async def test_a_form_is_not_read_when_nobody_waits_for_it(world: World) -> None:
-    """With an admin there is no form: the rest of the body is not even asked for."""
+    """If there is an admin, there is no form: the server does not even read the rest of the body."""
     connection = await world.caller.connect()
     await connection.send(b"POST /first-admin HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
     assert await connection.begin_to_read() == 404
@@ -205,7 +205,7 @@ MAILING = {"alerts": {"mail_to": ["admin@example.com"], "mail_relay": "relay.exa
 
 
 async def test_the_steps_say_how_somebody_is_told_that_something_is_wrong(tmp_path: Path) -> None:
-    """E-mail is done when somebody has typed the code that came."""
+    """The step about e-mail is finished when a user has typed the code from the e-mail."""
     step = "Be told when something is wrong"
     async with open_world(tmp_path / "data") as world:
         seen = await (await signed_in(world)).get("/start")
@@ -240,7 +240,7 @@ async def test_the_steps_are_for_platform_admins(world: World) -> None:
 
 
 def names_of(seen: Seen) -> list[str]:
-    """The people whom the page of the demo lets somebody be."""
+    """Return the names of the people whom the demo's page offers."""
     return re.findall(r"Open the demo as (\w+)<", seen.text)
 
 
@@ -249,7 +249,7 @@ async def test_the_demo_opens_signed_in_by_its_own_link(world: World) -> None:
     visitor = Visitor(world)
     code = loaded.links[0][1]
     path = f"/demo?code={code}"
-    for _ in range(2):  # looking does not use it up
+    for _ in range(2):  # opening the page does not use up the link
         assert (await visitor.get(path)).heading == "The demo"
     done = await visitor.post("/demo", {"code": code})
     assert (done.status, done.goes_to) == (303, "/today")

@@ -1,4 +1,4 @@
-"""A form that is sent after its session has ended is shown filled after signing in, also without JavaScript."""
+"""A form that is sent after its session has ended comes back filled in after sign-in, even without JavaScript."""
 
 import html
 import re
@@ -36,7 +36,7 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 def carried(seen: Seen) -> dict[str, str]:
-    """The hidden fields of the page, which a browser sends with it."""
+    """Return the hidden fields of the page, which a browser sends with the form."""
     tags = re.findall(r'<input type="hidden" name="(.*?)" value="(.*?)">', seen.text, re.DOTALL)
     return {name: html.unescape(value) for name, value in tags}
 
@@ -189,7 +189,9 @@ async def test_no_other_site_has_a_form_filled(visitor: Visitor, site: str) -> N
 
 
 async def test_nothing_is_done_by_the_page_that_goes_on(visitor: Visitor) -> None:
-    """Whatever page it leads to: without a form token all refuse it but those that show a form."""
+    """The page may lead to any address: without a form token, every page refuses the form, except pages that
+    display a form.
+    """
     late = await sent_too_late(visitor)
     fields = {**carried(late), "email": EMAIL, "password": PASSWORD}
     for path in ("/account/sessions", "/companies/1/webhooks/1/rotate-secret", "/account/password"):

@@ -1,5 +1,5 @@
-"""Somebody is invited, chooses a password by the link, and comes in: once, in time, and with no more rights than
-the invitation gave.
+"""A user is invited, chooses a password by the link, and signs in: once, in time, and with no more rights than the
+invitation granted.
 """
 
 import asyncio
@@ -196,7 +196,7 @@ async def test_a_wrong_invitation_keeps_what_was_typed(admin: Visitor) -> None:
 
 
 async def test_a_link_that_somebody_has_kept_ends_with_other_rights(admin: Visitor, lead: Visitor) -> None:
-    """Whoever has invited a user must not come in with what the user may do since."""
+    """The inviting admin may have kept the link, and must not get the rights that the user received later."""
     for typed in ({"role": "platform-admin", "company_codes": ""}, {"company_codes": "OTHER\nACME"}):
         email = f"user{len(typed)}@example.com"
         link = await invited(lead, email)
@@ -206,7 +206,7 @@ async def test_a_link_that_somebody_has_kept_ends_with_other_rights(admin: Visit
 
 
 async def test_a_higher_role_needs_a_new_password(admin: Visitor, lead: Visitor) -> None:
-    """Somebody else may have chosen the one of before. It goes on opening what it did."""
+    """Another person may have chosen the old password. The old password still opens what it opened before."""
     assert (await chosen(lead, await invited(lead))).status == 303
     member = await signed_in_as(admin.world, MEMBER, NEW_PASSWORD)
     path = f"/admin/users/{await id_of(admin, MEMBER)}"

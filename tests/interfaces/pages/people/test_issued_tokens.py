@@ -1,4 +1,4 @@
-"""Tokens are issued at the pages, shown once, used and revoked."""
+"""Tokens are created on the pages, displayed once, used and revoked."""
 
 import re
 

@@ -1,4 +1,6 @@
-"""Whoever signs in at too many places is told at the next page of the place that was ended, by whichever door."""
+"""A user who signs in at too many places learns about the ended session on the next page, however the user signed
+in.
+"""
 
 from pathlib import Path
 
@@ -19,7 +21,7 @@ WHY = f'<p class="note warn" role="status">{TOO_MANY_PLACES}</p>'
 
 
 async def filled(visitor: Visitor, email: str = EMAIL) -> list[Visitor]:
-    """The person has as many sessions as there may be, and used that of the visitor the longest ago."""
+    """Fill up the number of sessions of a user. The visitor's session is the least recently used one."""
     visitor.world.clock.advance(60)
     return [await again(visitor, email) for _ in range(MOST_OF_A_USER - 1)]
 

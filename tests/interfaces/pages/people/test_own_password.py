@@ -1,4 +1,6 @@
-"""People change their own password: who knows the one of today, slowly guessed, and everywhere else it ends."""
+"""People change their own password: they must know the current one, guesses are slowed down, and other sessions
+end.
+"""
 
 import re
 from pathlib import Path
@@ -127,7 +129,7 @@ async def test_an_address_has_as_many_tries_as_for_signing_in(tmp_path: Path) ->
 
 
 async def test_sessions_that_were_over_are_not_counted(admin: Visitor) -> None:
-    """They stay in the table until they are swept."""
+    """Expired sessions stay in the table until they are deleted."""
     world = admin.world
     await signed_in(world)
     world.clock.advance(13 * 3600)

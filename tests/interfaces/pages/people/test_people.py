@@ -1,4 +1,4 @@
-"""Admins look after people at the pages, each as far as the role goes."""
+"""Admins manage users on the pages, each within the role."""
 
 import asyncio
 import re
@@ -96,7 +96,7 @@ async def test_an_e_mail_address_is_changed(admin: Visitor) -> None:
 
 
 async def test_a_company_admin_changes_no_e_mail_address(lead: Visitor) -> None:
-    """Whoever has an address gets what single sign-on gives to it."""
+    """The owner of an address gets the rights that single sign-on grants to the address."""
     await lead.world.new_user(MEMBER, "member", ["OTHER"])
     number = await id_of(lead, MEMBER)
     assert "/email" not in (await lead.get(f"/admin/users/{number}")).text
@@ -106,7 +106,7 @@ async def test_a_company_admin_changes_no_e_mail_address(lead: Visitor) -> None:
 
 
 async def test_two_admins_who_delete_each_other_at_once(admin: Visitor) -> None:
-    """One of them stays, whoever comes first."""
+    """Of two admins who delete each other, the later deletion is refused, so one admin stays."""
     world = admin.world
     await world.new_user("second@example.com", "platform-admin")
     second = await signed_in_as(world, "second@example.com")
@@ -128,7 +128,7 @@ async def test_two_admins_who_delete_each_other_at_once(admin: Visitor) -> None:
 
 @pytest.mark.parametrize("act", ["shut-out", "change", "delete"])
 async def test_the_last_platform_admin_stays(admin: Visitor, act: str) -> None:
-    """The one that the tests' world has is shut out first."""
+    """The last platform admin who can sign in cannot be disabled, demoted or deleted."""
     others = re.findall(
         r'href="/admin/users/(\d+)">(.*?)<', (await admin.get("/admin/users?role=platform-admin")).text
     )
@@ -177,7 +177,7 @@ async def test_rights_say_what_is_switched_off_in_words(admin: Visitor) -> None:
 
 
 def parts_of(seen: Seen) -> tuple[str, str]:
-    """What is allowed, and what is not."""
+    """Return the allowed and the forbidden part of the page."""
     found = dict(re.findall(r'id="((?:not-)?allowed)">(.*?)</section>', seen.text, re.DOTALL))
     return found.get("allowed", ""), found.get("not-allowed", "")
 

@@ -1,4 +1,4 @@
-"""What the pages of people and of signing in say is Romanian too."""
+"""The pages about users and signing in are translated into Romanian."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ TEMPLATES: Final = (
     *("refused", "refused_here", "refusal", "kept", "own_fields", "try_sign_on", "password", "trust"),
 )
 SAME: Final = {"Audit", "Browser"}
-"""Words that Romanian has too."""
+"""Words that are the same in Romanian."""
 PLACES: Final = re.compile(r"%\(\w+\)s|\{\}|<[^>]+>")
 
 
@@ -82,7 +82,9 @@ def test_what_only_the_audit_shows_of_a_change_is_translated(romanian: dict[str,
 
 
 def test_the_messages_of_pages_themselves_are_translated() -> None:
-    """`told` finds them in the catalogue by their English sentence, which the code must not change alone."""
+    """`told` finds the messages in the catalogue by their English sentence. A change in the code alone would lose
+    the translation.
+    """
     catalogues = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
     errors = {each.msgid for entries in catalogues for each in entries if each.msgctxt == ERROR}
     for module in ("kit/browser", "people/trust"):

@@ -1,4 +1,6 @@
-"""Without the second factor a password opens nothing. Each code is good once. It can be demanded of admins."""
+"""A password opens nothing without the second factor. Each code works once. The second factor can be required of
+admins.
+"""
 
 import html
 import re
@@ -40,7 +42,7 @@ def secret_in(seen: Seen) -> str:
 
 
 def scanned(seen: Seen) -> str:
-    """What a phone reads from the drawing."""
+    """Return the text that a phone reads from the drawing."""
     (code,) = barcodes_in(seen.text)
     return str(code.text)
 
@@ -50,7 +52,7 @@ def code_now(world: World, secret: str, away: int = 0) -> str:
 
 
 async def enrolled(visitor: Visitor) -> tuple[str, list[str]]:
-    """The secret and the recovery codes."""
+    """Set up the second factor, and return the secret and the recovery codes."""
     secret = secret_in(await press(visitor, "begin"))
     done = await press(visitor, "confirm", code=code_now(visitor.world, secret), secret=secret)
     assert done.heading == "The second factor is on", done.text
@@ -63,7 +65,7 @@ def codes_in(seen: Seen) -> list[str]:
 
 
 async def first_step(world: World, next_path: str = "") -> tuple[Visitor, str]:
-    """A browser whose password was right, and what it goes on with."""
+    """Return a browser after the correct password, and the value that continues the sign-in."""
     visitor = Visitor(world)
     seen = await visitor.sign_in(EMAIL, PASSWORD, next_path)
     assert (seen.status, seen.heading, visitor.cookies) == (200, "Second step", {})
@@ -78,7 +80,7 @@ async def second_step(visitor: Visitor, pending: str, code: str, next_path: str 
 
 @pytest.mark.parametrize("secret", ["A" * 60_000, "A" * 1000, "a" * 32, "A" * 31 + "="])
 async def test_only_a_secret_is_drawn(visitor: Visitor, secret: str) -> None:
-    """What is sent back with the code may be anything, and a large drawing takes the loop's time."""
+    """The value sent with the code may be anything, and a large drawing would block the event loop."""
     await press(visitor, "begin")
     wrong = await press(visitor, "confirm", code="000000", secret=secret)
     assert (wrong.status, "<svg" in wrong.text, secret in wrong.text) == (422, False, False)

@@ -1,4 +1,6 @@
-"""People sign in to the pages with their password; a session ends when it should, and no other site can use it."""
+"""People sign in to the pages with their password; a session ends on time, and no other site can use the
+session.
+"""
 
 import re
 from pathlib import Path
@@ -51,7 +53,7 @@ async def test_who_is_not_signed_in_signs_in_and_comes_back(visitor: Visitor) ->
 async def test_the_browser_keeps_the_session_of_who_wants_to_stay(
     visitor: Visitor, box: dict[str, str], kept: str | None
 ) -> None:
-    """For no longer than a session lasts; else until somebody closes the browser."""
+    """With the choice, the browser keeps the session for its lifetime; otherwise, until the browser is closed."""
     form = text_of((await visitor.get("/sign-in")).text)
     assert "Stay signed in on this device Otherwise you are signed out when you close the browser." in form
     assert "In any case you are signed out after 12 h without use, and after 7 d." in form
@@ -161,7 +163,7 @@ async def test_signing_out_ends_the_session(visitor: Visitor) -> None:
 
 
 async def test_a_new_sign_in_is_a_new_session(visitor: Visitor) -> None:
-    """A session that somebody has planted in a browser is not taken over."""
+    """A session that an attacker has planted in a browser is not taken over."""
     visitor.cookies[cookie_of(visitor.world)] = "planted"
     await visitor.sign_in(EMAIL, PASSWORD)
     first = visitor.secret or ""
@@ -172,7 +174,7 @@ async def test_a_new_sign_in_is_a_new_session(visitor: Visitor) -> None:
 
 
 async def test_two_installations_of_one_host_do_not_sign_each_other_out(visitor: Visitor, tmp_path: Path) -> None:
-    """A browser sends the cookies of a host to all its ports."""
+    """A browser sends the cookies of a host to all ports of the host."""
     DataFolder(tmp_path / "other").make()
     async with open_world(tmp_path / "other") as world:
         await world.new_user(EMAIL, "platform-admin")

@@ -1,4 +1,4 @@
-"""What people do with records at the pages: forms, what is wrong in them, and who may send them."""
+"""The work of people with records on the pages: forms, their errors, and the users who may send them."""
 
 import html
 import re
@@ -34,7 +34,7 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 def form_of(seen: Seen) -> dict[str, str]:
-    """What a browser sends of the form of the page when nobody types anything."""
+    """Return the fields that a browser sends for the form if nobody changes anything."""
     assert seen.status == 200, seen.text
     (form,) = re.findall(r'<form class="fields[^>]*>.*?</form>', seen.text, re.DOTALL)
     fields = {}
@@ -54,7 +54,7 @@ def form_of(seen: Seen) -> dict[str, str]:
 
 
 async def sent(visitor: Visitor, path: str, **typed: str) -> Seen:
-    """The form of the address, sent with what was typed into it."""
+    """Send the form of the page with the typed fields."""
     return await visitor.post(path, {**form_of(await visitor.get(path)), **typed})
 
 
@@ -107,7 +107,7 @@ async def test_a_field_is_emptied(visitor: Visitor) -> None:
 
 
 def differing(seen: Seen) -> list[list[str]]:
-    """The fields that differ from what is there now: what they are called, theirs and yours."""
+    """Return the fields that differ from the current record: label, their value and your value."""
     (table,) = re.findall(r'aria-label="What differs">.*?<tbody>(.*?)</tbody>', seen.text, re.DOTALL)
     return [
         [text_of(cell) for cell in re.findall(r"<td.*?>(.*?)</td>", row, re.DOTALL)]
@@ -116,7 +116,7 @@ def differing(seen: Seen) -> list[list[str]]:
 
 
 def still_in(seen: Seen) -> dict[str, str]:
-    """What the form that has come back sends when its button is pressed again."""
+    """Return the fields of the returned form, which a second press of the button sends."""
     return form_of(replace(seen, status=200))
 
 
@@ -272,7 +272,7 @@ async def test_records_of_another_company_cannot_be_reached(visitor: Visitor) ->
 
 
 async def webhook(visitor: Visitor, **changes: str) -> str:
-    """The address of a new webhook."""
+    """Create a webhook, and return its address."""
     done = await visitor.post(
         NEW_WEBHOOK, {**WEBHOOK, **changes, "form_token": (await visitor.get(NEW_WEBHOOK)).form_token}
     )
@@ -317,7 +317,7 @@ async def test_credentials_that_lack_are_told_and_never_shown_again(visitor: Vis
 
 
 async def test_a_secret_that_was_typed_must_be_typed_again_and_says_so(visitor: Visitor) -> None:
-    """After any error; the secret itself is never in the page."""
+    """After any error in the form, a secret must be typed again; the secret itself is never in the page."""
     assert "token-again" not in (await visitor.get(NEW_WEBHOOK)).text
     seen = await sent(
         visitor, NEW_WEBHOOK, **{**WEBHOOK, "url": "nowhere", "auth_type": "bearer", "token": "typed-1"}
@@ -328,7 +328,9 @@ async def test_a_secret_that_was_typed_must_be_typed_again_and_says_so(visitor: 
 
 
 async def test_a_secret_that_signs_is_offered(visitor: Visitor) -> None:
-    """Each form has another one. The one that somebody may have copied stays when the form comes back."""
+    """Each form offers a new secret. The secret stays when the form comes back, because the user may have copied
+    it.
+    """
     typed = {name: value for name, value in WEBHOOK.items() if name != "secret"}
     first, second = [form_of(await visitor.get(NEW_WEBHOOK)) for _ in range(2)]
     assert first["secret"] != second["secret"]

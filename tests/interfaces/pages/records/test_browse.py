@@ -1,4 +1,4 @@
-"""The records of a company at the pages: the lists, the filters, each record, and the CSV files."""
+"""The records of a company on the pages: the lists, the filters, each record, and the CSV files."""
 
 import csv
 import html
@@ -26,7 +26,7 @@ SCRIPT = "<script>alert(1)</script>"
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """A platform admin, signed in, at a shop with two orders."""
+    """Sign in a platform admin at a shop with two orders."""
     await shop.order(external_ref="WEB-1")
     await shop.order(status="LIVRAT")
     return await signed_in(shop.world)
@@ -41,7 +41,7 @@ async def signed_in(world: World, *codes: str, abilities: list[str] | None = Non
 
 
 def rows(seen: Seen) -> list[list[str]]:
-    """The texts of the cells of the first table, without the boxes that tick a row."""
+    """Return the texts of the cells of the first table, without the boxes that select a row."""
     assert seen.status == 200, seen.text
     found = re.search(r"<tbody>(.*?)</tbody>", seen.text, re.DOTALL)
     if found is None:
@@ -187,7 +187,7 @@ async def test_a_cursor_list_is_walked_by_its_links(visitor: Visitor) -> None:
     (after,) = links(first, "next")
     second = await visitor.get(after)
     assert len(rows(first)) == 50
-    assert len(rows(second)) == 13  # with the three that the shop began with
+    assert len(rows(second)) == 13  # including the three initial articles of the shop
     assert links(second, "prev") == ["/companies/1/events?event=article.created"]
 
 
@@ -246,7 +246,7 @@ async def test_only_what_a_person_may_read_is_offered_and_shown(shop: Shop) -> N
     seen = await visitor.get("/companies/1/sales-orders")
     offered = re.findall(r'<a href="/companies/1/([a-z-]+)"', seen.text)
     assert set(offered) == {"articles", "sales-orders", "requests"}
-    assert rows(seen)[0][2] == "1"  # the id: the person may not read partners
+    assert rows(seen)[0][2] == "1"  # the id, because the user may not read partners
     refused = await visitor.get("/companies/1/partners")
     assert (refused.status, "You lack the ability partners:read." in refused.text) == (403, True)
 

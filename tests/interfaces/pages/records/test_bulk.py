@@ -1,4 +1,4 @@
-"""One act for many records of a list: those that are ticked, or all that match."""
+"""One act for many records of a list: for the selected records, or for all records that match."""
 
 import re
 
@@ -14,12 +14,12 @@ from wmsd.interfaces.pages.records import bulk
 
 @pytest.fixture
 async def office(shop: Shop) -> Visitor:
-    """A member of the company who may read and write documents."""
+    """Sign in a member of the company who may read and write documents."""
     return await signed_in(shop.world, "ACME", abilities=OF_OFFICE)
 
 
 async def chosen(visitor: Visitor, act: str, *ids: int, path: str = ORDERS, **fields: str) -> Seen:
-    """The page that asks first: for the records that are ticked in the list."""
+    """Return the page that asks for confirmation, for the records selected in the list."""
     token = (await visitor.get(path.partition("?")[0])).form_token
     ticked = {f"record.{each}": f"SO-{each:06}" for each in ids}
     address = path.replace("?", "/bulk?") if "?" in path else f"{path}/bulk"

@@ -1,4 +1,6 @@
-"""Counts at the pages: made, entered in a grid, booked by whoever may; and one record counted at once."""
+"""Counts on the pages: created, entered in a grid, booked by users with the right; and the count of a single
+record.
+"""
 
 import html
 import re
@@ -18,7 +20,7 @@ READS = ["articles:read", "warehouses:read", "stock:read"]
 
 @pytest.fixture
 async def full(store: Store) -> Store:
-    """Stock records 1 (P), 2 (L) and 3 (S) in MAIN, and 4 (P) in EAST."""
+    """Import the stock records 1 (P), 2 (L) and 3 (S) in MAIN, and 4 (P) in EAST."""
     await store.count("P,MAIN,,,10,\nL,MAIN,L1,,5,\nL,MAIN,L2,,7,\nS,MAIN,X,S1,1,\nP,EAST,,,3,\n")
     store.world.clock.advance(60)
     return store
@@ -26,12 +28,12 @@ async def full(store: Store) -> Store:
 
 @pytest.fixture
 async def lead(full: Store) -> Visitor:
-    """Who counts and books."""
+    """Sign in a user who may count and book."""
     return await signed_in(full.world, "ACME", abilities=[*READS, "stock:count", "stock:write"])
 
 
 async def counter(full: Store) -> Visitor:
-    """Who counts, and does not book."""
+    """Sign in a user who may count but not book."""
     return await signed_in(full.world, "ACME", abilities=[*READS, "stock:count"])
 
 
@@ -40,14 +42,14 @@ async def count_of(visitor: Visitor, number: int = 1) -> dict[str, Any]:
 
 
 async def make(visitor: Visitor, query: str = "", **typed: str) -> Seen:
-    """Sends the form of a new count as it begins, with what is typed."""
+    """Send the initial form of a new count, with the typed fields."""
     page = await visitor.get(f"{COUNTS}/new{query}")
     assert page.status == 200, page.text
     return await visitor.post(f"{COUNTS}/new", {**form_of(page), **typed})
 
 
 def quantities(page: Seen) -> list[str]:
-    """The names of the fields for quantities."""
+    """Return the names of the fields for quantities."""
     return re.findall(r'<input id="(lines\.\d+\.counted_quantity)"', page.text)
 
 

@@ -1,5 +1,5 @@
-"""Clients, partners and warehouses at the pages: whoever has partners:write makes and changes the first two,
-admins all, and others only read.
+"""Clients, partners and warehouses on the pages: a user with partners:write creates and changes the first two,
+admins all three, and others only read.
 """
 
 import pytest
@@ -21,7 +21,7 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 async def member(visitor: Visitor, *more: str) -> Visitor:
-    """A member who reads, and has one ability more."""
+    """Sign in a member who may read, with the abilities `more`."""
     await visitor.world.new_user("member@example.com", "member", ["ACME"], [*READ_ABILITIES, *more])
     found = Visitor(visitor.world)
     await found.sign_in("member@example.com", PASSWORD)

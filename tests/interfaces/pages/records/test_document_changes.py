@@ -1,4 +1,4 @@
-"""The page of a document tells who made it, moved it and changed it, to everybody who may read it."""
+"""The page of a document tells every reader who created, moved and changed the document."""
 
 import re
 from functools import partial
@@ -18,7 +18,9 @@ SCRIPT = "<script>alert(1)</script>"
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """An order, to which a program has given another partner, other lines and a remark, and which it has moved."""
+    """Sign in at a shop with an order. A program has changed its partner, lines and notes, and has moved the
+    order.
+    """
     world = shop.world
     await shop.order()
     changed = {"partner_id": 2, "notes": SCRIPT, "lines": [{"article_id": 1, "quantity": 1.5}]}
@@ -28,7 +30,7 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 def changes(seen: Seen) -> list[list[str]]:
-    """By whom, what, the status, and what was before and after; the newest first."""
+    """Return the changes, the newest first: the actor, the act, the status, and the values before and after."""
     assert seen.status == 200, seen.text
     (table,) = re.findall(r'id="changes".*?<tbody>(.*?)</tbody>', seen.text, re.DOTALL)
     return [

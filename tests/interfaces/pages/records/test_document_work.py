@@ -1,4 +1,4 @@
-"""Documents are worked at by people: made, changed and moved at the pages, by whoever may."""
+"""People work with documents on the pages: they create, change and move them, if they have the right."""
 
 import html
 import re
@@ -27,17 +27,17 @@ OF_OFFICE = [
 ]
 
 BY_OTHER_ACTS = {"counts": {("CREAT", "IN_LUCRU"), ("IN_LUCRU", "FINALIZAT")}}
-"""Entering a quantity and booking move a count."""
+"""The moves of a count that entering a quantity and booking cause."""
 
 
 @pytest.fixture
 async def office(shop: Shop) -> Visitor:
-    """A member of the company who may read and write documents."""
+    """Sign in a member of the company who may read and write documents."""
     return await signed_in(shop.world, "ACME", abilities=OF_OFFICE)
 
 
 def lines(*typed: tuple[str, str], name: str = "lines") -> dict[str, str]:
-    """What is typed into rows: an article and a quantity each."""
+    """Return the fields of rows with an article and a quantity each."""
     return {
         f"{name}.{number}.{field}": value
         for number, row in enumerate(typed)
@@ -46,14 +46,14 @@ def lines(*typed: tuple[str, str], name: str = "lines") -> dict[str, str]:
 
 
 def steps(seen: Seen) -> list[tuple[str, bool]]:
-    """The buttons of the document's header, and whether each can be pressed."""
+    """Return the buttons in the document's header, and whether each is enabled."""
     (header,) = re.findall(r'<div class="title">.*?</div>\s*(?=<div|<p class)', seen.text, re.DOTALL)
     buttons = re.findall(r'<(?:button|a) class="button[^>]*>[^<]*</', header.split("</details>")[1])
     return [(text_of(each + "a>"), " disabled" not in each) for each in buttons]
 
 
 async def press(visitor: Visitor, record: str, name: str) -> Seen:
-    """Presses a button of the document that does what it says."""
+    """Press a button of the document that acts without a form."""
     page = await visitor.get(record)
     found = re.search(rf'<form method="post" action="{record}/{name}">(.*?)</form>', page.text, re.DOTALL)
     assert found, page.text
@@ -73,7 +73,7 @@ def test_every_move_of_a_kind_has_its_words(kind: DocumentKind) -> None:
 
 @pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)
 def test_what_is_for_good_says_so_before_it_is_done(kind: DocumentKind) -> None:
-    """And an act that can be taken back asks nothing."""
+    """An act that can be undone asks for no confirmation."""
     moves = WORK[kind.name].moves
     undone = {(move.to, status) for move in moves for status in move.statuses}
     for move in moves:
@@ -117,7 +117,7 @@ async def test_all_that_is_wrong_stands_at_its_field_at_once(office: Visitor, sh
 
 
 async def test_a_form_that_comes_back_after_it_was_saved_says_so(office: Visitor) -> None:
-    """As the Back button brings it: with the key that is used up."""
+    """The Back button brings the form back with its used idempotency key."""
     first = {
         **form_of(await office.get(f"{ORDERS}/new")),
         "partner": "P1",
@@ -163,7 +163,7 @@ async def test_a_form_takes_a_thousand_lines(office: Visitor) -> None:
 async def test_what_differs_in_a_thousand_lines_is_found_by_few_questions(
     office: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each line names a warehouse: to look each up would take seconds."""
+    """Each line names a warehouse: a separate look-up for each would take seconds."""
     await office.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,2000\n")
     typed = {"partner": "P1", "warehouse": "MAIN"}
     await sent(office, f"{ORDERS}/new", **typed, **lines(*[("A", "1")] * 1000))

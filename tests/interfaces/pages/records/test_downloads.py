@@ -1,4 +1,4 @@
-"""Lists as files: how many are under way, and what becomes of a browser that takes nothing."""
+"""Lists as files: the number of concurrent downloads, and a browser that does not read."""
 
 import asyncio
 import socket
@@ -26,7 +26,7 @@ def work(visitor: Visitor) -> WorkAdmission:
 
 
 async def payers(visitor: Visitor) -> Payers:
-    """Of a download by the visitor."""
+    """Return the payers of a download by the visitor."""
     [[user_id]] = await visitor.world.installation.platform.read(
         lambda tx: tx.rows("SELECT id FROM users WHERE email = ?", (EMAIL,))
     )
@@ -61,9 +61,9 @@ async def test_too_many_are_refused_with_a_page_that_says_so(visitor: Visitor, w
 
 
 async def changes(work: WorkAdmission, under_way: int) -> None:
-    """Waits until so many downloads are under way."""
+    """Wait until `under_way` downloads are running."""
     async with asyncio.timeout(20):
-        while work.under_way("download") != under_way:  # noqa: ASYNC110 -- nothing tells of it
+        while work.under_way("download") != under_way:  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0.01)
 
 
@@ -88,4 +88,4 @@ async def test_a_browser_that_takes_nothing_is_cut_off_and_gives_its_place_back(
                 taken += more
     assert b"HTTP/1.1 200 OK" in taken
     assert taken.count(b"HTTP/1.1 ") == 1
-    assert not taken.endswith(b"0\r\n\r\n")  # so that nobody takes it for the whole file
+    assert not taken.endswith(b"0\r\n\r\n")  # the missing end tells the client that the file is incomplete

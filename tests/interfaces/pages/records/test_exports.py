@@ -1,4 +1,4 @@
-"""Lists taken away as files for an import, and imported again unchanged."""
+"""Lists downloaded as files for an import, and imported again without a change."""
 
 import csv
 import io
@@ -16,12 +16,12 @@ from wmsd.interfaces.pages.records.downloads import EXPORTS
 
 FOR_IMPORT = "format=import"
 EMPTY = ("counts", "packaging-movements", "packaging-types", "purchase-orders", "receptions", "returns")
-"""What the shop has none of."""
+"""The kinds of which the shop has no records."""
 
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """Of a company with an order in two rows, and a name that looks like a formula."""
+    """Sign in at a company with an order in two rows, and a name that looks like a formula."""
     visitor = await signed_in(shop.world)
     world = shop.world
     await world.call("PATCH", "/api/articles/2", {"client_id": 1, "name": "=1+1"}, events=["article.updated"])

@@ -1,4 +1,6 @@
-"""Beside each line of a form stand the name of its article, what is available of it, and what is in a 3PL unit."""
+"""Each line of a form displays the name of its article, the available quantity, and the number of units in a 3PL
+unit.
+"""
 
 import re
 
@@ -19,7 +21,7 @@ async def office(shop: Shop) -> Visitor:
 
 
 def notes(seen: Seen, field: str = "article_code") -> list[str]:
-    """What stands beside the fields of this name, line by line."""
+    """Return the notes beside the fields of this name, line by line."""
     cells = re.findall(r"<td.*?</td>", seen.text, re.DOTALL)
     found = [re.search(r'<span class="means small">(.*?)</span>', cell) for cell in cells if f'.{field}"' in cell]
     return [text_of(each[1]) if each else "" for each in found]

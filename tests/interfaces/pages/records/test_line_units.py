@@ -1,4 +1,4 @@
-"""The lines of a document on its page say in which unit each quantity is, and how many boxes that is."""
+"""The lines of a document's page display the unit of each quantity, and the number of boxes."""
 
 import re
 
@@ -16,7 +16,7 @@ async def boxed(shop: Shop, **fields: object) -> None:
 
 
 def figures(seen: Seen) -> list[str]:
-    """The cells of the first table that have figures."""
+    """Return the numeric cells of the first table."""
     (table,) = re.findall(r"<tbody>(.*?)</tbody>", seen.text, re.DOTALL)[:1]
     return [text_of(each) for each in re.findall(r'<td class="num".*?>(.*?)</td>', table, re.DOTALL)]
 

@@ -1,4 +1,4 @@
-"""What a record's page shows of others: the transports of an order, what an article is in."""
+"""Related records on a record's page: the transports of an order, and the places of an article."""
 
 import re
 
@@ -14,7 +14,7 @@ from tests.support.shop import Shop
 
 @pytest.fixture
 async def planner(shop: Shop) -> Planner:
-    """With an order on the transport T1."""
+    """Create an order on the transport T1."""
     await shop.order(status="IN_LUCRU")
     planner = await open_planner(shop)
     await planner.plan("SO-000001", vehicle="B-17")

@@ -1,4 +1,4 @@
-"""What a list says when it has no rows to show: why, and what to do."""
+"""The message of a list without rows: the reason, and what to do."""
 
 import re
 
@@ -14,7 +14,7 @@ from wmsd.interfaces.pages.kit.text import language
 
 
 def told(seen: Seen) -> tuple[str, list[str]]:
-    """The sentence in the place of the rows, and the addresses that it leads to."""
+    """Return the sentence in place of the rows, and the addresses of its links."""
     assert seen.status == 200, seen.text
     (empty,) = re.findall(r'<p class="empty">(.*?)</p>', seen.text, re.DOTALL)
     return text_of(empty), re.findall(r'href="(.*?)"', empty)
@@ -66,11 +66,11 @@ async def test_a_filter_that_hides_all_can_be_cleared(shop: Shop) -> None:
 
 
 async def test_a_list_reads_no_lines_only_how_many_there_are(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a page of large orders would be too large, and its reading would keep others waiting."""
+    """A list reads only the number of lines. A page with all lines of large orders would be too large and slow."""
     line = {"article_id": 1, "quantity": 0.001}
     for number in range(3):
         await shop.order(*[line] * (20 + number))
-    monkeypatch.setattr(lists, "LARGEST_PAGE", 5_000)  # as much as one of them
+    monkeypatch.setattr(lists, "LARGEST_PAGE", 5_000)  # the size of one order
     visitor = await signed_in(shop.world)
     await shop.world.call("GET", "/api/sales-orders?per_page=51", status=422)  # too large
     assert [cells[3] for cells in rows(await visitor.get("/companies/1/sales-orders"))] == ["22", "21", "20"]

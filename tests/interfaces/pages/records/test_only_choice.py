@@ -1,4 +1,4 @@
-"""A new form fills in the only warehouse and the only client that there are."""
+"""A new form preselects the warehouse or the client if there is only one."""
 
 import pytest
 

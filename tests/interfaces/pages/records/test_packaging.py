@@ -1,4 +1,4 @@
-"""Packaging at the pages: a balance leads to its movements, and a movement to the document that caused it."""
+"""Packaging on the pages: a balance leads to its movements, and a movement to the document that caused it."""
 
 import csv
 import html
@@ -22,7 +22,7 @@ TYPES = f"{PLACE}/packaging-types"
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """An order has taken 4 EUR to P1, a transport 2 EUR to P2, and a file says that a CRATE went to P1."""
+    """Move 4 EUR to P1 by an order, 2 EUR to P2 by a transport, and a CRATE to P1 by a file."""
     world = shop.world
     await world.import_csv("packaging-types", "code,name\nEUR,Euro pallet\nCRATE,Crate\n")
     order = await shop.order(status="IN_LUCRU")
@@ -37,7 +37,7 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 def leading(seen: Seen, text: str) -> str:
-    """Where the link with this text leads."""
+    """Return the address of the link with this text."""
     found = re.findall(rf'<a href="([^"]*)">(?:<span>)?{re.escape(text)}(?:</span>)?</a>', seen.text)
     (address,) = set(found)
     return html.unescape(address)

@@ -1,4 +1,4 @@
-"""The filters of lists find by a part of a code or a name; those of the API stay exact."""
+"""The filters of lists on the pages find a part of a code or a name; the filters of the API stay exact."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from wmsd.warehouse.search.search_store import index_changes
 
 @pytest.fixture(params=["pending", "indexed"])
 async def visitor(request: pytest.FixtureRequest, shop: Shop) -> Visitor:
-    """A platform admin, signed in, at a shop with orders; indexed already, or not yet."""
+    """Sign in a platform admin at a shop with orders, before and after they are indexed."""
     await shop.order(code="WEB/0451-ă", external_ref="Amazon 77-1", requested_date="2026-12-03")
     await shop.order(code="X-1045", partner_id=2, status="IN_LUCRU", requested_date="2026-12-01")
     await shop.order(code="Y-9", external_ref="0451", requested_date="2026-12-02")

@@ -1,4 +1,4 @@
-"""The pages of lots and serials: where each is, where it came from and where it went; and what leads to them."""
+"""The pages of lots and serials: location, origin and destination of each, and the links to these pages."""
 
 import html
 import re
@@ -17,7 +17,7 @@ A_LOT = f"/companies/1/articles/{LOT}/lot?number=L1"
 
 
 def section(seen: Seen, heading: str) -> list[list[str]]:
-    """The rows of the table under the heading."""
+    """Return the rows of the table under the heading."""
     assert seen.status == 200, seen.text
     found = re.search(rf"<h2>{heading}</h2>(.*?)</section>", seen.text, re.DOTALL)
     assert found, (heading, seen.text)
@@ -26,7 +26,7 @@ def section(seen: Seen, heading: str) -> list[list[str]]:
 
 @pytest.fixture
 async def visitor(dock: Dock) -> Visitor:
-    """A platform admin, signed in. 10 of lot L1 came from the supplier, 4 were delivered to P1."""
+    """Sign in a platform admin. 10 of lot L1 came from the supplier, and 4 were delivered to P1."""
     await dock.bring(LOT, {"quantity_um3pl": 10, "lot_number": "L1"})
     line = {"article_id": LOT, "quantity": 4, "lot_number": "L1"}
     await dock.order(line, status="LIVRAT", tracking_number="TRACK-7")

@@ -1,4 +1,4 @@
-"""Goods are received from a purchase order and come back from a sales order, at the pages."""
+"""Goods are received from a purchase order and come back from a sales order, on the pages."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ NOTE = re.compile(r'<input id="([\w.]+)"[^>]*><span class="means small">(.*?)</s
 
 @pytest.fixture
 async def office(shop: Shop) -> Visitor:
-    """A member of the company who may read and write documents."""
+    """Sign in a member of the company who may read and write documents."""
     return await signed_in(shop.world, "ACME", abilities=OF_OFFICE)
 
 
@@ -52,7 +52,7 @@ async def test_a_purchase_order_is_received_as_ordered(office: Visitor, shop: Sh
 
 
 async def test_a_reception_is_made_and_finished_in_one_go(office: Visitor, shop: Shop) -> None:
-    """Finishing is for good, so its form still asks."""
+    """Finishing cannot be undone, so its form still asks for confirmation."""
     await purchase(office, ("A", "10"))
     fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
     wrong = await office.post(f"{RECEPTIONS}/new", {**fields, "warehouse": "NONE", "then": "finish"})
@@ -116,7 +116,9 @@ async def test_more_than_ordered_is_refused_with_the_rule(office: Visitor) -> No
 
 
 async def test_what_is_open_stands_beside_its_item_after_an_error_too(office: Visitor) -> None:
-    """Also where an item that did not come stands at the end now."""
+    """The open quantity stays beside its item after an error, even if an item that did not arrive moves to the
+    end.
+    """
     await purchase(office, ("A", "10"), ("B", "4"))
     fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
     wrong = {**fields, "selected_items.0.quantity_um3pl": "", "selected_items.1.quantity_um3pl": "5"}

@@ -1,4 +1,4 @@
-"""What people change in the records of a company stands in the audit; what programs change does not."""
+"""Changes by people in the records of a company are in the audit; changes by programs are not."""
 
 import asyncio
 import html
@@ -33,7 +33,7 @@ async def visitor(shop: Shop) -> Visitor:
 
 
 async def of_records(visitor: Visitor) -> list[list[str]]:
-    """Actor, action, subject, address and what has changed; the newest first."""
+    """Return actor, action, subject, address and changes, the newest first."""
     return [cells for cells in await audit(visitor) if cells[1].startswith(OF_RECORDS)]
 
 
@@ -53,7 +53,7 @@ async def test_who_made_and_changed_it_from_where(visitor: Visitor, kind: str) -
 
 
 async def trail(visitor: Visitor, record: str) -> list[list[str]]:
-    """Action and subject of what the page of the record leads to; the newest first."""
+    """Return action and subject of the audit entries that the record's page links to, the newest first."""
     seen = await visitor.get(record)
     (address,) = re.findall(r'href="(/admin/audit[^"]*)">Who changed this', seen.text)
     return [cells[2:4] for cells in rows(await visitor.get(html.unescape(address)))]
@@ -61,7 +61,7 @@ async def trail(visitor: Visitor, record: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_each_record_leads_to_who_changed_it(visitor: Visitor, kind: str) -> None:
-    """Under whatever code it had, and not to another of the same code."""
+    """The audit lists the record under all its codes, and no other record with the same code."""
     made = (await sent(visitor, f"/companies/1/{kind}/new", code="N1", name="Novel")).goes_to.partition("?")[0]
     assert (await sent(visitor, f"{made}/change", code="N2")).status == 303
     for other in KINDS.keys() - {kind}:

@@ -1,4 +1,6 @@
-"""The page of a company shows the limits and policies in force there, where each comes from and is changed."""
+"""The page of a company displays the limits and policies in force, with their source and the place to change
+them.
+"""
 
 import html
 import re
@@ -20,7 +22,7 @@ from wmsd.settings.paths import Layer
 
 PATH = "/admin/companies/1"
 UNLIMITED = "1 000 000 000"
-"""As the tests begin."""
+"""The limit at the start of the tests."""
 CONFIGURED: dict[str, dict[str, Any]] = {
     "limits": {"data_per_minute": 300, "sandbox_per_minute": 7},
     "storage": {"quota_megabytes": 500},
@@ -34,7 +36,7 @@ async def admin(shop: Shop) -> Visitor:
 
 
 def in_force(seen: Seen) -> dict[str, list[str]]:
-    """By its name: the value, where it comes from, and where it is changed."""
+    """Return the limits by name: the value, the source, and the place to change it."""
     assert seen.status == 200, seen.text
     found = re.search(r'id="in-force".*?<tbody>(.*?)</tbody>', seen.text, re.DOTALL)
     assert found, seen.text

@@ -1,4 +1,6 @@
-"""Why a quantity is what it is, at the pages: the sum, the sentences, the chart, who holds it, and the past."""
+"""The explanation of a quantity on the pages: the sum, the sentences, the chart, the reservations, and the
+past.
+"""
 
 import html
 import re
@@ -24,13 +26,13 @@ SCRIPT = "<script>alert(1)</script>"
 
 @pytest.fixture
 async def visitor(dock: Dock) -> Visitor:
-    """A platform admin, signed in, at a dock with 20 of article A that were counted, of which an order holds 3."""
+    """Sign in a platform admin at a dock with 20 of article A that were counted; an order reserves 3."""
     await dock.order()
     return await signed_in(dock.world)
 
 
 async def why(visitor: Visitor, stock_id: int = 1, at: str = "") -> Seen:
-    """Signed in again, where days have passed."""
+    """Return the page of the stock record; sign in again, because days may have passed."""
     await visitor.sign_in(EMAIL, PASSWORD)
     seen = await visitor.get(f"/companies/1/stock/{stock_id}{at and f'?at={at}'}")
     assert seen.status == 200, seen.text
@@ -44,7 +46,7 @@ def sum_of(seen: Seen) -> str:
 
 
 def adds_up(seen: Seen) -> bool:
-    """Whether the numbers of the sum, as a person reads them, are the quantity."""
+    """Return True if the numbers of the displayed sum add up to the quantity."""
     quantity, _, of_terms = sum_of(seen).partition(" = ")
     terms = [term.split() for term in of_terms.removesuffix(".").split(", ")]
     begins_with, *others = terms
@@ -217,7 +219,7 @@ async def test_the_whole_page_at_a_past_moment(visitor: Visitor, dock: Dock) -> 
 
 
 async def test_to_show_the_same_moment_again_changes_no_figure(visitor: Visitor, dock: Dock) -> None:
-    """The field of the moment knows no seconds."""
+    """The field for the time has no seconds."""
     dock.world.clock.advance(1)
     await dock.order({"article_id": 1, "quantity": 8}, status="LIVRAT")
     dock.world.clock.advance(1)

@@ -1,4 +1,4 @@
-"""Stock is adjusted, put into quarantine and released at the pages, by whoever may."""
+"""Stock is adjusted, put into quarantine and released on the pages, by users with the right."""
 
 import pytest
 
@@ -14,7 +14,7 @@ ACTS = ("adjust", "quarantine", "release")
 
 @pytest.fixture
 async def keeper(shop: Shop) -> Visitor:
-    """A member of the company who may change stock. There are 20 of article A, of which an order holds 3."""
+    """Sign in a member who may change stock. Article A has 20 in stock, and an order reserves 3 of them."""
     await shop.order()
     return await signed_in(shop.world, "ACME", abilities=[*READS, "stock:write"])
 

@@ -1,4 +1,6 @@
-"""A webhook's log at the pages: its filters, one delivery, and sending again what the filters find."""
+"""A webhook's log on the pages: its filters, one webhook delivery, and sending again the ones that the filters
+find.
+"""
 
 import asyncio
 import re
@@ -27,7 +29,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture
 async def hooks(tmp_path: Path, authority: Authority) -> AsyncIterator[Hooks]:
-    """A webhook with a real receiver."""
+    """Open a webhook with a real receiver."""
     async with open_hooks(tmp_path / "data", authority) as opened:
         await opened.subscribe("sales_order.created", "sales_order.status_changed", "stock.updated")
         yield opened
@@ -39,7 +41,9 @@ async def visitor(hooks: Hooks) -> Visitor:
 
 
 async def outage(hooks: Hooks, orders: int = 2) -> None:
-    """Orders that were all given up, and one that came through before."""
+    """Create orders whose webhook deliveries all fail for good, after one order whose webhook delivery
+    succeeded.
+    """
     await hooks.shop.order()
     await hooks.settled()
     hooks.world.clock.advance(60)
@@ -54,7 +58,9 @@ async def outage(hooks: Hooks, orders: int = 2) -> None:
 
 
 async def test_failed_tests_are_not_given_up(hooks: Hooks, visitor: Visitor) -> None:
-    """They have one attempt, and nothing was lost with them. What was given up leads to where it is."""
+    """A test has one attempt, and its failure loses nothing. The count of failed webhook deliveries links to their
+    list.
+    """
     hooks.receiver.script = [MANNERS["/500"]] * 2
     for _ in range(2):
         await hooks.world.call("POST", "/api/v2/webhooks/1/test")
@@ -98,7 +104,7 @@ def numbers(seen: Seen) -> list[str]:
 
 
 def hidden(seen: Seen) -> dict[str, str]:
-    """What the last form of the page holds."""
+    """Return the hidden fields of the page's last form."""
     form = re.findall(r'<form class="acts".*?</form>', seen.text, re.DOTALL)[-1]
     return dict(re.findall(r'<input type="hidden" name="(.*?)" value="(.*?)">', form))
 

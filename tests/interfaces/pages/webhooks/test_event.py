@@ -5,7 +5,7 @@ from tests.support.shop import Shop
 
 
 async def test_an_event_shows_the_body_that_webhooks_send(shop: Shop) -> None:
-    """Also where a quantity is a fraction."""
+    """The page of an event displays the body that webhooks send, also for fractional quantities."""
     await shop.order({"article_id": 2, "quantity": 0.5})
     visitor = await signed_in(shop.world)
     rows = await shop.world.rows("SELECT id, event FROM events ORDER BY sequence")

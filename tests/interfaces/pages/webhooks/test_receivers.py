@@ -1,4 +1,4 @@
-"""The test receiver at the pages: made, asked to fail, and what it shows of what has come."""
+"""The test receiver on the pages: created, set to fail, and its list of received requests."""
 
 import asyncio
 import html
@@ -29,7 +29,7 @@ FILES = {"shell": "check.sh", "js": "check.js", "python": "check.py", "php": "ch
 
 @pytest.fixture
 async def visitor(shop: Shop) -> AsyncIterator[Visitor]:
-    """A platform admin, at a shop whose webhooks are sent."""
+    """Sign in a platform admin at a shop whose webhooks are sent."""
     await shop.world.sender.start()
     yield await signed_in(shop.world)
     await shop.world.sender.stop()
@@ -68,7 +68,7 @@ async def answers(visitor: Visitor, what: str) -> Seen:
 
 
 async def come(visitor: Visitor) -> list[list[str]]:
-    """Signature, event, record, number, attempt and answer of each, the newest first."""
+    """Return signature, event, record, number, attempt and reply of each received request, the newest first."""
     return [cells[1:7] for cells in rows(await visitor.get(RECEIVER))]
 
 
@@ -134,7 +134,7 @@ async def test_its_test_its_change_and_its_end(visitor: Visitor) -> None:
 
 @pytest.mark.parametrize("notes", ["", 'It\'s "quoted" \\ $HOME `x` %s {0} é 漆\u2028', "long " * 800])
 async def test_each_recipe_finds_the_signature_valid(visitor: Visitor, tmp_path: Path, notes: str) -> None:
-    """As it stands on the page, with its real values, in the language itself."""
+    """Each recipe runs as printed on the page, with its real values, in its own language."""
     await make(visitor)
     await order(visitor, notes)
     place = f"{RECEIVER}/1"
@@ -265,7 +265,7 @@ async def test_who_may_only_read_changes_nothing_and_strangers_see_nothing(shop:
 
 
 async def test_nothing_of_it_is_in_the_api(visitor: Visitor) -> None:
-    """Only what every webhook has: it is at the pages that one looks at what has come."""
+    """The API has only the functions of every webhook; received requests are displayed on the pages."""
     await make(visitor)
     for path in ("/api/v2/webhooks/1/receiver", "/api/webhooks/1/receiver"):
         assert (await visitor.world.send("GET", path)).status == 404

@@ -1,5 +1,5 @@
-"""Uploads over raw sockets that lie about their length, never end, break off or are no form: each is answered or
-its connection is closed, and nothing of them stays.
+"""Uploads over raw sockets that lie about their length, never end, break off or are not a form. Each gets a reply
+or its connection is closed, and no upload leaves anything behind.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ def file_head(name: str = "list.csv") -> bytes:
 
 
 async def answered(visitor: Visitor, raw: bytes, ends: bool = False) -> int | None:
-    """The status of the answer; None when the connection is closed without one."""
+    """Return the status of the reply, or None if the connection is closed without a reply."""
     parts = urlsplit(visitor.world.base_url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     try:
@@ -87,7 +87,7 @@ async def test_a_length_that_is_a_lie(visitor: Visitor) -> None:
 
 
 async def test_a_file_without_an_end(visitor: Visitor) -> None:
-    """It is cut off when it is too large, or too slow."""
+    """The upload is cut off when it is too large or too slow."""
     token = (await visitor.get(NEW)).form_token
     begun = field("form_token", token) + file_head()
     chunk = f"{len(begun):x}\r\n".encode() + begun + b"\r\n"

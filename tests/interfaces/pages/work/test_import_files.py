@@ -1,4 +1,4 @@
-"""Imports at the pages: uploaded, looked at, confirmed, taken in and taken back; and uploads that are none."""
+"""Imports on the pages: uploaded, checked, confirmed, imported and undone; and uploads that are not valid."""
 
 import asyncio
 import html
@@ -30,7 +30,7 @@ async def visitor(shop: Shop) -> Visitor:
 async def upload(
     visitor: Visitor, kind: str, content: bytes | str, fields: Mapping[str, str] | None = None, **options: str
 ) -> Seen:
-    """Sends the form as a browser does: the token comes before the file."""
+    """Send the form as a browser does: the token comes before the file."""
     form = aiohttp.FormData()
     token = options.get("token") or (await visitor.get(NEW)).form_token
     if token != "none":
@@ -48,7 +48,7 @@ async def upload(
 
 
 async def test_every_label_is_in_the_language_of_its_reader(visitor: Visitor) -> None:
-    """Also after somebody else has read the page in another one."""
+    """Every label is in the reader's language, even after another user has read the page in another language."""
     place, _ = await looked_at(visitor, "stock", STOCK + "A;MAIN;5,5\r\n")
     for path in (NEW, place):
         english, romanian = await visitor.get(path), await visitor.get(path, {"Accept-Language": "ro"})
@@ -67,7 +67,9 @@ async def test_lines_of_an_order_that_go_and_come_are_named(visitor: Visitor, sh
 
 
 async def settled(visitor: Visitor, path: str) -> Seen:
-    """The page of an upload, when nothing is at work any more. It asks less and less often: pages are limited."""
+    """Return the page of an upload after all work has ended. The requests become less frequent, because pages are
+    limited.
+    """
     for number in range(PATIENCE_SECONDS):
         seen = await visitor.get(path)
         if 'http-equiv="refresh"' not in seen.text:
@@ -181,7 +183,7 @@ async def test_confirmed_while_the_look_at_it_ends(visitor: Visitor, monkeypatch
 
     def note_slowly(*given: Any) -> None:
         note(*given)
-        time.sleep(1)  # what was found is there for everybody, and the look is still under way
+        time.sleep(1)  # the result is already visible, but the check is still running
 
     monkeypatch.setattr(upload_jobs, "_note", note_slowly)
     path, _ = await looked_at(visitor, "clients", "code,name\nLATE,One\n")
@@ -318,7 +320,7 @@ async def test_of_very_many_errors_the_first_are_kept_and_all_are_counted(visito
 
 
 def errors_file(visitor: Visitor, path: str) -> Path:
-    """Of an upload with this address."""
+    """Return the file of errors of the upload with this address."""
     folder = visitor.world.installation.folder.path
     return folder / "imports" / "1" / path.rpartition("/")[2] / "errors.csv"
 
@@ -329,7 +331,7 @@ async def test_the_list_of_errors_is_sent_whole_or_refused_whatever_becomes_of_i
     file = errors_file(visitor, path)
     kept = file.read_bytes()
     answers = [asyncio.create_task(visitor.get(f"{path}/errors.csv")) for _ in range(20)]
-    while not all(each.done() for each in answers):  # as when the file is looked at again while somebody reads
+    while not all(each.done() for each in answers):  # simulates a new check of the file during the requests
         file.write_bytes(b"")
         await asyncio.sleep(0)
         file.write_bytes(kept)
@@ -340,7 +342,7 @@ async def test_the_list_of_errors_is_sent_whole_or_refused_whatever_becomes_of_i
     for status in (404, 500):
         file.unlink()
         if status == 500:
-            file.mkdir()  # it cannot be read, whoever tries
+            file.mkdir()  # a folder cannot be read as a file, not even by root
         refused = await visitor.get(f"{path}/errors.csv", {"Accept": "text/html"})
         assert (refused.status, "<h1>" in refused.text) == (status, True)
         if status == 404:

@@ -1,4 +1,6 @@
-"""The server is killed or stopped in the middle of an import at the pages: the file is in whole, or not at all."""
+"""The server is killed or stopped during an import on the pages: the file is imported completely, or not at
+all.
+"""
 
 import re
 import time
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.long
 
 
 class Office:
-    """Somebody at the pages of a real server, without JavaScript."""
+    """A user at the pages of a real server, without JavaScript."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -28,14 +30,14 @@ class Office:
         self.send("/sign-in", {"email": EMAIL, "password": PASSWORD})
 
     def get(self, path: str) -> tuple[str, str]:
-        """The address where it leads, and the page."""
+        """Return the final address and the page."""
         return self._open(urllib.request.Request(self.server.address + path))
 
     def send(self, path: str, fields: dict[str, str]) -> tuple[str, str]:
         return self._post(path, urllib.parse.urlencode(fields).encode(), "application/x-www-form-urlencoded")
 
     def upload(self, kind: str, content: str) -> str:
-        """The address of the upload."""
+        """Return the address of the upload."""
         parts = {"form_token": self.token("/companies/1/imports/new"), "kind": kind}
         form = "".join(
             f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'

@@ -1,4 +1,4 @@
-"""The event stream of the pages: whose companies have changed, and nothing of others."""
+"""The event stream of the pages: it reports changes of the user's own companies, and nothing about others."""
 
 import asyncio
 import gc
@@ -32,7 +32,7 @@ class Stream:
         self._response = response
 
     async def next(self) -> tuple[str, Any]:
-        """The next event and its data; an empty name at the end."""
+        """Return the next event and its data; the name is empty at the end."""
         name = ""
         async with asyncio.timeout(LONGEST):
             while line := (await self._response.content.readline()).decode():
@@ -106,7 +106,7 @@ async def test_the_stream_ends_with_the_session(shop: Shop) -> None:
 
 
 async def test_a_stream_gives_way_where_connections_are_scarce(shop: Shop) -> None:
-    """It does nothing but wait, and a browser opens it again by itself."""
+    """A stream only waits, and a browser reopens it automatically."""
     visitor = await signed_in(shop.world)
     async with streaming(visitor) as stream:
         for found in gc.get_objects():
@@ -126,7 +126,7 @@ async def test_an_open_page_does_not_keep_anybody_signed_in(shop: Shop) -> None:
 
 
 async def again(visitor: Visitor, email: str = EMAIL) -> Visitor:
-    """Another browser of the same person."""
+    """Return another browser of the same user."""
     world = visitor.world
 
     def begin(tx: Transaction) -> str:
@@ -139,7 +139,7 @@ async def again(visitor: Visitor, email: str = EMAIL) -> Visitor:
 
 @pytest.mark.parametrize("how", ["signed out elsewhere", "signed in at too many places", "shut out"])
 async def test_the_stream_of_an_ended_session_ends_within_two_seconds(shop: Shop, how: str) -> None:
-    """The next beat would come after ten."""
+    """The next heartbeat would come only after ten seconds."""
     world, platform = shop.world, shop.world.installation.platform
     visitor = await signed_in(world)
     await world.jobs._notice_changes()
@@ -174,7 +174,7 @@ async def test_who_goes_on_is_not_looked_at_for_the_end_of_another(shop: Shop) -
 async def test_one_person_cannot_take_the_places_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With as many sessions as there may be, and as many streams as a browser opens with each."""
+    """The user has as many sessions as possible, and opens as many streams as a browser does with each."""
     most = BOUNDS["stream"].each["person"]
     monkeypatch.setitem(BOUNDS, "stream", BOUNDS["stream"]._replace(at_once=most + 1))
     async with open_world(tmp_path / "data") as world, AsyncExitStack() as held:
@@ -189,14 +189,16 @@ async def test_one_person_cannot_take_the_places_of_others(
         async with streaming(other):
             assert world.jobs.changes.streams == most + 1
         await held.aclose()
-        async with asyncio.timeout(LONGEST):  # those that are closed count no more, as soon as the server knows
-            while world.jobs.changes.streams:  # noqa: ASYNC110 -- the server is asked, and has no event for us
+        async with asyncio.timeout(LONGEST):  # closed streams no longer count, as soon as the server notices
+            while world.jobs.changes.streams:  # noqa: ASYNC110 -- there is no event to wait for
                 await asyncio.sleep(0.05)
         assert await refusal_of(held, visitor) is None
 
 
 async def refusal_of(held: AsyncExitStack, visitor: Visitor) -> tuple[int, str] | None:
-    """The status of a stream that is refused, and when to try again. Any other stays open."""
+    """Return the status of a refused stream and its Retry-After. Return None for an accepted stream, which stays
+    open.
+    """
     address, cookie = f"{visitor.world.base_url}/live", {"Cookie": f"{cookie_of(visitor.world)}={visitor.secret}"}
     response = await held.enter_async_context(visitor.world.session.get(address, headers=cookie))
     return None if response.status == 200 else (response.status, response.headers["Retry-After"])

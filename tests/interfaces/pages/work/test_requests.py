@@ -1,4 +1,4 @@
-"""Requests at the pages: for whom, by which filters, and what they say of a refusal."""
+"""Requests on the pages: who sees them, their filters, and their text about a refusal."""
 
 import html
 import re
@@ -22,19 +22,19 @@ LIST = "/companies/1/requests"
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """A platform admin, signed in, at a shop."""
+    """Sign in a platform admin at a shop."""
     return await signed_in(shop.world)
 
 
 async def shown(visitor: Visitor, answer: Answer) -> str:
-    """The text of the page of the request with this answer."""
+    """Return the text of the page about the request with this reply."""
     seen = await visitor.get(f"{LIST}/{id_of(answer)}")
     assert seen.status == 200, seen.text
     return text_of(seen.text[seen.text.index("<main") :])
 
 
 def listed(seen: Seen) -> list[tuple[str, str]]:
-    """Each request with its status, without why it was refused."""
+    """Return each request with its status, without the reason of a refusal."""
     return [(" ".join(cells[2].split()[:2]), cells[1]) for cells in rows(seen)]
 
 
@@ -113,7 +113,7 @@ async def test_a_request_shows_head_body_answer_and_how_to_repeat_it(visitor: Vi
 
 @pytest.mark.parametrize("is_chunked", [False, True])
 async def test_a_body_that_was_not_read_is_told_of(visitor: Visitor, is_chunked: bool) -> None:
-    """The ability is asked before the body is read."""
+    """The ability is checked before the body is read."""
     world = visitor.world
     token = await world.new_token("admin@example.com", ["articles:read"])
     raw = b'{"code":"q"}'

@@ -1,4 +1,4 @@
-"""The search box above every page of a company, and what fields of forms list as somebody types."""
+"""The search box above every page of a company, and the suggestions in form fields as a user types."""
 
 import json
 import unicodedata
@@ -18,7 +18,7 @@ SEARCH = "/companies/1/search"
 
 @pytest.fixture
 async def visitor(shop: Shop) -> Visitor:
-    """A platform admin, signed in, at a shop with an order."""
+    """Sign in a platform admin at a shop with an order."""
     await shop.order()
     return await signed_in(shop.world)
 

@@ -1,4 +1,4 @@
-"""Today: every company of somebody with what it has to do, the oldest trouble first."""
+"""Today: every company of a user with its open work, the oldest problem first."""
 
 import html
 import os
@@ -38,7 +38,7 @@ YESTERDAY, TOMORROW = -DAY, DAY
 
 
 def date(world: World, seconds: int) -> str:
-    """So long from now."""
+    """Return the date in `seconds` from now."""
     return (world.clock.now() + timedelta(seconds=seconds)).date().isoformat()
 
 
@@ -61,12 +61,12 @@ HEADINGS = (
 
 
 def figures(seen: Seen) -> dict[str, dict[str, str]]:
-    """The cells of each company, by what they are."""
+    """Return the cells of each company by their headings."""
     return {cells[0]: dict(zip(HEADINGS, cells[1:], strict=True)) for cells in rows(seen)}
 
 
 def addresses(seen: Seen, company: int = 1) -> list[str]:
-    """Where the figures of a company lead, in their order."""
+    """Return the addresses that the numbers of a company lead to, in order."""
     (row,) = re.findall(rf'<tr><td><a href="/companies/{company}">.*?</tr>', seen.text, re.DOTALL)
     return [html.unescape(each) for each in re.findall(r'href="(.*?)"', row)[1:]]
 

@@ -1,4 +1,4 @@
-"""Who may upload a file for an import, and how much of uploads is kept."""
+"""The right to upload a file for an import, and the limit for stored uploads."""
 
 from tests.interfaces.pages.visitor import Visitor
 from tests.interfaces.pages.work.test_import_files import NEW, STOCK, confirmed, looked_at, upload, visitor, words
@@ -25,7 +25,7 @@ async def test_who_may_not(visitor: Visitor) -> None:
         assert (await upload(other, "clients", b"code,name\nN,New\n", token=token)).status == status
     theirs = Visitor(world)
     await theirs.sign_in("theirs@example.com", PASSWORD)
-    assert (await theirs.get(path.replace("/1/", "/2/"))).status == 404  # another company's upload
+    assert (await theirs.get(path.replace("/1/", "/2/"))).status == 404  # the upload of another company
     assert await (await world.database()).read(all_rows) == before
 
 
@@ -53,7 +53,9 @@ async def test_only_the_newest_uploads_are_kept(visitor: Visitor) -> None:
 
 
 async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
-    """A file that it has no room for is refused while it arrives, and another one when nothing is left."""
+    """A file that exceeds the quota is refused as it arrives, and every file is refused when the quota is used
+    up.
+    """
     world = visitor.world
     used = await (await world.database()).read(lambda tx: tx.bytes_used())
     changes = {"quota_megabytes": used // 1_000_000 + 1}
@@ -72,7 +74,7 @@ async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
 
 
 async def test_an_import_takes_no_more_than_the_quota_has_left(visitor: Visitor) -> None:
-    """An upload of 0.4 MB becomes 30 MB of records, events and what finds them."""
+    """An upload of 0.4 MB becomes 30 MB of records, events and index entries."""
     world = visitor.world
     await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, {"quota_megabytes": 8}))
     rows = "".join(f"Q{number},Article {number}\n" for number in range(20_000))

@@ -1,4 +1,6 @@
-"""Uploads on a disk that fills up: they stop before it is full, and so do the rows that wait for an import."""
+"""Uploads on a disk that fills up: they stop before the disk is full, and so do the rows that wait for an
+import.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,7 +29,7 @@ async def visitor(small_disk: Path) -> AsyncIterator[Visitor]:
 
 
 def spare(disk: Path) -> int:
-    """What is free beyond what must stay so."""
+    """Return the free bytes above the reserve that must stay free."""
     found = disk_of(disk)
     return found.free - found.refused_below
 
@@ -43,7 +45,7 @@ async def test_a_file_stops_when_the_disk_fills_up_while_it_arrives(visitor: Vis
     writer.write(head(visitor, len(begun) + len(content) + 100) + begun)
     try:
         async with asyncio.timeout(10):
-            while not kept(visitor):  # noqa: ASYNC110  (the server says it by the file alone)
+            while not kept(visitor):  # noqa: ASYNC110  (only the file shows it)
                 await asyncio.sleep(0.01)
             fill(small_disk, disk_of(small_disk).refused_below + 2 * MEBIBYTE)
             writer.write(content)

@@ -1,4 +1,4 @@
-"""What the pages of work show of declared tables and of the ledger, in Romanian."""
+"""The Romanian texts of declared tables and of the ledger on the pages of work."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -98,7 +98,7 @@ def of_templates() -> Iterator[str]:
     )
     for name in PAGES:
         source = (TEMPLATES / f"{name}.html").read_text(encoding="utf-8")
-        for _, _, message in environment.extract_translations(source):  # type: ignore[attr-defined]  # of the extension
+        for _, _, message in environment.extract_translations(source):  # type: ignore[attr-defined]  # the extension adds it
             yield from (each for each in (message if isinstance(message, tuple) else (message,))[:1] if each)
 
 
@@ -109,7 +109,7 @@ def entries() -> list[Any]:
 
 @pytest.fixture
 def _in_romanian(monkeypatch: pytest.MonkeyPatch, entries: list[Any]) -> Iterator[None]:
-    """With all parts of the catalogue."""
+    """Use a catalogue with all its parts."""
     whole = polib.pofile(str(CATALOGUES / "ro.po"))
     known = {(each.msgctxt, each.msgid) for each in whole}
     whole.extend(each for each in entries if (each.msgctxt, each.msgid) not in known)
@@ -159,7 +159,7 @@ def test_places_stay_and_plurals_are_three() -> None:
 
 
 def test_texts_that_templates_translate_are_plain() -> None:
-    """A template takes what it translates as HTML, and a percent sign as a place."""
+    """A template treats its translated text as HTML, and a percent sign as a placeholder."""
     texts = [text for each in ALL for text in (each.title, each.says, *(each.further or ())[1:])]
     texts += [text for each in ALL for act in each.acts for text in act.texts]
     assert [each for each in texts if set(each) & set("%<>&")] == []
