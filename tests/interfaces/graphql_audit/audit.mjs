@@ -1,5 +1,5 @@
-// Holds a server to the specification of GraphQL over HTTP, by the audits of the reference implementation, and writes
-// what came of each as JSON:
+// Checks a server against the specification of GraphQL over HTTP, by the audits of the reference implementation, and
+// prints the result of each audit as JSON:
 //   node audit.mjs URL TOKEN COMPANY
 import { auditServer } from 'graphql-http'
 

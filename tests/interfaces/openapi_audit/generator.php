@@ -1,5 +1,5 @@
 <?php
-// An order from its creation to its delivery, by the client that openapi-generator makes for PHP, with Guzzle.
+// Processes an order from its creation to its delivery, with the client that openapi-generator generates for PHP (Guzzle).
 
 error_reporting(E_ALL & ~E_DEPRECATED); // Debian's Guzzle is older than its PHP
 require 'GuzzleHttp/autoload.php';

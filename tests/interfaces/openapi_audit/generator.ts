@@ -1,4 +1,4 @@
-// An order from its creation to its delivery, by the client that openapi-generator makes (typescript-fetch).
+// Processes an order from its creation to its delivery, with the client of openapi-generator (typescript-fetch).
 
 import { Configuration, ResponseError, SalesOrdersApi, SalesOrderStatus } from "./typescript";
 

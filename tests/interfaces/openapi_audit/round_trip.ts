@@ -1,5 +1,5 @@
-// An order from its creation to its delivery, by the client that openapi-typescript and openapi-fetch generate.
-// Whatever this uses is typed: `tsc --strict` fails where a description does not say what the server does.
+// Processes an order from its creation to its delivery, with the client of openapi-typescript and openapi-fetch.
+// Everything here is typed: `tsc --strict` fails if a description does not say what the server does.
 
 import createClient from "openapi-fetch";
 import type { components, paths as PathsOfV1 } from "./v1.js";

@@ -1,5 +1,5 @@
-// A real OpenID provider on loopback, by npm's oidc-provider: it has its own forms to sign in and to consent.
-// Takes the address that browsers are led back to and the algorithm of its ID tokens; writes its issuer.
+// A real OpenID provider on loopback: npm's oidc-provider, with its own forms to sign in and to consent.
+// The arguments are the redirect address and the algorithm of the ID tokens. The program prints the issuer.
 import { createServer } from "node:http";
 
 import * as jose from "jose";
