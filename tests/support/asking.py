@@ -1,7 +1,7 @@
-"""Every way in which an operation can be asked for, and what each says about whether it may be done.
+"""The ways to request an operation, and what each reply says about whether the caller may use it.
 
-The ways follow from the tables of contents of the interfaces. GraphQL documents, batches and pipelined requests
-carry many questions at once, each answered for itself.
+The ways are derived from the route tables of the interfaces. GraphQL documents, batches and pipelined requests
+carry many questions in one request, and each question gets an answer of its own.
 """
 
 import asyncio
@@ -29,12 +29,16 @@ IN_A_BATCH: Final = 50
 IN_A_DOCUMENT: Final = 25
 AT_ONCE: Final = 25
 DONE: Final = ""
-"""The code of what was done."""
+"""The code of an operation that was carried out."""
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """`operations` are performed in turn: of a record that another one refers to, first those of the other one."""
+    """A way to request an operation through one interface.
+
+    `operations` are carried out in this order. If a record refers to another record, the other record's operations
+    come first.
+    """
 
     interface: str
     name: str
@@ -43,16 +47,16 @@ class Way:
     root: Field | None = None
     selection: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    """Of the field: their types."""
+    """The types of the GraphQL field's arguments, by name."""
     link: tuple[str, ...] = ()
-    """Where in a record of the field the other record is shown."""
+    """The names of the fields that lead from a record of the field to the record that it refers to."""
 
     def __str__(self) -> str:
         return f"{self.interface} {self.name}"
 
     @property
     def operation(self) -> Operation:
-        """The one that it is about."""
+        """The operation that the way is about."""
         return self.operations[-1]
 
     @property
@@ -62,7 +66,10 @@ class Way:
 
 @dataclass(frozen=True)
 class Question:
-    """`parts` of the path by name. `query` is for REST what `arguments` are for GraphQL."""
+    """A request for an operation.
+
+    `parts` are the parts of the path by name. `query` is for REST what `arguments` are for GraphQL.
+    """
 
     way: Way
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -73,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Sender:
-    """The headers of who asks."""
+    """The caller of a question, with the headers that identify the caller."""
 
     token: str | None
     company: str | None = None
@@ -93,7 +100,10 @@ class Sender:
 
 @dataclass(frozen=True)
 class Said:
-    """What came of a question: the `code` of a refusal, or DONE. `shown` is all that there is to see."""
+    """The answer to a question: `code` is the code of the refusal, or DONE.
+
+    `shown` is everything that the caller can see.
+    """
 
     status: int
     code: str
@@ -101,7 +111,7 @@ class Said:
     shown: Any
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes = b""
-    """The body, where it answers this question alone."""
+    """The body, if it answers only this question."""
 
 
 # --- the ways ----------------------------------------------------------------------------------------------------
@@ -144,7 +154,11 @@ def _leaf(of: GraphQLObjectType) -> str:
 
 
 def _links(of: GraphQLObjectType) -> Iterator[tuple[tuple[str, ...], Operation]]:
-    """Down to a value of each record that a record of this type, or a part of it, refers to."""
+    """Yield the paths from a record of this type to the records that it refers to, each with the operation that
+    finds the other record.
+
+    Records inside an embedded part count too. Each path ends at a field with a plain value.
+    """
     for name, declared in of.fields.items():
         source, inner = source_of(declared), get_named_type(declared.type)
         if isinstance(source, Reference | Collection):
@@ -170,7 +184,7 @@ WAYS: Final[Sequence[Way]] = (
 
 
 class Asker:
-    """Over one connection."""
+    """A client that asks questions over one connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -178,7 +192,7 @@ class Asker:
         self.count = 0
 
     async def ask(self, sender: Sender, questions: Sequence[Question]) -> list[Said]:
-        """An answer for each."""
+        """Return the answer to each question, in the order of the questions."""
         said: dict[int, Said] = {}
         alone = [each for each in questions if each.way.interface.startswith(("REST", "ETSM"))]
         for some in _chunks(alone, AT_ONCE):
@@ -284,7 +298,10 @@ def _said(status: int, body: Any, headers: Mapping[str, str]) -> Said:
 
 
 def _refused(status: int, error: Any) -> Said:
-    """By a GraphQL error; one of a field says itself which status REST would have answered."""
+    """Return the answer for a GraphQL error.
+
+    An error of a field names the status that REST would have answered.
+    """
     more = error["extensions"]
     return Said(more.get("status", status), more["code"], error["message"], {**more, "message": error["message"]})
 
@@ -303,5 +320,8 @@ def _said_of_field(key: str, question: Question, answer: Any) -> Said:
 
 
 def done_status(operation: Operation) -> int:
-    """Of what was done. GraphQL has one status for everything, so there it is what REST would have said."""
+    """Return the status of a successful call.
+
+    GraphQL has one status for everything, so for GraphQL this is the status that REST would have answered.
+    """
     return 201 if operation.creates else 204 if operation.answer == "nothing" else 200

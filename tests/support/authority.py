@@ -1,4 +1,7 @@
-"""A certificate authority for tests, and the certificates of its receivers, made with the openssl command."""
+"""A certificate authority for tests, and the certificates of the test receivers.
+
+The openssl command creates both.
+"""
 
 import ssl
 import subprocess
@@ -6,19 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOST = "receiver.test"
-"""The name of the good certificate, which is good for 127.0.0.1 too."""
+"""The host name in the valid certificate, which is also valid for 127.0.0.1."""
 
 CERTIFICATES = {
     "good": (f"DNS:{HOST},DNS:*.{HOST},IP:127.0.0.1", 2),
     "expired": (f"DNS:{HOST},IP:127.0.0.1", -1),
     "elsewhere": ("DNS:elsewhere.test", 2),
 }
-"""Names, and days that it lasts."""
+"""The names in each certificate, and the days for which it is valid."""
 
 
 @dataclass(frozen=True)
 class Authority:
-    """`<kind>.pem` in the folder has a certificate and its key."""
+    """A certificate authority in a folder. `<kind>.pem` in the folder holds a certificate and its key."""
 
     folder: Path
 
@@ -36,7 +39,7 @@ class Authority:
 
 
 def found_authority(folder: Path) -> Authority:
-    """Makes one in an empty folder."""
+    """Create a certificate authority and its certificates in an empty folder."""
     key = folder / "key.pem"
     openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", key)
     for kind in ("authority", "stranger"):

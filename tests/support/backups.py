@@ -1,4 +1,4 @@
-"""Backups as their user meets them."""
+"""Backups as their user sees them."""
 
 import json
 import subprocess
@@ -18,23 +18,26 @@ UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 
 
 def back_up(home: Home, *options: str | Path) -> Path:
-    """The archive of a backup that must succeed."""
+    """Create a backup, which must succeed, and return its archive."""
     return home.folder / str(home.ok("backup", "create", "--json", *options).json["backup"])
 
 
 def newest_name() -> str:
-    """For an archive that is newer than all others, and not so much that its clock was wrong."""
+    """Return a name for an archive that is newer than all others.
+
+    The time in the name is only one hour ahead, so that wmsd does not suspect a wrong clock.
+    """
     return f"wmsd-{datetime.now(UTC) + timedelta(hours=1):{MOMENT}}Z.tar.gz"
 
 
 def restore(home: Home, archive: Path, *options: str | Path) -> dict[str, Any]:
-    """What a restore that must succeed prints."""
+    """Restore an archive, which must succeed, and return the printed JSON."""
     shown: dict[str, Any] = home.ok("backup", "restore", archive, "--yes", "--json", *options).json
     return shown
 
 
 def manifest(archive: Path) -> dict[str, Any]:
-    """As somebody without wmsd reads it."""
+    """Return the manifest of an archive, read without wmsd."""
     with tarfile.open(archive) as tar:
         found = tar.extractfile("manifest.json")
         assert found is not None
@@ -43,14 +46,14 @@ def manifest(archive: Path) -> dict[str, Any]:
 
 
 def unpacked(archive: Path, folder: Path) -> list[str]:
-    """The names that Debian's `tar` finds, which unpacks them."""
+    """Unpack the archive with Debian's `tar` and return the names of the files."""
     folder.mkdir()
     subprocess.run(["tar", "--extract", "--gzip", "--file", archive, "--directory", folder], check=True)
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 def rewritten(archive: Path, change: Callable[[bytearray], None]) -> Path:
-    """A copy of the archive with other bytes."""
+    """Return a copy of the archive whose bytes were changed by `change`."""
     content = bytearray(archive.read_bytes())
     change(content)
     copy = archive.with_name("changed.tar.gz")
@@ -59,8 +62,9 @@ def rewritten(archive: Path, change: Callable[[bytearray], None]) -> Path:
 
 
 def damage(archive: Path) -> None:
-    """Overwrites some bytes in the middle. A single one may be where it makes no difference: in a long run of
-    zeros, the distance that they are repeated from.
+    """Overwrite 64 bytes in the middle of the archive.
+
+    A single byte may make no difference, for example within a long run of zeros.
     """
     content = bytearray(archive.read_bytes())
     middle = len(content) // 2
@@ -77,7 +81,7 @@ def add_article(server: Server, code: str) -> None:
 
 
 def backup_before_the_last_article(home: Home) -> Path:
-    """A backup with the article KEPT; LOST was added after it."""
+    """Return a backup that contains the article KEPT but not LOST, which is added after the backup."""
     with home.serving(env=UNLIMITED) as server:
         add_article(server, "KEPT")
         archive = back_up(home)
@@ -98,7 +102,10 @@ def is_right(home: Home) -> bool:
 
 
 def is_right_but_for_the_day_after(home: Home) -> bool:
-    """Every file is right, and all that is wrong is what the restore has lost or brought back."""
+    """Return True if every file is right and all findings of the installation are about recovery.
+
+    A restore causes such findings: they name what was lost or brought back.
+    """
     *files, installation = home.run("doctor", "--json").json
     wrong = {each["check"] for each in installation["installation"] if each["severity"] == "wrong"}
     return all(report["ok"] for report in files) and wrong <= {kind.name for kind in OF_RECOVERY}

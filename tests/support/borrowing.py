@@ -1,4 +1,4 @@
-"""A look into a file that a server may have for itself, in the way in which commands get it."""
+"""Reads a file that a running server may be using, in the same way as the commands do."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -11,7 +11,7 @@ from wmsd.db.engine.sqlite import connect, sqlite3
 
 @contextmanager
 def borrowed(data: Path, name: str) -> Iterator[sqlite3.Connection]:
-    """A connection to the file of that name in the data folder."""
+    """Open a connection to the file `name` in the data folder."""
     with beside_a_server(DataFolder(data)) as loan:
         if loan is not None:
             loan.borrow(data / name)

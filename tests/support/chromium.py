@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven by Playwright, and what it must never show."""
+"""Debian's Chromium, driven by Playwright, and what must never appear in it."""
 
 import gzip
 from collections.abc import Iterator
@@ -22,7 +22,9 @@ from tests.support.thorough import IS_THOROUGH
 ROOT: Final = Path(__file__).parents[2]
 SCREENSHOTS: Final = ROOT / "build" / "screenshots"
 COLOURS: Final = ("color-contrast", "link-in-text-block")
-"""All of axe's rules that the colours decide, and so the mode. They take longer than all the others."""
+"""All axe rules that depend on the colours, and so on the light or dark mode. These rules take longer than all the
+others.
+"""
 KINDS: Final = """() => {
   const styled = ["class", "type", "rel", "role", "open", "hidden", "disabled", "checked", "required", "readonly",
     "aria-current", "aria-invalid", "aria-selected", "aria-sort", "aria-disabled"];
@@ -47,24 +49,26 @@ MARK: Final = """(wanted) => {
 """Marks the elements of some kinds, after `KINDS`."""
 MARKED: Final = "[data-new-kind]"
 TELLS_READY: Final = """addEventListener("load", () => { document.documentElement.dataset.ready = "" })"""
-"""Scripts are deferred, so a page is there before they listen to it: they have run when it is loaded."""
+"""A script that marks the page as ready. Scripts are deferred, so a page is visible before its scripts listen to
+it. When the page is loaded, its scripts have run.
+"""
 NOT_READY: Final = "html:not([data-ready])"
 RUN_AXE: Final = "([within, options]) => axe.run(within, options).then((found) => found.violations)"
 SERIOUS: Final = ("serious", "critical")
 MOST_TRIES: Final = 5
 HEAVIEST: Final = 100_000
-"""Bytes of a page with all that it loads."""
+"""The most bytes of a page with everything that it loads."""
 HEAVIEST_SCRIPT: Final = 15_000
-"""Bytes of our own JavaScript of a page, compressed."""
+"""The most bytes of our own JavaScript on a page, compressed."""
 HEAVIEST_SCRIPT_WITH_ROWS: Final = 25_000
-"""Of a form with lines."""
+"""The most bytes of our own JavaScript on a form with lines, compressed."""
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
     executable = program("chromium")
     with sync_playwright() as playwright:
-        # CI runs as root, and has no graphics processor
+        # CI runs as root and has no graphics processor
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
         try:
             yield browser
@@ -74,7 +78,10 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
-    """A page in a context of its own. At the end, nothing may have gone wrong in it."""
+    """Open a page in a separate browser context.
+
+    Fail at the end if a script had an error or the content security policy blocked something.
+    """
     context = browser.new_context(base_url=address, **options)
     if options.get("java_script_enabled", True):
         context.add_init_script(TELLS_READY)
@@ -89,12 +96,15 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
 
 
 def wait_for_scripts(page: Page) -> None:
-    """Has every later click, key and look at the page wait until its scripts have run, whatever led to it."""
+    """Make every later click, key press and read of the page wait until the page's scripts have run."""
     page.add_locator_handler(page.locator(NOT_READY), lambda: None)
 
 
 def watch(page: Page) -> list[str]:
-    """What goes wrong in the page: errors of scripts, and what the content security policy forbids."""
+    """Return a list to which each problem of the page is added.
+
+    Problems are errors of scripts and everything that the content security policy forbids.
+    """
     told: list[str] = []
 
     def tell_error(error: Error) -> None:
@@ -110,8 +120,9 @@ def watch(page: Page) -> list[str]:
 
 
 def photograph(page: Page, name: str, is_whole: bool = True) -> None:
-    """Leaves a screenshot of the page, or of its beginning, for people to look at, when it is THOROUGH. On a busy
-    machine Chromium now and then cannot take one, which says nothing of the page.
+    """Save a screenshot of the page, or of its top, for people to look at. Do nothing unless the run is THOROUGH.
+
+    On a busy machine Chromium sometimes cannot take a screenshot. This says nothing about the page.
     """
     if not IS_THOROUGH:
         return
@@ -127,7 +138,9 @@ def photograph(page: Page, name: str, is_whole: bool = True) -> None:
 
 
 def barriers(page: Page) -> list[str]:
-    """What keeps people out: what axe finds by its rules, and a page that is too wide."""
+    """Return the barriers for users with disabilities: what axe finds by its rules, and a page that
+    is too wide.
+    """
     return [*found_by_axe(page, {}), *too_wide(page)]
 
 
@@ -175,7 +188,10 @@ def _size_of(response: Response) -> int:
 
 
 def _is_of(response: Response, address: str) -> bool:
-    """Whether the page loads it: that of the page before may still be told of. A stream of events has no end."""
+    """Return True if this page loads the response.
+
+    Responses to the page before may still arrive. A stream of events has no end, so it does not count.
+    """
     if response.request.resource_type == "eventsource":
         return False
     return address in (response.url, response.request.headers.get("referer"))

@@ -1,4 +1,4 @@
-"""Many companies, of which few can be open, and clients that go from one to another."""
+"""Many companies of which only a few can be open, and clients that switch between them."""
 
 import asyncio
 import base64
@@ -33,7 +33,7 @@ LIST_OF_ORDERS: Final = "/api/v2/sales-orders?per_page=20"
 
 @dataclass(frozen=True)
 class Site:
-    """`subscribed`: the first so many companies have a webhook for new orders."""
+    """An installation with many companies. The first `subscribed` companies have a webhook for new orders."""
 
     home: Home
     tenants: list[Tenant]
@@ -41,7 +41,7 @@ class Site:
     receivers: Receivers
 
     def rows(self, tenant: Tenant, sql: str) -> list[Any]:
-        """Of the company's file. No server may run."""
+        """Return rows of the company's file. No server may be running."""
         connection = connect(self.home.data / "companies" / f"{tenant.company}.db")
         try:
             return connection.execute(sql).fetchall()
@@ -49,7 +49,7 @@ class Site:
             connection.close()
 
     def flaws(self) -> Iterator[str]:
-        """A sentence for each promise that the files break. No server may run."""
+        """Yield a sentence for each promise that the files break. No server may be running."""
         examined = self.home.run("doctor", "--json")
         if examined.code not in (0, ONLY_WARNINGS):
             yield f"The doctor finds {examined.out.strip() or examined.err.strip()}"
@@ -58,7 +58,7 @@ class Site:
                 yield f"{order_code} of company {tenant.company} has {times} sales_order.created."
 
     def stored(self, tenant: Tenant) -> Counter[str]:
-        """How often each order is there, by its notes."""
+        """Return how often each order is stored, by its notes."""
         return Counter(notes for (notes,) in self.rows(tenant, "SELECT notes FROM sales_orders"))
 
     @property
@@ -66,7 +66,10 @@ class Site:
         return [FIRST, *(f"{FIRST}-{number}" for number in range(1, len(self.tenants)))]
 
     def mistaken(self, imports: "Imports") -> Iterator[str]:
-        """A sentence for each article of which a command said what is not true. No server may run."""
+        """Yield a sentence for each article about which a command reported something untrue.
+
+        No server may be running.
+        """
         stored = {
             (code, article)
             for code, tenant in zip(self.codes, self.tenants, strict=True)
@@ -78,7 +81,7 @@ class Site:
             yield f"{article} of {company} was refused, and is there."
 
     def untold(self, asked: Sequence[Asked], longest: float) -> set[tuple[int, str]]:
-        """The orders of subscribed companies that were done, and that no receiver was told of after so long."""
+        """Return the created orders of subscribed companies that no receiver got within `longest` seconds."""
         done = {
             (self.tenants[each.place].company, each.name)
             for each in asked
@@ -90,7 +93,7 @@ class Site:
         return left
 
     def _received(self) -> set[tuple[int, str]]:
-        """Company and notes of each order that its receiver was told of."""
+        """Return the company and the notes of each order that its receiver got."""
         return {
             (int(each["path"].partition("=")[2]), body["data"]["notes"])
             for each in self.receivers.recorded()
@@ -103,7 +106,7 @@ def _decoded(body: str) -> Any:
 
 
 def made_in(home: Home, companies: int, subscribed: int, receivers: Receivers) -> Site:
-    """Each company after the first is a copy of it."""
+    """Create a site in `home`. Each company after the first is a copy of the first."""
     home.environment |= SETTINGS | {
         "WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32",
         "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
@@ -125,7 +128,7 @@ def made_in(home: Home, companies: int, subscribed: int, receivers: Receivers) -
 
 
 class Beside(Thread):
-    """Work beside the test, until it is stopped: what was begun is finished first."""
+    """Work that runs on a thread next to the test until it is stopped. Work that has started is finished first."""
 
     def __post_init__(self) -> None:
         super().__init__(daemon=True)
@@ -138,9 +141,9 @@ class Beside(Thread):
 
 @dataclass(eq=False)
 class Churn(Beside):
-    """Clients, each with one request after another, of companies as chance has it. They end when the server does.
+    """Clients that each send one request after another, to companies chosen at random, until the server stops.
 
-    The place of what they asked is that of its company.
+    `place` in what they sent is the place of the company in `tenants`.
     """
 
     port: int
@@ -197,15 +200,17 @@ async def _is_answered(connection: Connection, asked: Asked) -> bool:
 
 @dataclass(eq=False)
 class Imports(Beside):
-    """Commands that write into companies' files beside the server, one after the other."""
+    """Commands that write into companies' files while the server is running, one after another."""
 
     home: Home
     codes: Sequence[str]
     label: str
     imported: set[tuple[str, str]] = field(default_factory=set)
-    """Company and article."""
+    """Pairs of company and article."""
     refused: set[tuple[str, str]] = field(default_factory=set)
-    """When the server ended before it had lent the file."""
+    """Pairs of company and article whose import was refused because the server stopped before it had lent the
+    file.
+    """
     broken: list[str] = field(default_factory=list)
 
     def run(self) -> None:
@@ -226,7 +231,9 @@ class Imports(Beside):
 
 @dataclass(frozen=True)
 class Held:
-    """What a process holds: threads, descriptors of companies' files, and resident megabytes."""
+    """The resources of a process: threads, open descriptors of companies' files, and resident
+    memory in megabytes.
+    """
 
     threads: int
     company_files: int
@@ -237,7 +244,7 @@ def held_by(server: Server) -> Held:
     process = Path(f"/proc/{server.process.pid}")
     files = 0
     for link in (process / "fd").iterdir():
-        with suppress(FileNotFoundError):  # closed meanwhile
+        with suppress(FileNotFoundError):  # the descriptor was closed meanwhile
             files += link.readlink().parent.name == "companies"
     pages = int((process / "statm").read_text().split()[1])
     return Held(len([*(process / "task").iterdir()]), files, pages * 4096 / 1e6)

@@ -1,4 +1,4 @@
-"""`wmsd` as a person runs it: a process of its own, in a folder of its own, with a clean environment."""
+"""`wmsd` as a person runs it: as a separate process, in a separate folder, with a clean environment."""
 
 import contextlib
 import csv
@@ -35,13 +35,13 @@ KINDS = (
     *("clients", "articles", "partners", "warehouses", "stock", "stock-count"),
     *("packaging-types", "packaging-movements"),
 )
-"""In an order in which each refers only to what stands before it."""
+"""The kinds of files, ordered so that each refers only to kinds before it."""
 NO_BACKUPS = {"WMSD_BACKUP_EVERY": "never"}
-"""Nothing works beside a server of a test that did not ask for it."""
+"""Settings under which no backup runs during a test that did not ask for one."""
 ANY_PORT = {"WMSD_SERVER_LISTEN": "127.0.0.1:0"}
-"""Whoever else is at work on this machine does not matter."""
+"""Settings under which the server uses a free port, so that other programs on this machine do not matter."""
 WITHIN_A_SECOND = 1.5
-"""A second, and what a busy machine adds to it."""
+"""One second, plus what a busy machine adds to it."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Server:
     token: str = ""
 
     def get(self, path: str, token: str | None = None, company: int | None = 1) -> tuple[int, Any]:
-        """Status and body; the token is the server's own unless another is given."""
+        """Return the status and the body. The token is the server's own unless `token` is given."""
         return self.send("GET", path, token=token, company=company)
 
     def send(
@@ -82,7 +82,7 @@ class Server:
                 return error.code, json.load(error)
 
     def soon(self, path: str, holds: Callable[[int, Any], bool], **options: Any) -> None:
-        """Fails unless the answer is what it must be within a second."""
+        """Fail unless the answer satisfies `holds` within a second."""
         until = time.monotonic() + WITHIN_A_SECOND
         while not holds(*(answer := self.get(path, **options))):
             assert time.monotonic() < until, answer
@@ -103,7 +103,7 @@ class Server:
 
 @dataclass
 class Home:
-    """A folder to run commands in. Its data folder is `data`, unless a command says otherwise."""
+    """A folder to run commands in. The data folder of the commands is `data`, unless a command says otherwise."""
 
     program: Program
     folder: Path
@@ -118,7 +118,7 @@ class Home:
         return self.program.run([str(argument) for argument in arguments], self.folder, self.clean(env), given)
 
     def start(self, *arguments: str | Path, under: Sequence[str] = (), **options: Any) -> "subprocess.Popen[str]":
-        """A process from the beginning, with Python's own start in it. `under`: what runs the program."""
+        """Start a new Python process that runs the command. `under` is the command that runs the program."""
         return subprocess.Popen(
             [*under, *PROGRAM, *map(str, arguments)],
             env=self.clean(options.pop("env", None)),
@@ -134,8 +134,9 @@ class Home:
 
     @contextmanager
     def paused(self, *arguments: str | Path) -> "Iterator[subprocess.Popen[str]]":
-        """A process of the command's that stands still before it begins, until it gets a SIGCONT. It writes its
-        standard error to `paused.log`.
+        """Start a process for the command that is paused until it gets a SIGCONT.
+
+        The process writes its standard error to `paused.log`.
         """
         words, environment = [str(argument) for argument in arguments], self.clean(NO_BACKUPS)
         with (self.folder / "paused.log").open("wb") as log:
@@ -157,8 +158,9 @@ class Home:
         return Done(process.returncode, out or "", err or "")
 
     def ok(self, *arguments: str | Path, stdin: str | bytes = b"", env: Mapping[str, str] | None = None) -> Done:
-        """A command that must work, and say which data folder it acts on. The doctor may have warnings: of the
-        machine that the tests run on.
+        """Run a command that must succeed and must name the data folder that it works on.
+
+        The doctor may have warnings, about the machine on which the tests run.
         """
         done = self.run(*arguments, stdin=stdin, env=env)
         assert done.code in ((0, ONLY_WARNINGS) if arguments[0] == "doctor" else (0,)), (done.err, done.out)
@@ -168,7 +170,9 @@ class Home:
     def refusals(
         self, *arguments: str | Path, stdin: str | bytes = b"", env: Mapping[str, str] | None = None
     ) -> list[str]:
-        """The sentences of a command that must fail: exit code 1, nothing on standard output, no trace."""
+        """Return the error sentences of a command that must fail: exit code 1, nothing on standard output, no
+        traceback.
+        """
         done = self.run(*arguments, stdin=stdin, env=env)
         assert done.code == 1, done
         assert done.out == ""
@@ -181,18 +185,18 @@ class Home:
     def refused(
         self, *arguments: str | Path, stdin: str | bytes = b"", env: Mapping[str, str] | None = None
     ) -> str:
-        """The one sentence of a command that must fail."""
+        """Return the only error sentence of a command that must fail."""
         (sentence,) = self.refusals(*arguments, stdin=stdin, env=env)
         return sentence
 
     def misunderstood(self, *arguments: str | Path) -> str:
-        """What a command that cannot be understood says: exit code 2, nothing on standard output."""
+        """Return the usage error of a command that cannot be parsed: exit code 2, nothing on standard output."""
         done = self.run(*arguments)
         assert (done.code, done.out) == (2, ""), done
         return done.err[done.err.find("Error: ") :].rstrip("\n")
 
     def begin_as(self, other: "Home") -> "Home":
-        """Copies what another home has, which nothing uses: making it anew takes longer."""
+        """Copy the folder of another home that nothing uses. This is quicker than creating everything again."""
         shutil.copytree(other.folder, self.folder, symlinks=True, dirs_exist_ok=True)
         return self
 
@@ -202,7 +206,7 @@ class Home:
         return path
 
     def clean(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Nothing of the environment that the tests run in, but where the programs are."""
+        """Return an environment that takes from the tests' environment only where the programs are."""
         return {**self.program.environment, **self.environment, **(env or {})}
 
     @contextmanager
@@ -215,10 +219,11 @@ class Home:
         last_line: str = "Guide:",
         is_fresh: bool = False,
     ) -> Iterator[Server]:
-        """A real server on a free port of loopback, stopped at the end if it still runs.
+        """Run a real server on a free loopback port, and stop it at the end if it is still running.
 
-        `limits` is run in the process, before the program. `under` is what runs the program. `last_line`: what the
-        last line of the greeting begins with. `is_fresh`: with Python's own start in it, where that matters.
+        `limits` runs in the process before the program. `under` is the command that runs the program. `last_line`
+        is how the last line of the greeting starts. `is_fresh` asks for a new Python process, for tests where that
+        matters.
         """
         log_file = self.folder / "serve.log"
         environment = self.clean({**NO_BACKUPS, **(env or {})})
@@ -247,7 +252,7 @@ class Home:
 
 
 def _end(process: "subprocess.Popen[str]", log_file: Path) -> None:
-    """Waits for a server that was told to stop, and shows where one that does not is stuck."""
+    """Wait for a server that was told to stop. If it does not stop, fail and show where it is stuck."""
     try:
         process.wait(LONGEST)
     except subprocess.TimeoutExpired:
@@ -260,7 +265,8 @@ def _end(process: "subprocess.Popen[str]", log_file: Path) -> None:
 def at_a_terminal(
     home: Home, *arguments: str | Path, answers: Sequence[str] = (), interrupt_after: str = ""
 ) -> Done:
-    """Run a command with a terminal as standard input and standard error; what the terminal shows is `err`.
+    """Run a command with a terminal as its standard input and standard error. What the terminal shows is returned
+    as `err`.
 
     Each answer is typed when a prompt waits for it. The command is interrupted, as by Ctrl-C, when the terminal
     shows `interrupt_after`.
@@ -274,10 +280,10 @@ def at_a_terminal(
         for answer in answers:
             while not shown.rstrip(b" ").endswith(b":"):
                 shown += os.read(terminal, 1000)
-            time.sleep(0.1)  # the prompt comes a moment before the terminal stops to echo
+            time.sleep(0.1)  # the prompt appears shortly before the terminal stops echoing
             os.write(terminal, f"{answer}\n".encode())
             shown += b"\n"
-        with contextlib.suppress(OSError):  # the far end is closed when the process ends
+        with contextlib.suppress(OSError):  # the far end closes when the process ends
             while more := os.read(terminal, 1000):
                 shown += more
                 if interrupt_after and interrupt_after in shown.decode(errors="ignore"):
@@ -291,21 +297,22 @@ def at_a_terminal(
 
 @dataclass
 class Tenant:
-    """A company of a home, and files that go in and come out."""
+    """A company of a home, with imports and exports of its files."""
 
     home: Home
     code: str
 
     def take(self, kind: str, content: str | bytes, *flags: str) -> tuple[int, int, int]:
-        """Imports a file that must be good: how many rows were created, updated and unchanged."""
+        """Import a file that must be valid. Return how many rows were created, updated and unchanged."""
         arguments = ("import", kind, "-", "--company", self.code, "--json", *flags)
         said = self.home.ok(*arguments, stdin=content).json
         assert (said["kind"], said["dry_run"]) == (kind, "--dry-run" in flags)
         return said["created"], said["updated"], said["unchanged"]
 
     def refuses(self, kind: str, content: str | bytes) -> list[str]:
-        """Imports a file that must be refused, and must have changed nothing: what is said of its rows, without
-        the cells.
+        """Import a file that must be refused and must change nothing.
+
+        Return the errors of its rows, without the cells.
         """
         before = hashes(self.home.data)
         sentences = self.home.refusals("import", kind, "-", "--company", self.code, stdin=content)
@@ -319,18 +326,18 @@ class Tenant:
         return self.home.ok("export", kind, "--company", self.code).out
 
     def rows(self, kind: str) -> list[dict[str, str]]:
-        """What is exported, as import reads it."""
+        """Return the exported rows as an import reads them."""
         rows = csv.DictReader(io.StringIO(self.export(kind), newline=""))
         return [{name: unguarded(cell) for name, cell in row.items()} for row in rows]
 
 
 def _for_start(environment: Mapping[str, str]) -> dict[str, str]:
-    """What is read of an environment when Python starts."""
+    """Return the environment variables that are read when Python starts."""
     return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LD_"))}
 
 
 def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
-    """The lines on standard output, up to one that follows when everything is up."""
+    """Yield the lines on standard output, up to the line that is printed when everything is running."""
     assert process.stdout is not None
     for line in process.stdout:
         yield line.rstrip("\n")
@@ -339,7 +346,7 @@ def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
 
 
 def first_day(home: Home) -> Home:
-    """Makes the company ACME, an admin, and the admin's token in the file `token`."""
+    """Create the company ACME, an admin, and the admin's token in the file `token`."""
     if home.environment or any(home.folder.iterdir()):
         return made_on_first_day(home)
     return home.begin_as(_first_day_of(home.program))
@@ -347,14 +354,14 @@ def first_day(home: Home) -> Home:
 
 @cache
 def _first_day_of(program: Program) -> Home:
-    """For other homes to begin as."""
+    """Create a first-day installation for other homes to copy."""
     folder = program.scratch / "first-day"
     folder.mkdir()
     return made_on_first_day(Home(program, folder))
 
 
 def made_on_first_day(home: Home) -> Home:
-    """The same, and no copy: an installation of its own."""
+    """Create a first-day installation in this home, without copying another one."""
     home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
     home.ok("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
     token = home.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
@@ -363,14 +370,18 @@ def made_on_first_day(home: Home) -> Home:
 
 
 def files_up_to(size: int) -> Callable[[], None]:
-    """For a process that can write no larger file: to it the disk is full, whoever it runs as."""
+    """Return a limit for a process that can write no file larger than `size` bytes.
+
+    For this process the disk is full, whichever user runs it.
+    """
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Every file in a folder and what it holds.
+    """Return the hash of every file in the folder, by its name.
 
-    Without what says nothing of the data: who has the folder, and what SQLite keeps beside a file it looks at.
+    Left out are files that say nothing about the data: lock files, the emergency reserve, and what SQLite keeps
+    next to a file that it reads.
     """
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Homes and tenants of the command line, as fixtures: `tests/conftest.py` gives them to every test."""
+"""Fixtures for homes and tenants of the command line. `tests/conftest.py` makes them available to every test."""
 
 from functools import cache
 from pathlib import Path
@@ -11,25 +11,28 @@ from tests.support.forked import Program
 
 @pytest.fixture
 def home(program: Program, tmp_path: Path) -> Home:
-    """An empty folder."""
+    """Return a home in an empty folder."""
     return Home(program, tmp_path)
 
 
 @pytest.fixture(scope="module")
 def shared(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """An installation that the tests of a file share: each uses names of its own, or changes nothing."""
+    """Return an installation that the tests of a file share.
+
+    Each test uses names of its own or changes nothing.
+    """
     return first_day(Home(program, tmp_path_factory.mktemp("shared")))
 
 
 @pytest.fixture
 def tenant(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Tenant:
-    """A company with nothing in it, beside ACME."""
+    """Return an empty company next to ACME."""
     return _like(_with_tenant(program), tmp_path_factory.mktemp("tenant"))
 
 
 @pytest.fixture
 def stocked(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Tenant:
-    """The same with something to sell."""
+    """Return a company with goods to sell."""
     return _like(_with_shop(program), tmp_path_factory.mktemp("shop"))
 
 
@@ -42,7 +45,10 @@ def _like(other: Tenant, folder: Path) -> Tenant:
 
 @cache
 def _with_tenant(program: Program) -> Tenant:
-    """For other homes to begin as: making a company by a command takes a tenth of a second."""
+    """Create a company for other homes to copy.
+
+    Creating a company by a command takes a tenth of a second.
+    """
     folder = program.scratch / "with-tenant"
     folder.mkdir()
     home = first_day(Home(program, folder))

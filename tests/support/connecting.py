@@ -1,4 +1,4 @@
-"""A service of one answer, and clients of it that do with their connections what they like."""
+"""A service with one answer, and clients that do with their connections whatever they like."""
 
 import asyncio
 import ssl
@@ -22,7 +22,7 @@ _opened: list[asyncio.StreamWriter] = []
 
 
 async def close_all() -> None:
-    """What a test opened is closed, unless the service was quicker."""
+    """Close the connections that the test opened and the service has not closed."""
     while _opened:
         writer = _opened.pop()
         writer.close()
@@ -61,7 +61,7 @@ async def opened(port: int, address: str = "127.0.0.1") -> Opened:
 
 
 async def is_closed(connection: Opened) -> bool:
-    """By the service, soon; whatever it said before."""
+    """Return True if the service closes the connection soon, whatever it sent before."""
     with suppress(ConnectionError):
         async with asyncio.timeout(SOON):
             await connection[0].read()

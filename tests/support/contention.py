@@ -1,7 +1,7 @@
-"""More orders than there is stock: the mix of requests that want it, and what they were told.
+"""More orders than the stock allows: the mix of requests that need the stock, and their answers.
 
-A is scarce, of B there is plenty. Single orders and whole batches take multiples of 0.3 A. The stock of A must be
-none: then it cannot be used up without a batch that is accepted in part.
+Article A is scarce, and there is plenty of B. Single orders and whole batches take multiples of 0.3 A. The stock
+of A is not such a multiple, so it cannot be used up without a batch that is accepted in part.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SINGLE = (
 )
 IN_A_BATCH = tuple(order(("A", tenths / 10)) for tenths in (1, 2, 3, 3, 2, 1, 3, 1, 2, 3))
 IN_A_ROUND = 20
-"""Attempts: a batch, and as many single orders, by v1 and v2 in turns."""
+"""The attempts of a round: one batch and as many single orders, alternately by v1 and v2."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Post:
         return {"requests": [{"method": "POST", "path": V2, "body": order} for order in self.orders]}
 
     def slots(self, answer: Answer) -> list[tuple[int, Any]]:
-        """What each order was told: status and body."""
+        """Return the status and the body of the answer to each order."""
         if self.path != BATCH or answer.status != 200:
             return [(answer.status, answer.body)] * len(self.orders)
         return [(slot["status"], slot["body"]) for slot in answer.body["responses"]]
@@ -62,14 +62,14 @@ def mix(attempts: int) -> Iterator[Post]:
 
 @dataclass
 class Tally:
-    """What was told. Quantities are in millionths, by article."""
+    """The answers to the mix, counted. Quantities are in millionths, by article."""
 
     accepted: int = 0
     refused: int = 0
     batches_in_part: int = 0
     taken: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
-    """Answers that are neither the order as it was sent nor a refusal for want of A."""
+    """Answers that are neither the order as it was sent nor a refusal because A is out of stock."""
 
     @property
     def attempts(self) -> int:
@@ -103,7 +103,10 @@ def _scarce(sent: Order) -> set[str]:
 
 
 async def contend(caller: Caller, attempts: int, connections: int, tally: Tally) -> None:
-    """Sends the mix over so many connections at once, each with its next request when it has its answer."""
+    """Send the mix over `connections` connections at the same time.
+
+    Each connection sends its next request after its answer.
+    """
     posts = mix(attempts)
 
     async def work(connection: Connection) -> None:

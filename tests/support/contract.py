@@ -1,4 +1,4 @@
-"""Holds live answers to the served description."""
+"""Checks live answers against the served OpenAPI description."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from wmsd.interfaces.openapi import headers
 
 Document = dict[str, Any]
 OF_OTHERS: Final = frozenset({"run_batch"})
-"""Operations whose events are those of the operations that they carry out."""
+"""Operations whose events are the events of the operations that they carry out."""
 OUR_HEADERS: Final = frozenset(map(str.lower, headers.ANSWERED))
 EVENTS: Final = re.compile(r"^Events: (.*)\.$", re.MULTILINE)
 
@@ -21,7 +21,7 @@ def described_events(operation: dict[str, Any]) -> set[str]:
 
 
 class Contract:
-    """The OpenAPI documents of a running service."""
+    """The OpenAPI documents of a running service, against which answers are checked."""
 
     def __init__(self, *documents: Document) -> None:
         self._routes: list[tuple[re.Pattern[str], str, dict[str, Any], Document]] = []
@@ -33,7 +33,7 @@ class Contract:
                 pattern = re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", path))
                 for method, operation in operations.items():
                     self._routes.append((pattern, method, operation, document))
-        # A literal path wins over one with a parameter, as in the router.
+        # A literal path wins over a path with a parameter, as in the router.
         self._routes.sort(key=lambda route: route[0].pattern.count("[^/]"))
 
     def check(
@@ -45,8 +45,10 @@ class Contract:
         body: Any,
         events: Sequence[tuple[str, Any]],
     ) -> None:
-        """Fails when the description does not foresee this status, one of the headers or one of the events, or the
-        body or the data of an event is not of its form.
+        """Fail if an answer does not match the description.
+
+        The status, the headers and the events must be declared. The body and the data of each event must match
+        their schemas.
         """
         for event, data in events:
             self._check_event(event, data)

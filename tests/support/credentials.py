@@ -1,4 +1,6 @@
-"""Who asks, and what the right answer is: worked out from the declarations, without the code that decides."""
+"""The callers of operations and the right answers, derived from the declarations without the code that decides
+access.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,12 +27,12 @@ BEARERS: Final = ("nothing", "garbage", "expired", "revoked", "a disabled user's
 ROLES: Final[Sequence[Role]] = ("member", "company-admin", "platform-admin")
 ALL: Final = frozenset(ABILITIES)
 NOBODYS: Final = "nobody's"
-"""The code of a company that is not there."""
+"""The code of a company that does not exist."""
 
 
 @dataclass(frozen=True)
 class Credential:
-    """A token. `abilities` and `companies` are what it may: none of both when it is no good."""
+    """A token. `abilities` and `companies` say what the token allows, and are empty if the token is invalid."""
 
     name: str
     abilities: frozenset[str] = frozenset()
@@ -44,7 +46,7 @@ class Credential:
 
 @dataclass(frozen=True)
 class Place:
-    """What the headers say: a company, and an operator."""
+    """The company and the operator in the headers of a request."""
 
     name: str
     company: str | None = None
@@ -66,7 +68,11 @@ BAD: Final = tuple(Credential(name, is_of_site=name == "a site's") for name in B
 
 
 def good(role: Role, abilities: Iterable[str], *, only_own: bool = False) -> Credential:
-    """Of a member the user is cut to the abilities and its token is for everything; of others the token is cut."""
+    """Return a valid credential with these abilities.
+
+    A member's user has only the abilities, and the token allows everything. For other roles the token is limited
+    to the abilities.
+    """
     having = frozenset(abilities)
     companies = {OWN, THEIRS} if role == "platform-admin" and not only_own else {OWN}
     what = "everything" if having == ALL else ", ".join(sorted(having))
@@ -77,7 +83,10 @@ def good(role: Role, abilities: Iterable[str], *, only_own: bool = False) -> Cre
 
 
 def badges_for(way: Way) -> Iterator[Credential]:
-    """Those that are no good, and in every role: exactly what it needs, all but each thing, and everything."""
+    """Yield the credentials to try for a way: invalid ones, and valid ones in every role.
+
+    The valid credentials have exactly the needed abilities, all abilities except a needed one, or all abilities.
+    """
     yield from BAD
     needed = frozenset(each.ability for each in way.operations if each.ability is not None)
     for role in ROLES:
@@ -96,12 +105,15 @@ def _having(needed: frozenset[str]) -> Iterator[frozenset[str]]:
             yield (needed - {ability}) | {SUFFICES[ability]}
 
 
-# --- what is right -----------------------------------------------------------------------------------------------
+# --- the right answers -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Case:
-    """A question by somebody, somewhere. `off` is a module of the own company; `record` and `body` are sent."""
+    """A question by a certain caller about a certain company.
+
+    `off` is a switched-off module of the caller's own company. `record` and `body` are sent.
+    """
 
     way: Way
     credential: Credential
@@ -121,7 +133,7 @@ class Case:
 
 
 def right(case: Case, suffices: Mapping[str, str] = SUFFICES) -> str:
-    """The code of the right answer: that of the first operation that refuses, or DONE."""
+    """Return the code of the right answer: the code of the first operation that refuses, or DONE."""
     for place, operation in enumerate(case.way.operations):
         code = _who_and_where(operation, case, suffices)
         if code == DONE and place == 0:
@@ -133,7 +145,7 @@ def right(case: Case, suffices: Mapping[str, str] = SUFFICES) -> str:
 
 def _what(operation: Operation, case: Case) -> str:
     if case.record == "that has no id" and int in operation.path_types.values():
-        return "NOT_FOUND"  # it is no address of anything, whatever is sent there
+        return "NOT_FOUND"  # the address leads nowhere, whatever is sent to it
     if case.body == "wrong":
         return "VALIDATION_FAILED"
     return DONE if case.record == "there" else "NOT_FOUND"
@@ -160,12 +172,12 @@ def _has_ability(operation: Operation, credential: Credential, suffices: Mapping
     return ability is None or ability in credential.abilities or suffices.get(ability) in credential.abilities
 
 
-# --- their tokens ------------------------------------------------------------------------------------------------
+# --- the tokens --------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Issuer:
-    """Issues the tokens of credentials, each once."""
+    """The tokens of credentials, each issued once."""
 
     world: World
     own: TwoTenants

@@ -1,4 +1,6 @@
-"""What tests that dial share: the event loops that they run on, an authority, and receivers, as fixtures."""
+"""Fixtures for tests that open outgoing connections: the event loops that they run on, an authority, and
+receivers.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -19,7 +21,10 @@ ON_BOTH = ("test_client", "test_hostile", "test_dns_resolver")
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """The service's loop dials in its own way; Python's tells what was left open."""
+    """Return the event loops that a test runs on.
+
+    The service's loop opens connections in a special way. Python's own loop reports what was left open.
+    """
     return LOOPS if item.path.stem in ON_BOTH else {"asyncio": asyncio.new_event_loop}
 
 
@@ -30,6 +35,6 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="session")
 def receivers(authority: Authority) -> Iterator[Receivers]:
-    """Hostile and kind ones, in a process of their own."""
+    """Start receivers of every kind, hostile ones too, in a separate process."""
     with open_receivers(authority) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""Requests handed to the one door itself: what a server does without HTTP, for tests that make thousands."""
+"""Requests that go directly to the dispatcher, without HTTP, for tests that send thousands."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ TABLE = RouteTable(ROUTES)
 
 
 async def dispatch(world: World, method: str, path: str, body: Any = None, key: str | None = None) -> Answer:
-    """`path` may have a query; `key` is the Idempotency-Key."""
+    """Dispatch a request. `path` may have a query. `key` is the Idempotency-Key."""
     target = path.partition("?")[0]
     route, parts = TABLE.find(method, target)
     call = Call(
@@ -48,7 +48,7 @@ def call_for(
     is_open: bool = False,
     **changes: Any,
 ) -> Call:
-    """A request for what the action does in its unit of work. `is_open`: it needs no token."""
+    """Return a request that runs `action` in its unit of work. `is_open`: the request needs no token."""
     route, _ = TABLE.find(method, path)
     declared = replace(
         route.operation,
@@ -71,7 +71,7 @@ async def performed(
 
 
 def creation(world: World, load_body: LoadBody | None) -> Call:
-    """A request for a new article, with a key."""
+    """Return a request to create an article, with an idempotency key."""
     route, _ = TABLE.find("POST", "/api/articles")
     call = Call(route.operation, "POST", "/api/articles", "127.0.0.1", "r-1", token=world.token, company="1")
     return replace(call, load_body=load_body, idempotency_key="k")

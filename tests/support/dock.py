@@ -1,4 +1,6 @@
-"""A shop that also receives: articles of every kind of tracking, a supplier, purchase orders and receptions."""
+"""A shop that also receives goods: articles of every kind of tracking, a supplier, purchase orders
+and receptions.
+"""
 
 from typing import Any
 
@@ -19,12 +21,14 @@ SUPPLIER = 4
 
 
 class Dock(Shop):
-    """The shop's records; articles LOT, SERIAL, BOX (12 in one), THIRD (0.333333 in one), LENIENT (10 % over);
-    partner 4 supplies.
+    """A shop with the further articles LOT, SERIAL, BOX (12 in one), THIRD (0.333333 in one) and LENIENT (10 %
+    over).
+
+    Partner 4 is the supplier.
     """
 
     async def purchase(self, *items: tuple[int, float], **fields: Any) -> Answer:
-        """An order of (article, quantity)."""
+        """Create a purchase order from pairs of article and quantity."""
         body = {
             "partner_id": SUPPLIER,
             "warehouse_id": 1,
@@ -36,19 +40,19 @@ class Dock(Shop):
         return answer
 
     async def receive(self, order: Answer, *items: dict[str, Any], **fields: Any) -> Answer:
-        """A reception, posted at once unless `status` says otherwise."""
+        """Create a reception of the order. The reception is posted directly unless `status` says otherwise."""
         answer = await self.world.send("POST", "/api/receptions", arrival(order, *items, **fields))
         assert answer.status == 201, answer.raw
         return answer
 
     async def bring(self, article: int, *items: dict[str, Any]) -> Answer:
-        """Goods of an article, ordered and received; items without their po_item_id."""
+        """Order and receive goods of an article. Each item needs no po_item_id."""
         order = await self.purchase((article, sum(item["quantity_um3pl"] for item in items)))
         po_item_id = order.body["items"][0]["id"]
         return await self.receive(order, *({"po_item_id": po_item_id, **item} for item in items))
 
     async def lots(self, article: int, warehouse: int = 1) -> dict[str, tuple[float, float]]:
-        """Quantity and available of each lot, the oldest first."""
+        """Return the quantity and the available quantity of each lot, the oldest first."""
         record = await self.detail(article, warehouse)
         return {lot["lot_number"]: (lot["quantity"], lot["available"]) for lot in record["lots"]}
 
@@ -63,17 +67,17 @@ class Dock(Shop):
         return found
 
     async def set_over_receipt_pct(self, percent: int) -> None:
-        """The company's own tolerance."""
+        """Set the company's tolerance for over-receipts, in percent."""
         database = await self.world.database()
         await database.write(lambda tx: purchase_orders.set_over_receipt_pct(tx, percent * SCALE))
 
     async def purchase_order(self, order: Answer) -> tuple[str, list[float]]:
-        """Its status, and what was received of each item."""
+        """Return the status of the order, and the received quantity of each item."""
         record = (await self.world.call("GET", f"/api/purchase-orders/{order.id}")).body
         return record["status"], [item["received_quantity"] for item in record["items"]]
 
     async def moved(self, kind: str) -> list[tuple[float, str | None, str | None]]:
-        """Quantity, lot and serial of the movements of that kind."""
+        """Return the quantity, lot and serial of each movement of this kind."""
         rows = await self.world.rows(
             "SELECT quantity / 1000000.0, lot_number, serial FROM stock_movements WHERE kind = ? ORDER BY id",
             (kind,),
@@ -82,7 +86,7 @@ class Dock(Shop):
 
 
 def arrival(order: Answer, *items: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """The body of a reception of the order; without items, of all that was ordered."""
+    """Return the body of a reception of the order. Without items, it receives everything that was ordered."""
     everything = [{"po_item_id": item["id"], "quantity_um3pl": item["quantity"]} for item in order.body["items"]]
     return {
         "purchase_order_id": order.id,

@@ -1,18 +1,18 @@
-"""Reads the barcodes of a page back from their drawings, as a scanner does from paper."""
+"""Reads the barcodes of a page from their drawings, as a scanner does from paper."""
 
 import re
 
 import zxingcpp
 
 PIXELS = 4
-"""Of the narrowest bar."""
+"""The width of the narrowest bar, in pixels."""
 SVG = re.compile(r'<svg class="(?:bars|square)"[^>]* viewBox="0 0 (\d+) (\d+)"[^>]*>(.*?)</svg>', re.DOTALL)
 DARK = re.compile(r'<path fill="#000" d="([^"]+)"/>')
 RECTANGLE = re.compile(r"M(\d+) (\d+)h(\d+)v(\d+)h-\d+Z")
 
 
 def barcodes_in(page: str) -> list[zxingcpp.Barcode]:
-    """Those of the page, in their order. Fails where one cannot be read."""
+    """Return the barcodes of the page, in order. Fail if a barcode cannot be read."""
     return [_read(int(width), int(height), drawing) for width, height, drawing in SVG.findall(page)]
 
 

@@ -1,7 +1,7 @@
-"""Every sentence that an operation can say when it refuses, read from the code.
+"""Every sentence with which an operation can refuse, read from the source code.
 
-Values are written `{}`. What follows a name is looked up: constants of the house, assignments of the function,
-and what functions of the house return.
+Values are written `{}`. Names are resolved: constants of wmsd, assignments of the function, and what functions of
+wmsd return.
 """
 
 import ast
@@ -33,11 +33,11 @@ MESSAGE_AT: Final = {
     "unavailable": 0, "unauthorized": 0, "conflict": 0,
     "FieldError": 2, "invalid_field": 1, "ValueError": 0,
 }  # fmt: skip
-"""Which argument of a call is a sentence."""
+"""The index of the argument of a call that is a sentence, by the name of the called function."""
 MAPPINGS: Final = frozenset({"invalid", "refuse"})
 """Calls that take sentences by field."""
 GATHERING: Final = re.compile(r"errors?$|problems?$|sentences$|faults?$|found$|wrong$")
-"""Names of what sentences are gathered in."""
+"""Names of variables in which sentences are collected."""
 SPEAKING: Final = re.compile(r"Fault$|FieldError$|CellError$|Refused$|Wrong$")
 WHOLE: Final = frozenset(
     {
@@ -77,7 +77,9 @@ WHOLE: Final = frozenset(
         "wmsd/interfaces/pages/kit/workplace.py",
     }
 )
-"""Modules in which a sentence is an error wherever it stands: how it reaches the caller is not followed."""
+"""Modules in which every sentence counts as an error, wherever it appears. How it reaches the caller is not
+traced.
+"""
 TABLES: Final = {"wmsd/contract/validation.py": "SENTENCES", "wmsd/contract/field_errors.py": "MESSAGES"}
 OF_FILES: Final = (
     "wmsd/maintenance/keys/recovery_phrase.py",
@@ -87,7 +89,7 @@ OF_FILES: Final = (
     "wmsd/db/engine/file_owner.py",
     "wmsd/db/files/read_only_copy.py",
 )
-"""Modules whose errors the doctor tells of a file that it cannot examine."""
+"""Modules whose errors the doctor reports for a file that it cannot examine."""
 OF_FIELD: Final = re.compile(
     r"(must|is|has|cannot|holds|names|does|would|goes|comes|are|can|was|needs|begins|takes|leaves"
     r"|differs|finds|lacks) "
@@ -95,11 +97,11 @@ OF_FIELD: Final = re.compile(
 OF_MESSAGE: Final = re.compile(r"[A-Z{][^\n]* [^\n]*[.]")
 LONGEST_SHAPED: Final = 200
 NEVER_SAID: Final = frozenset({
-    "This token lack the ability {}.", "You lacks the ability {}.",  # the other way round
+    "This token lack the ability {}.", "You lacks the ability {}.",  # the pairing is the other way round
     'barcodes : "{}"', "{}:shared {}",  # expressions of a search, and the key of a limit
     "{} in {}", "does not exist",  # a part of a sentence, and a note in the log
-    "The demo is open to you.",  # an answer that no page shows
-    "There is no such {}. Did you mean {}?",  # `not_found` says it of a record and its code
+    "The demo is open to you.",  # an answer that no page displays
+    "There is no such {}. Did you mean {}?",  # `not_found` uses it with a record and its code
 })  # fmt: skip
 _LENGTHS: Final = tuple(
     f"must have at {bound} {{}} {unit}"
@@ -108,7 +110,7 @@ _LENGTHS: Final = tuple(
 )
 MORE_NOUNS: Final = frozenset({"packaging type"})
 SPELLED_OUT: Final = dict.fromkeys(("must have at {} {} {}s", "must have at {} {} {}"), _LENGTHS)
-"""Sentences that are made of words by a function."""
+"""Sentences that a function builds from words."""
 DEEPEST: Final = 6
 MOST_WAYS: Final = 40
 
@@ -150,7 +152,7 @@ def _dotted(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where names are looked up."""
+    """A place in the code from which names are resolved."""
 
     module: Module
     function: ast.AST | None = None
@@ -188,7 +190,7 @@ def _assigned(function: ast.AST, name: str) -> Iterator[ast.AST]:
 
 
 def texts(node: ast.AST, place: Place, depth: int = 0) -> list[str]:
-    """What an expression can say; nothing where that cannot be seen."""
+    """Return the texts that an expression can produce, or no texts if the code does not show them."""
     if depth > DEEPEST:
         return []
     deeper = depth + 1
@@ -241,7 +243,9 @@ def texts(node: ast.AST, place: Place, depth: int = 0) -> list[str]:
 
 
 def _part(node: ast.AST, place: Place, depth: int) -> list[str]:
-    """What stands at one place of a sentence: a word of ours where it can be seen, or else a value."""
+    """Return the possible texts of one part of a sentence: words from the source if the code shows them, otherwise
+    a value.
+    """
     match node:
         case ast.Constant(value=str(text)):
             return [text]
@@ -336,7 +340,10 @@ def _of_files() -> Iterator[tuple[str, str]]:
 
 
 def _shaped() -> Iterator[tuple[str, str]]:
-    """What reads as the sentence of a field, and in the modules of WHOLE any sentence, wherever it stands."""
+    """Yield each text that reads like the sentence of a field, with its module.
+
+    In modules of WHOLE, yield any sentence.
+    """
     for module in modules().values():
         is_whole = module.path in WHOLE
         if is_whole or not _is_left_out(module.path):
@@ -347,7 +354,7 @@ def _shaped() -> Iterator[tuple[str, str]]:
 
 
 def _texts_of(module: Module) -> Iterator[str]:
-    """All that stands between quotes, but no docstrings."""
+    """Yield all string literals of a module except its docstrings."""
     passed = {id(node.value) for node in ast.walk(module.tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(module.tree):
         if isinstance(node, ast.JoinedStr):
@@ -358,7 +365,7 @@ def _texts_of(module: Module) -> Iterator[str]:
 
 
 def _words() -> Iterator[tuple[str, str]]:
-    """Words of ours that stand in sentences."""
+    """Yield the words from the source that appear in sentences."""
     from wmsd.contract.access import ROLES
     from wmsd.contract.tags import TAGS
 
@@ -366,7 +373,8 @@ def _words() -> Iterator[tuple[str, str]]:
     yield from ((word, "words") for word in sorted(nouns))
     yield from ((role.replace("-", " "), "words") for role in ROLES)
     yield from ((does, "words") for does in ROLES.values())
-    yield from ((f" and {state}in quarantine", "words") for state in ("", "not "))  # of an adjustment of stock
+    # these are of an adjustment of stock
+    yield from ((f" and {state}in quarantine", "words") for state in ("", "not "))
     yield from ((f"There is no such {word}.", "words") for word in sorted(nouns))
     yield from ((f"is taken by another {word}", "words") for word in sorted(MORE_NOUNS))
 
@@ -377,7 +385,7 @@ def is_sentence(text: str) -> bool:
 
 @cache
 def collected() -> dict[str, str]:
-    """The sentences and words, each with the file that says it first."""
+    """Return the sentences and words, each with the first file that contains it."""
     found: dict[str, str] = {}
     for text, path in (*_sentences(), *_shaped(), *_of_files()):
         told = re.sub(r"\{\w*\}", PLACE, text)

@@ -1,4 +1,6 @@
-"""The one-file executable as a person runs it: an empty folder, an empty environment, nothing else of wmsd."""
+"""The one-file executable as a person runs it: with an empty folder, an empty environment, and nothing else of
+wmsd.
+"""
 
 import json
 import os
@@ -23,7 +25,7 @@ IS_THERE = bool(NAMED) or BUILT.exists()
 LONGEST = 60.0
 NOTHING: Mapping[str, str] = MappingProxyType({})
 WITHIN_A_SECOND = 1.5
-"""A second, and what a busy machine adds to it."""
+"""One second, plus what a busy machine adds to it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def fetch(url: str, token: str = "", company_id: int = 0, form: dict[str, str] |
 
 
 def post(server: "Server", path: str, body: dict[str, Any]) -> Answer:
-    """By the demo's token."""
+    """Send a POST request with the demo's token."""
     headers = {
         "Authorization": f"Bearer {server.token}",
         "X-Company-Id": str(server.demo_id),
@@ -89,7 +91,7 @@ def wmsd(
 
 
 def done(folder: Path, *arguments: str, stdin: str = "", executable: Path = EXECUTABLE) -> str:
-    """Standard output of a command that must succeed."""
+    """Run a command that must succeed, and return its standard output."""
     ended = wmsd(folder, *arguments, stdin=stdin, executable=executable)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
@@ -97,7 +99,10 @@ def done(folder: Path, *arguments: str, stdin: str = "", executable: Path = EXEC
 
 @dataclass(frozen=True)
 class Server:
-    """A running `wmsd serve`. Its process unpacks the program and waits for a child, which is the server."""
+    """A running `wmsd serve`.
+
+    The process unpacks the program and waits for a child process, which is the server.
+    """
 
     folder: Path
     process: subprocess.Popen[bytes]
@@ -138,7 +143,7 @@ class Server:
 
     @property
     def unpacked(self) -> set[Path]:
-        """The temporary folders that the program runs from."""
+        """The temporary folders from which the program runs."""
         maps = "\n".join(Path(f"/proc/{child}/maps").read_text() for child in self.children)
         return {Path(place) for place in re.findall(r" (/\S*/_MEI[^/\s]+)/", maps)}
 
@@ -147,7 +152,9 @@ class Server:
 def serving(
     folder: Path, *arguments: str, executable: Path = EXECUTABLE, environment: Mapping[str, str] = NOTHING
 ) -> Iterator[Server]:
-    """Serves on a free port of 127.0.0.1 in a process group of its own, and ends all of that."""
+    """Run the server on a free port of 127.0.0.1 in a separate process group, and stop the whole
+    group at the end.
+    """
     out, log = folder / "printed", folder / "log"
     with out.open("wb") as stdout, log.open("wb") as stderr:
         process = subprocess.Popen(

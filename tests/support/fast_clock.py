@@ -1,7 +1,7 @@
-"""A wall clock that runs fast and can be made to leap, and that several processes go by.
+"""A wall clock that runs fast, can jump, and is shared by several processes.
 
-It stands in a small file and goes on while nobody looks: a server that is killed and started again finds the time
-that has passed.
+The state of the clock is in a small file and does not depend on a running process. A server that is killed and
+started again finds the time that has passed.
 """
 
 import mmap
@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Self
 
 FIELDS = struct.Struct("4d")
-"""Seconds since 1970 at its beginning, the machine's monotonic seconds then, its speed, how far it leapt."""
+"""The state: seconds since 1970 at the start, the machine's monotonic seconds at that time, the speed, and the
+jumps in seconds.
+"""
 
 
 class FastClock:

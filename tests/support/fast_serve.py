@@ -1,4 +1,4 @@
-"""`wmsd` by a fast clock. Run as a script: the file of the clock, then the words of the command."""
+"""`wmsd` with a fast clock. Run as a script with the file of the clock and then the words of the command."""
 
 import sys
 from datetime import datetime
@@ -18,7 +18,7 @@ def serve() -> None:
     def passed(self: SystemClock) -> float:
         return clock.passed()
 
-    SystemClock.now = now  # type: ignore[method-assign]  # of this process only
+    SystemClock.now = now  # type: ignore[method-assign]  # in this process only
     SystemClock.passed = passed  # type: ignore[method-assign]  # as above
     main()
 

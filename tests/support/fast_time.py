@@ -1,4 +1,4 @@
-"""All time of a process runs faster, monotonic time too: libfaketime and a file that says how fast."""
+"""Makes all time of a process run faster, monotonic time too, with libfaketime and a file that holds the speed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,5 +21,5 @@ class FastTime:
         return steered_by(self.file)
 
     def run(self, speed: int) -> None:
-        """So fast from now on, and as if it had from the start of the process."""
+        """Run time at this speed from now on, as if it had been so from the start of the process."""
         lay_down(self.file, f"+0 x{speed}\n")

@@ -1,4 +1,4 @@
-"""Every text that the doctor declares for what it finds, and the findings that can be made of them."""
+"""Every text that the doctor declares for its findings, and the findings that the texts allow."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def places_of(declared: str) -> list[str]:
 
 
 def declared() -> set[str]:
-    """All that have words in them."""
+    """Return the declared texts that contain words."""
     found = {text for kind in KINDS for text in (kind.says, kind.remedy, *kind.words)}
     found |= {*SENTENCES.values(), MORE, *WORDS, *READINGS, *PROMISES}
     found |= {word for words in PROMISES.values() for word in words}
@@ -43,7 +43,10 @@ def declared() -> set[str]:
 
 
 def collected() -> set[str]:
-    """Those of the catalogue of the doctor: the others are told as errors too, and stand with them."""
+    """Return the texts that belong in the doctor's catalogue.
+
+    The other texts are also errors, and are in the catalogue of errors.
+    """
     known = {
         each.msgid
         for path in sorted(CATALOGUES.glob("*.po"))
@@ -54,24 +57,29 @@ def collected() -> set[str]:
 
 
 def shown(check: Check) -> Iterator[str]:
-    """The texts in its SQL that stand in what it tells: names of records and values, and no statuses or keys."""
+    """Yield the texts in the check's SQL that appear in its findings: names of records and values, but no statuses
+    or keys.
+    """
     sql = check.differing
     yield from (text for text in LITERAL.findall(sql) if re.search(r"[a-z]", text) and " " in text)
     yield from (text for found in CHOICE.findall(sql) for text in found)
 
 
 def unnamed(check: Check) -> list[str]:
-    """The texts that its words lack."""
+    """Return the texts that are missing in the words of the check."""
     return [text for text in shown(check) if not any(text in word for word in check.words)]
 
 
 def example(kind: FindingKind) -> dict[str, str]:
-    """Facts that a finding of this kind may have."""
+    """Return example facts for a finding of this kind."""
     return {name: f"/{name}-{len(name)}" for text in (kind.says, kind.remedy) for name in places_of(text)}
 
 
 def one_of_each(data: Path) -> list[Finding]:
-    """Keeps an examination that has found each kind in the installation, and a wrong figure in a file."""
+    """Store an examination that has found each kind in the installation, and a wrong number in a file.
+
+    Return the findings.
+    """
     found = [Finding(kind, example(kind)) for kind in KINDS]
     total = KeptFinding(file="ACME", kind="difference", sentence=TOTAL)
     kept = Examination(began_at=MOMENT, ended_at=MOMENT, files=2, wrong=1, findings=[total])

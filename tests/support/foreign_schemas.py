@@ -1,4 +1,6 @@
-"""What somebody may have put into the schema of a file, and archives that carry it with the right sums."""
+"""Changes that an attacker may make to the schema of a file, and archives that contain such a file with correct
+checksums.
+"""
 
 import hashlib
 import tempfile
@@ -17,7 +19,7 @@ PLATFORM_TRIGGER: Final = f"CREATE TRIGGER evil AFTER UPDATE ON companies BEGIN 
 
 
 def change(file: Path, *statements: str) -> None:
-    """Nobody else may have the file open."""
+    """Run the statements in the file. Nobody else may have the file open."""
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -25,7 +27,10 @@ def change(file: Path, *statements: str) -> None:
 
 
 def altered(archive: Path, name: str, *statements: str) -> Path:
-    """A copy of the archive in whose file of that name the statements have run; its manifest is made right."""
+    """Return a copy of the archive in which the statements changed the file `name`.
+
+    The manifest matches the change.
+    """
     manifest = read_manifest(archive)
     copy = archive.with_name(f"altered-{archive.name}")
     with copy.open("wb") as out, tempfile.TemporaryDirectory() as folder:

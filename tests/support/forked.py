@@ -1,4 +1,4 @@
-"""`wmsd` as forks of one process: how the tests run commands, and start most of their servers."""
+"""`wmsd` as forks of one process: this is how the tests run commands and start most servers."""
 
 import contextlib
 import json
@@ -16,10 +16,10 @@ from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
 FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
-"""The environment of whatever the tests start."""
+"""The environment of every process that the tests start."""
 LONGEST = 30.0
 TELLS_WHERE = signal.SIGUSR2
-"""A fork writes to its standard error what each of its threads is doing."""
+"""The signal on which a fork writes to its standard error what each of its threads is doing."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,21 @@ class Done:
 
     @property
     def wrong(self) -> list[str]:
-        """What the program says went wrong, line by line."""
+        """The error lines that the program printed."""
         return [line.removeprefix("wmsd: ") for line in self.err.splitlines() if line.startswith("wmsd: ")]
 
 
 class Fork(subprocess.Popen[str]):
-    """A process that was forked, not started: its exit code is told, as it is a child of another."""
+    """A process that was forked, not started.
+
+    The fork is the child of another process, which reports the exit code of the fork.
+    """
 
     def __init__(self, arguments: Sequence[str], answers: int, stdout: IO[str] | None) -> None:
-        """`answers`: a descriptor. A file would warn of itself when it is collected before its fork."""
+        """Take over a fork.
+
+        `answers` is a descriptor, because a file object would warn when it is collected before its fork.
+        """
         self._answers: int | None = answers
         self._heard = b""
         self.args, self.returncode = arguments, None
@@ -88,7 +94,7 @@ class Program:
     """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
 
     def __init__(self, scratch: Path, tree: Path = ROOT) -> None:
-        """`tree`: where the package is."""
+        """Start the process that forks. `tree` is the folder of the package."""
         self.scratch = scratch
         self.environment = {**FIXED, "PYTHONPATH": str(tree)}
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -134,7 +140,10 @@ class Program:
         stderr: IO[bytes],
         is_paused: bool = False,
     ) -> Fork:
-        """A command that goes on; its standard output can be read. `is_paused`: it begins by a SIGCONT."""
+        """Start a command and return while the command is running.
+
+        The caller can read the command's standard output. `is_paused`: the command waits for a SIGCONT.
+        """
         readable, writable = os.pipe()
         stdout = os.fdopen(readable, encoding="utf-8")
         with Path(os.devnull).open("rb") as nothing, os.fdopen(writable, "wb") as out:

@@ -1,6 +1,6 @@
-"""Stands for `wmsd` in a shell: has the command forked (see `forking.py`), and ends with its exit code.
+"""A replacement for `wmsd` in a shell: has the command forked (see `forking.py`), and ends with its exit code.
 
-Run as a script, with Python's own start kept small. FORKS is the descriptor of the socket for requests.
+Run as a script, so that Python starts quickly. FORKS is the descriptor of the socket for requests.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 
 def forked(arguments: list[str], environment: dict[str, str]) -> int:
     requests = socket.socket(fileno=int(environment.pop("FORKS")))
-    folder = os.getcwd()  # noqa: PTH109 -- pathlib takes longer to import than all of this
+    folder = os.getcwd()  # noqa: PTH109 -- pathlib takes longer to import than this whole file
     request = {"arguments": arguments, "folder": folder, "environment": environment, "is_paused": False}
     readable, writable = os.pipe()
     socket.send_fds(requests, [json.dumps(request).encode()], [0, 1, 2, writable])

@@ -1,8 +1,8 @@
-"""Imports `wmsd` once, then forks for every command: each is a process of its own, and a quick one.
+"""Imports `wmsd` once, then forks for every command: each command is a separate process that starts quickly.
 
-Run as a script, with a socket as standard input. Each of its messages is a request: JSON, with the descriptors of
-what becomes the command's standard input, output and error, and of a pipe. The number of the process is written to
-that pipe, and its exit code when it has ended.
+Run as a script, with a socket as standard input. Each message on the socket is a request in JSON. Descriptors of
+the command's standard input, output and error, and of a pipe, come with the message. The script writes the number
+of the process to that pipe, and the exit code when the process ends.
 """
 
 import faulthandler
@@ -25,15 +25,18 @@ from wmsd.interfaces.cli import main
 from wmsd.interfaces.pages.kit.rendering import load_templates
 
 MOST_BYTES = 1 << 20
-"""Of a request."""
+"""The most bytes of a request."""
 LATE = (browser_service,)
-"""What a server imports when it is asked for a page."""
+"""The modules that a server imports at the first request for a page."""
 AS_STARTED = ("-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
-"""What follows the name of Python where a command is started by itself."""
+"""The arguments of Python when a command is started as a process of its own."""
 
 
 def is_forked(requests: socket.socket) -> bool:
-    """True in each fork, which is now the request's command; False when there are no more requests."""
+    """Return True in each fork, which is now the request's command.
+
+    Return False when there are no more requests.
+    """
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
@@ -70,13 +73,13 @@ def answer_of_those_ended(answers: dict[int, int]) -> None:
         if number == 0:
             return
         answer = answers.pop(number)
-        with suppress(BrokenPipeError):  # nobody waits for it
+        with suppress(BrokenPipeError):  # nobody waits for the answer
             os.write(answer, b"%d\n" % os.waitstatus_to_exitcode(status))
         os.close(answer)
 
 
 def become(request: dict[str, Any], standard: list[int]) -> None:
-    """Makes this process one that the request's command was started in by itself."""
+    """Turn this process into one that looks as if the request's command had been started directly."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, descriptor in enumerate(standard):
@@ -104,11 +107,11 @@ if __name__ == "__main__":
     for module, _ in main.COMMANDS.values():
         importlib.import_module(f"wmsd.interfaces.cli.{module}")
     load_templates()
-    gc.freeze()  # what is shared stays shared
+    gc.freeze()  # keep shared memory pages shared
     if is_forked(socket.socket(fileno=os.dup(0))):
         try:
             main.main()
         except SystemExit as end:
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(int(end.code or 0))  # without taking apart all that was imported
+            os._exit(int(end.code or 0))  # end without cleaning up everything that was imported

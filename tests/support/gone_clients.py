@@ -1,4 +1,6 @@
-"""Clients that go away in the middle of a request: at any byte of it, and at any moment after its last."""
+"""Clients that disconnect in the middle of a request: at any byte of the request, and at any time after its last
+byte.
+"""
 
 import asyncio
 from collections import Counter
@@ -12,11 +14,13 @@ from tests.support.raw_http import Answer, Caller, Request
 
 QUANTITIES = (("A", 0.1), ("B", 0.2), ("A", 3))
 LINES = '[["A",100000,1],["B",200000,1],["A",3000000,1]]'
-"""The same lines as `wholeness.STORED` shows them."""
+"""The lines of each order, in the form in which `wholeness.STORED` returns them."""
 LONGEST_WAIT = 0.02
-"""Seconds; about what a request takes when others are under way, so that it is cut at every stage."""
+"""The longest wait in seconds. This is about the duration of a request among others, so the request is cut at
+every stage.
+"""
 FORMS = {V1: 1, V2: 1, BATCH: 6}
-"""Orders in a request, by its path."""
+"""The number of orders in a request, by its path."""
 
 
 class Place(Enum):
@@ -29,8 +33,10 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Visit:
-    """A client's request, by the names that its orders have as their notes; where it was cut, if it was; and what
-    was said otherwise than that all is created.
+    """A client's request.
+
+    `names` are the notes of its orders. `place` says where the request was cut, or None. `refusal` is the answer
+    if not everything was created.
     """
 
     names: tuple[str, ...]
@@ -39,7 +45,7 @@ class Visit:
 
     @property
     def most(self) -> int:
-        """How often each order may be there."""
+        """The highest number of times that each order may be stored."""
         return 0 if self.place in (Place.HEAD, Place.BODY) else 1
 
     @property
@@ -49,7 +55,7 @@ class Visit:
 
 @dataclass
 class Visitors:
-    """Requests of one form. Each name is used once."""
+    """Clients that send requests of one form. Each name is used once."""
 
     caller: Caller
     path: str
@@ -64,7 +70,7 @@ class Visitors:
         return names, self.caller.post(self.path, post.body, f"key-{self.count}" if has_key else None)
 
     async def cut_and_go_on(self) -> list[Visit]:
-        """One is cut at each place; after each cut another client comes, with a request that must work."""
+        """Cut one request at each place. After each cut another client sends a request that must succeed."""
         return [visit for place in Place for visit in await self._cut_and_another(place)]
 
     async def _cut_and_another(self, place: Place) -> tuple[Visit, Visit]:
@@ -73,7 +79,7 @@ class Visitors:
         return Visit(names, place), await self.ask(*self.request(has_key=False))
 
     async def cut_and_repeat(self) -> list[Visit]:
-        """One for each place is cut there, up to three times, and then repeated with its key."""
+        """Cut one request at each place, up to three times, and then repeat it with its key."""
         return [await self._repeated(place) for place in Place]
 
     async def _repeated(self, place: Place) -> Visit:
@@ -108,16 +114,17 @@ class Visitors:
 
 
 def created(answer: Answer, path: str) -> bool:
-    """Whether every order of the request was created, now or before."""
+    """Return True if every order of the request was created, now or before."""
     if path != BATCH:
         return answer.status == 201
     return answer.status == 200 and {slot["status"] for slot in answer.body["responses"]} == {201}
 
 
 def broken(visits: Sequence[Visit], stored: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """A sentence for each order that is there in part, too often or not at all, and for each that was refused.
+    """Yield a sentence for each order that is stored in part, too often or not at all, and for each that was
+    refused.
 
-    `stored`: see `wholeness.STORED`.
+    `stored` has the rows of `wholeness.STORED`.
     """
     counts = Counter(name for name, _ in stored)
     for name, lines in stored:

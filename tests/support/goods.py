@@ -19,12 +19,14 @@ PLAIN, LOTTED, SERIAL = 1, 2, 3
 MAIN, EAST = 1, 2
 HEADER = "article_code,warehouse_code,lot_number,serial,quantity,quarantined\n"
 Parts = dict[tuple[str | None, str | None], tuple[float, float]]
-"""(lot, serial) to what is there and what of it is quarantined."""
+"""The quantity in stock and the quarantined quantity, by lot and serial."""
 
 
 class Store:
-    """Articles P (plain), L (lots) and S (lots and serials), by their ids 1, 2 and 3; warehouses 1 (MAIN) and 2
-    (EAST); a partner who orders. Nothing is in stock.
+    """A company without stock.
+
+    The articles P (plain), L (lots) and S (lots and serials) have the ids 1, 2 and 3. The warehouses are 1 (MAIN)
+    and 2 (EAST). One partner sends orders.
     """
 
     def __init__(self, world: World) -> None:
@@ -38,7 +40,7 @@ class Store:
         return outcome
 
     async def count_refused(self, rows: str, header: str = HEADER, **options: Any) -> list[tuple[int, str, str]]:
-        """Row, column and sentence of each error. Nothing may have changed."""
+        """Return row, column and sentence of each error of a stock count. The count must change nothing."""
         before = await self.everything()
         try:
             await self.count(rows, header, **options)
@@ -60,7 +62,7 @@ class Store:
         await (await self.world.database()).write(lambda tx: adjustments.release(tx, article, warehouse, body))
 
     async def order(self, article: int, quantity: float, warehouse: int = MAIN, **line: Any) -> int:
-        """An order that holds it; its id."""
+        """Create an order that reserves the article, and return its id."""
         lines = [{"article_id": article, "quantity": quantity, **line}]
         body = {"partner_id": 1, "warehouse_id": warehouse, "lines": lines}
         answer = await self.world.send("POST", "/api/sales-orders", body)
@@ -83,7 +85,7 @@ class Store:
         }
 
     async def balance(self, article: int, warehouse: int = MAIN) -> tuple[float, float, float]:
-        """quantity, quarantined and available, as the API shows them."""
+        """Return quantity, quarantined and available, as the API returns them."""
         path = f"/api/stock?article_id={article}&warehouse_id={warehouse}"
         (record,) = (await self.world.call("GET", path)).body["data"]
         return record["quantity"], record["quarantined"], record["available"]
@@ -104,7 +106,7 @@ class Store:
         return file.getvalue()
 
     async def is_right(self) -> None:
-        """The doctor finds nothing."""
+        """Check that the doctor finds nothing."""
         assert (await (await self.world.database()).read_long(examine)).differences == []
 
 

@@ -1,8 +1,8 @@
-"""The console blocks of a page of the guide, typed one after the other in a scratch folder, with the real program.
+"""The console blocks of a page of the guide, run one after another in a temporary folder with the real program.
 
-A block marked `console` has commands only, or begins each with `$ ` and shows what it prints. There `…` stands for
-anything in the line, and alone on a line for any lines. A server that a command starts goes on to the page's end,
-or until it is stopped.
+A block marked `console` has only commands, or it starts each command with `$ ` and shows the output. In the
+output, `…` stands for any text in a line, and for any lines if it is alone on a line. A server that a command
+starts runs until the page ends, or until it is stopped.
 """
 
 import os
@@ -28,23 +28,23 @@ FENCE: Final = re.compile(
 CONSOLE: Final = "console"
 PROMPT: Final = "$ "
 PLACES: Final = re.compile(r"(?<![\w.])/(?=(?:mnt|etc/wmsd|var/lib/wmsd)\b)")
-"""Where the places of a machine begin, which are in the scratch folder here."""
+"""Paths of a machine, which are placed in the temporary folder here."""
 LISTENS: Final = re.compile(r"(?:0\.0\.0\.0|127\.0\.0\.1|localhost):8480")
 OF_EVERY_COMMAND: Final = "Data folder: "
 AGREED: Final = "y\n"
-"""What somebody who follows the page answers to a question."""
+"""The answer of a reader of the page to a question."""
 FORKED: Final = Path(__file__).with_name("forked_command.py")
 WMSD: Final = f"""
 if [ -n "$FORKS" ] && [ "$1" != serve ]; then exec {sys.executable} -I -S {FORKED} "$@"; fi
 exec {sys.executable} -P -c "from wmsd.interfaces.cli.main import main; main()" "$@"
 """
-"""Starts what goes on, and has all else forked."""
+"""A script that starts servers as separate processes, and has all other commands forked."""
 SHIMS: Final = {
     "wmsd": WMSD,
     "sudo": 'if [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n',
     "chown": "exit 0\n",
 }
-"""Programs that stand in for those of the machine. Who owns a file is nothing that a test could change."""
+"""Programs that replace programs of the machine. A test cannot change who owns a file."""
 
 
 class Block(NamedTuple):
@@ -55,7 +55,7 @@ class Block(NamedTuple):
 class Step(NamedTuple):
     command: str
     prints: str | None
-    """None where the page does not show it."""
+    """The expected output, or None if the page does not show the output."""
 
 
 class Ran(NamedTuple):
@@ -68,7 +68,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def steps(page: str) -> list[Step]:
-    """What the page has somebody type, in its order."""
+    """Return the commands that the page tells the reader to type, in order."""
     return [step for block in blocks(page) if block.language == CONSOLE for step in _steps(block.text)]
 
 
@@ -83,7 +83,7 @@ def _steps(text: str) -> Iterator[Step]:
 
 
 def is_shown(prints: str, printed: str) -> bool:
-    """Whether the page shows what was printed."""
+    """Return True if `prints`, the output on the page, matches what was printed."""
     lines = [
         re.escape(line).replace("…", ".*") if line.strip() != "…" else r"(?:.*\n?)*" for line in prints.split("\n")
     ]
@@ -93,7 +93,7 @@ def is_shown(prints: str, printed: str) -> bool:
 
 @dataclass
 class Console:
-    """A terminal in an empty folder of a machine of its own."""
+    """A terminal in an empty folder that stands for a separate machine."""
 
     root: Path
     program: Program
@@ -111,7 +111,7 @@ class Console:
             shim.chmod(0o755)
 
     def configure(self, settings: str) -> None:
-        """Gives every command a configuration file."""
+        """Write a configuration file that every command uses."""
         file = self.root / "etc" / "wmsd" / "config.toml"
         file.write_text(self.here(settings), encoding="utf-8")
         self.environment |= {"WMSD_CONFIG": str(file)}
@@ -129,11 +129,11 @@ class Console:
         }
 
     def here(self, text: str) -> str:
-        """The text with the places and the address of this machine."""
+        """Return the text with the paths and the address of this machine."""
         return LISTENS.sub(f"127.0.0.1:{self.port}", PLACES.sub(f"{self.root}/", text))
 
     def there(self, text: str) -> str:
-        """The text with the places and the address that a page names."""
+        """Return the text with the paths and the address that a page uses."""
         return text.replace(f":{self.port}", ":8480").replace(f"{self.folder}/", "").replace(str(self.root), "")
 
     def type(self, command: str) -> Ran:
@@ -145,14 +145,14 @@ class Console:
         return Ran(process.returncode, self.there(printed))
 
     def serve(self, command: str = "wmsd serve") -> Ran:
-        """Starts a server, in place of one that runs, and returns what it has printed when it serves."""
+        """Start a server, after stopping a running one. Return what it printed by the time it serves."""
         self.stop()
         self.server = self._start(command)
         printed = _until(self.server, "Guide:")
         return Ran(0 if "Guide:" in printed else 1, self.there(printed))
 
     def look(self, command: str) -> Ran:
-        """A command that goes on until Ctrl-C, which it gets after its first line."""
+        """Run a command that continues until Ctrl-C, and send Ctrl-C after its first line."""
         process = self._start(command)
         try:
             printed = _until(process, "")
@@ -182,7 +182,9 @@ class Console:
 
 
 def _until(process: "subprocess.Popen[str]", beginning: str) -> str:
-    """What it prints up to the first line that begins so; all of it when it ends before."""
+    """Return the output up to the first line that starts with `beginning`, or all output if the process ends
+    earlier.
+    """
     assert process.stdout is not None
     hung = threading.Timer(LONGEST, process.kill)
     hung.start()
@@ -196,7 +198,7 @@ def _until(process: "subprocess.Popen[str]", beginning: str) -> str:
 
 
 def _end(process: "subprocess.Popen[str]", number: signal.Signals) -> None:
-    """Ends the process with all that it has started."""
+    """End the process together with every process that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
     with suppress(subprocess.TimeoutExpired):

@@ -1,4 +1,6 @@
-"""Checks a delivery as the guide tells receivers to: docs/webhooks.md has these functions, and a test compares."""
+"""Checks a webhook delivery as the guide tells receivers to. docs/webhooks.md contains these functions, and a test
+compares them.
+"""
 
 import base64
 import hmac

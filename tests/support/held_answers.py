@@ -1,4 +1,4 @@
-"""Answers that are held half-way: a client on a raw socket has read their head, and takes no more for now."""
+"""Answers that are paused half-way: a client on a raw socket has read the head, and reads no more for now."""
 
 import re
 import select
@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 LEAST_BYTES = 4096
-"""The client's buffer, so that the server must wait for it."""
+"""The size of the client's buffer in bytes, so small that the server must wait for the client."""
 A_MOMENT = 0.05
 """Seconds after which the server has nothing more to send for now."""
 STATUS_LINE = b"HTTP/1."
@@ -19,7 +19,7 @@ CHUNK_SIZE = re.compile(rb"([0-9a-f]+)\r\n")
 
 @dataclass(frozen=True)
 class Came:
-    """All the bytes of a connection, and whether it was `closed`, `reset`, or is `open` still."""
+    """All bytes that arrived on a connection, and its end: `closed`, `reset`, or still `open`."""
 
     raw: bytes
     end: str
@@ -30,7 +30,7 @@ class Came:
 
     @property
     def is_whole(self) -> bool:
-        """As a client sees it (RFC 9112, section 8)."""
+        """True if the answer is complete, as a client judges it (RFC 9112, section 8)."""
         head, _, body = self.raw.partition(END_OF_HEAD)
         if b"\r\nTransfer-Encoding: chunked" in head:
             return _ends_as_chunks(body)
@@ -55,7 +55,7 @@ class HeldAnswer:
         self._came = b""
 
     def begin(self, request: bytes) -> None:
-        """Returns when the head of the answer is here."""
+        """Send the request and read the head of the answer."""
         self._client.sendall(request)
         while END_OF_HEAD not in self._came:
             more = self._client.recv(1)
@@ -67,7 +67,7 @@ class HeldAnswer:
         return self._came.partition(END_OF_HEAD)[0]
 
     def rest(self, seconds: float) -> Came:
-        """Reads on, until the connection ends, the answer is whole, or nothing has come for so many seconds."""
+        """Read until the connection ends, the answer is complete, or nothing arrives for `seconds` seconds."""
         until = time.monotonic() + seconds
         while True:
             if select.select([self._client], [], [], A_MOMENT)[0]:
@@ -83,7 +83,7 @@ class HeldAnswer:
                 return Came(self._came, "open")
 
     def ask_again(self, request: bytes) -> Came:
-        """Another request on the same connection, when the answer before it has come whole."""
+        """Send another request on the same connection. The answer before it must be complete."""
         self._came = b""
         self.begin(request)
         return self.rest(10)

@@ -24,7 +24,7 @@ sys.stdin.read()
 
 @contextmanager
 def held(file: Path) -> Iterator[None]:
-    """Locked by another program, from before it was opened here."""
+    """Let another program lock the file before it is opened here."""
     command = [sys.executable, "-c", HOLD, str(file)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None

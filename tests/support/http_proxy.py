@@ -1,4 +1,4 @@
-"""An HTTP proxy that leads every name to this machine."""
+"""An HTTP proxy that connects every name to this machine."""
 
 import asyncio
 from contextlib import closing, suppress
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Proxy:
-    """For use with `async with`. `refusal`: the status for each request."""
+    """A proxy, used with `async with`. If `refusal` is set, every request is answered with this status."""
 
     refusal: str = ""
     asked: list[str] = field(default_factory=list)
-    """The first lines."""
+    """The first line of each request."""
 
     async def __aenter__(self) -> "Proxy":
         self._tasks: set[asyncio.Task[None]] = set()

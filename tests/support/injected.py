@@ -1,4 +1,4 @@
-"""System calls that fail, as they do on a failing disk, or at which a process is killed: strace puts that in."""
+"""System calls that fail as on a failing disk, or at which a process is killed. strace injects this."""
 
 import subprocess
 from collections.abc import Iterator
@@ -9,12 +9,15 @@ from tests.support.programs import program
 
 SYNC = "fsync,fdatasync"
 LONGEST = 10.0
-"""Seconds that strace has to let its processes go."""
+"""Seconds that strace has to release its processes."""
 
 
 def injecting(inject: str, path: Path | None = None) -> list[str]:
-    """What stands before a command to have errors put in calls of its, while all others run at full speed. `path`:
-    in those about this file only. Signals are not for it: strace 6.1 forgets all but the first in this way.
+    """Return the words to put before a command so that some of its system calls fail, while all others run at full
+    speed.
+
+    `path` limits the failures to calls about this file. Signals cannot be injected in this way: strace 6.1 forgets
+    all but the first.
     """
     call = inject.partition(":")[0]
     only = [] if path is None else ["-P", str(path)]
@@ -26,14 +29,21 @@ def injecting(inject: str, path: Path | None = None) -> list[str]:
 def failing(
     pid: int, calls: str, error: str = "EIO", when: str = "1+", path: Path | None = None
 ) -> Iterator[None]:
-    """`when`: which of them, as strace counts them in each thread. `path`: those that are about this file only."""
+    """Let system calls of a process fail.
+
+    `when` says which calls fail, as strace counts them in each thread. `path` limits the failures to calls about
+    this file.
+    """
     with injected(pid, f"inject={calls}:error={error}:when={when}", calls, path):
         yield
 
 
 @contextmanager
 def killed_at(pid: int, call: str, number: int) -> Iterator[None]:
-    """The process ends by SIGKILL at the beginning of this call, the so manieth of one of its threads."""
+    """Kill the process by SIGKILL at the start of a system call.
+
+    `number` counts the calls of one of its threads.
+    """
     with injected(pid, f"inject={call}:signal=SIGKILL:when={number}", call):
         yield
 
@@ -55,8 +65,10 @@ def injected(pid: int, inject: str, calls: str, path: Path | None = None) -> Ite
 
 
 def _let_go(strace: "subprocess.Popen[str]") -> None:
-    """At SIGTERM strace lets its processes go on. It has been seen to wait for ever, perhaps for a dying one: when
-    it is killed itself, the system lets them go.
+    """End strace, so that its processes continue.
+
+    On SIGTERM strace releases the processes. Sometimes strace waits for ever, perhaps for a dying process. When
+    strace itself is killed, the operating system releases the processes.
     """
     strace.terminate()
     try:

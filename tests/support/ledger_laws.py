@@ -1,4 +1,6 @@
-"""What must hold of a run of `ledger_run`: the company's file beside what the receivers wrote down."""
+"""The rules that must hold after a run of `ledger_run`: the company's file must match what the
+receivers recorded.
+"""
 
 import hashlib
 import re
@@ -12,11 +14,13 @@ from tests.support.ledger_run import ATTEMPTS, SPEED, SUBSCRIBERS, YEAR, Ran
 from tests.support.unsteady import Received
 
 WAITS: Final = (30, 120, 480, 1920, 0)
-"""Seconds after each attempt (specification, section 6), and nothing before the first of a new round."""
+"""Seconds after each attempt (specification, section 6). The first attempt of a new round waits 0 seconds."""
 A_SECOND: Final = 1
-"""By which two times that are told in whole seconds may seem closer than they are."""
+"""The seconds by which two times in whole seconds may seem closer than they are."""
 MOST_IN_A_SECOND: Final = 8
-"""Attempts at one delivery: three by the fast clock's back-offs, and what kills and leaps add at their worst."""
+"""The most attempts at one delivery in a second. The back-offs by the fast clock allow three attempts. Kills and
+jumps of the clock add the rest.
+"""
 LOGGED: Final = re.compile(r"^(?:\S+ \S+ (?:warning|error|critical) |Traceback).*", re.MULTILINE)
 MAY_BE_LOGGED: Final = re.compile(
     r"wmsd runs as root| the clock was set | a command is at work in | webhook \d+ of \w+ fails: "
@@ -35,7 +39,7 @@ class Event(NamedTuple):
 
     @property
     def digest(self) -> bytes:
-        """Of the body, as the specification says it is."""
+        """The digest of the body that the specification demands."""
         body = f'{{"event":"{self.event}","timestamp":"{self.occurred_at}","data":{self.data}}}'
         return hashlib.sha256(body.encode()).digest()
 
@@ -49,7 +53,7 @@ class Delivery(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """An attempt as the log has it; without a status there was no answer."""
+    """An attempt in the webhook log. Without a status there was no answer."""
 
     number: int
     status: int | None
@@ -62,7 +66,7 @@ class Noted(NamedTuple):
 
 @dataclass(slots=True)
 class Subscriber:
-    """What the file says of one, and what it received, by the events' ids."""
+    """A subscriber: what the file says of it, and what it received, by the ids of the events."""
 
     name: str
     last_sequence: int
@@ -118,7 +122,10 @@ def _by_event(received: Iterable[Received]) -> dict[str, list[Received]]:
 
 
 def broken(ledger: Ledger) -> Iterator[str]:
-    """A sentence for each breach. Counts the figures too, so it must be gone through."""
+    """Yield a sentence for each broken rule.
+
+    The iteration also counts the numbers, so it must be run to the end.
+    """
     yield from ledger.ran.wrong
     yield from _acknowledged(ledger)
     yield from _quiet_log(ledger)
@@ -164,7 +171,7 @@ def _of_subscriber(ledger: Ledger, subscriber: Subscriber) -> Iterator[str]:
 
 
 def _numbered(subscriber: Subscriber) -> Iterator[str]:
-    """Sequences are without a gap, one for each event, in the events' order."""
+    """Yield a sentence if the sequences have a gap, or are not one for each event in the order of the events."""
     sequences = [delivery.sequence for delivery in subscriber.deliveries]
     if sequences != list(range(1, len(sequences) + 1)) or subscriber.last_sequence != len(sequences):
         yield "its sequences have a gap."
@@ -177,7 +184,9 @@ def _numbered(subscriber: Subscriber) -> Iterator[str]:
 
 
 def _delivered(delivery: Delivery, event: Event, received: Sequence[Received]) -> Iterator[str]:
-    """With success at least once, and each time with the same id, body and number."""
+    """Yield a sentence for each fault: a delivery must succeed at least once, always with the same id, body and
+    number.
+    """
     if not any(each.success for each in received):
         yield f"it was never received with success; the log says {delivery.status}."
     if delivery.status != "delivered":
@@ -192,7 +201,10 @@ def _delivered(delivery: Delivery, event: Event, received: Sequence[Received]) -
 
 
 def _as_noted(ledger: Ledger, delivery: Delivery, received: Sequence[Received]) -> Iterator[str]:
-    """The log has every attempt, each with what came of it, and none after a success but by hand."""
+    """Yield a sentence for each difference between the log and the receiver.
+
+    The log must have every attempt with its result. The only success must be the last attempt.
+    """
     noted = ledger.noted.get(delivery.id, [])
     if [each.number for each in noted] != list(range(1, delivery.attempts + 1)):
         yield f"the log has the attempts {[each.number for each in noted]} of {delivery.attempts}."
@@ -212,7 +224,10 @@ def _as_noted(ledger: Ledger, delivery: Delivery, received: Sequence[Received]) 
 
 
 def _one_by_one(ledger: Ledger, delivery: Delivery, received: Sequence[Received]) -> Iterator[str]:
-    """Attempts count up, with the back-off between them; one is repeated only when a kill took what came of it."""
+    """Yield a sentence for each attempt in the wrong order or too early.
+
+    Attempts count up, with the back-off between them. An attempt may repeat only if a kill lost its result.
+    """
     has_succeeded = False
     for before, after in pairwise(received):
         has_succeeded |= bool(before.success)
@@ -235,13 +250,16 @@ def _one_by_one(ledger: Ledger, delivery: Delivery, received: Sequence[Received]
 
 
 def _has_leapt(before: Received, after: Received) -> bool:
-    """Whether the clock did, between the two."""
+    """Return True if the clock jumped between the two requests."""
     passed = (after.at - before.at) * SPEED
     return abs(after.seconds - before.seconds - passed) > YEAR.total_seconds() / 2
 
 
 def _in_order(ledger: Ledger, subscriber: Subscriber, by_event: Mapping[int, Delivery]) -> Iterator[str]:
-    """Of each entity the first successes come in the events' order; what was exhausted has lost its place."""
+    """Yield a sentence for each event that overtook an earlier event of its entity.
+
+    The first successes must come in the order of the events. An exhausted delivery has lost its place.
+    """
     expected = sorted(subscriber.expected, key=lambda event: (event.entity, event.entity_id, event.sequence))
     for (entity, entity_id), events in groupby(expected, lambda event: (event.entity, event.entity_id)):
         kept = [
@@ -259,7 +277,7 @@ def _first_success(received: Sequence[Received]) -> int:
 
 
 def _no_storm(ledger: Ledger) -> Iterator[str]:
-    """However the clock leaps."""
+    """Yield a sentence for each second with too many attempts, however the clock jumps."""
     of_one: Counter[tuple[str, str, int]] = Counter()
     of_all: Counter[int] = Counter()
     for name, receiver in ledger.ran.receivers.items():

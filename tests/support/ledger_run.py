@@ -1,6 +1,6 @@
-"""A sending server that is killed again and again while orders are posted, by a clock that runs fast.
+"""A sending server that is killed again and again while orders are posted, with a clock that runs fast.
 
-What came of it is for `ledger_laws` to judge.
+`ledger_laws` judges the result.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.settings.all_settings import Settings
 
 ARTICLES: Final = 400
-"""So many that none has a long row of events, of which one waits for the other."""
+"""The number of articles: so many that no article has a long row of events that wait for each other."""
 CODES: Final = tuple(f"L{number:03}" for number in range(ARTICLES))
 GOODS: Final = {
     "partners": "code,name,type\nP,Customer,CLIENT\n",
@@ -49,19 +49,19 @@ SUBSCRIBERS: Final[Mapping[str, list[str]]] = {
     "stock": ["stock.updated"],
 }
 WAYS: Final = ((), (), ("IN_LUCRU",), ("IN_LUCRU", "INCARCAT"), ("ANULAT",))
-"""The moves that an order goes through."""
+"""The transitions of an order."""
 SPEED: Final = 600.0
 ATTEMPTS: Final = 5
-"""Until a delivery is exhausted (specification, section 6). Said here again: the program is held to it."""
+"""The attempts until delivery is exhausted (specification, section 6). Repeated here to test the program."""
 CONNECTIONS: Final = 6
 SHORTEST: Final = 0.4
 LONGEST: Final = 2.4
-"""Seconds of a server's life, its start of about half a second included."""
+"""The most seconds that a server runs, including about half a second for its start."""
 A_MOMENT: Final = 0.05
 YEAR: Final = timedelta(days=365)
 PATIENCE: Final = 60.0
 STANDSTILL: Final = 30.0
-"""Seconds without a change, ten times the longest back-off."""
+"""Seconds without a change after which nothing more is expected: ten times the longest back-off."""
 REPEATED_TOO_LATE: Final = 409
 SETTINGS: Final = {
     "WMSD_LIMITS_DATA_PER_MINUTE": "1000000000",
@@ -76,7 +76,7 @@ SETTINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Whose orders they are: a company with `GOODS`."""
+    """The tenant of the orders: a company with `GOODS`."""
 
     data: Path
     token: str
@@ -89,7 +89,7 @@ class Tenant:
 
 @dataclass(slots=True)
 class Ran:
-    """What happened. `first_event` is the first that the subscribers were to hear of."""
+    """The record of a run. `first_event` is the first event that the subscribers must receive."""
 
     tenant: Tenant
     receivers: Mapping[str, Receiver]
@@ -98,13 +98,16 @@ class Ran:
     first_event: int = 0
     acknowledged: set[int] = field(default_factory=set)
     rounds: Counter[int] = field(default_factory=Counter)
-    """By delivery, how often it stood in the log as exhausted and was sent again."""
+    """The number of times that each delivery was exhausted in the log and was sent again."""
     wrong: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Order:
-    """`steps` are the moves that are still to be answered; `is_repeated`: its last request may have been done."""
+    """An order under way.
+
+    `steps` are the transitions without an answer so far. `is_repeated`: its last request may have been done.
+    """
 
     name: str
     article: str
@@ -114,7 +117,7 @@ class Order:
 
 
 class Load:
-    """Orders that go through their moves; what a kill cuts off is asked again, with the same key."""
+    """Orders that go through their transitions. A request that a kill interrupts is repeated with the same key."""
 
     def __init__(self, count: int, chance: Random, ran: Ran) -> None:
         self._ran = ran
@@ -131,7 +134,7 @@ class Load:
         return self.finished == self._count
 
     async def post(self, caller: Caller) -> None:
-        """Until all is done, or the server goes away."""
+        """Send requests until all orders are done, or the server is gone."""
         async with _connected(caller) as connections:
             await asyncio.gather(*(self._work(caller, connection) for connection in connections))
 
@@ -168,7 +171,10 @@ class Load:
             order.steps.popleft()
 
     def _judge(self, order: Order, answer: Answer, expected: int) -> None:
-        """Keys are forgotten after a week, so after a leap of the clock a repeated move may be refused."""
+        """Record an unexpected answer.
+
+        Keys are forgotten after a week, so a repeated transition may be refused after a jump of the clock.
+        """
         is_too_late = order.is_repeated and answer.status == REPEATED_TOO_LATE
         if answer.status != expected and not is_too_late:
             self._ran.wrong.append(f"{order.name} was answered {answer.status} {answer.raw.decode()}.")
@@ -181,7 +187,7 @@ def _body(order_: Order) -> Any:
 
 @asynccontextmanager
 async def _connected(caller: Caller) -> AsyncIterator[list[Connection]]:
-    """As soon as the server listens."""
+    """Connect as soon as the server listens."""
     while True:
         with suppress(ConnectionRefusedError):
             await (await caller.connect()).close()
@@ -192,7 +198,7 @@ async def _connected(caller: Caller) -> AsyncIterator[list[Connection]]:
 
 
 class Run:
-    """`kills` servers, one after the other, and one that may finish, with its clock years behind."""
+    """The run: `kills` servers one after another, then a server that may finish, with its clock years behind."""
 
     def __init__(self, ran: Ran, orders: int, kills: int, seed: int, tell: Callable[[str], None]) -> None:
         self._ran = ran
@@ -215,7 +221,7 @@ class Run:
             self._tell(f"kill {life + 1} of {self._kills}")
         self._load.most_begun = self._orders
         await self._until_all_is_posted()
-        self._clock.leap(-YEAR)  # only the start can notice it, and nobody posts any more
+        self._clock.leap(-YEAR)  # only the start can notice the jump, and nobody posts any more
         await self._to_the_end()
 
     async def _subscribe(self) -> None:
@@ -235,7 +241,7 @@ class Run:
             assert await _ended(server) == 0
 
     async def _one_is_off(self, life: int) -> None:
-        """For two fifths of the time: long enough for deliveries to become exhausted."""
+        """Switch a receiver off for two fifths of the run, long enough for deliveries to become exhausted."""
         receiver = self._ran.receivers["stock"]
         if life == self._kills * 3 // 10:
             await receiver.leave()
@@ -274,7 +280,7 @@ class Run:
         server.wait()
 
     async def _next_life(self) -> None:
-        await asyncio.sleep(A_MOMENT)  # what the last one sent with its last breath comes in
+        await asyncio.sleep(A_MOMENT)  # wait for what the killed server sent last
         self._ran.life.number += 1
 
     def _leap(self, life: int) -> None:
@@ -287,7 +293,7 @@ class Run:
             await self._nothing_is_open()
             await self._send_exhausted_again()
             await asyncio.sleep(A_MOMENT)
-            self._clock.leap(-YEAR)  # while some of it waits
+            self._clock.leap(-YEAR)  # jump while some deliveries wait
             await self._nothing_is_open()
             for receiver in self._ran.receivers.values():
                 receiver.is_calm = True
@@ -298,7 +304,7 @@ class Run:
                 self._ran.wrong.append(f"The server ended with {server.returncode}.")
 
     async def _nothing_is_open(self) -> None:
-        """Waits for it, as long as something moves."""
+        """Wait until no delivery is open, as long as the number of open deliveries changes."""
         until, before = time.monotonic() + STANDSTILL, -1
         while True:
             ((is_open,),) = self._ran.tenant.rows(
@@ -314,7 +320,7 @@ class Run:
             await asyncio.sleep(0.25)
 
     async def _send_exhausted_again(self) -> None:
-        """By hand, one by one, what went to the first subscriber; by range what went to the others."""
+        """Send exhausted deliveries again: for the first subscriber one by one, for the others by range."""
         exhausted = self._ran.tenant.rows(
             "SELECT id, subscription_id, attempts FROM webhook_deliveries WHERE status = 'exhausted'"
         )
@@ -350,7 +356,7 @@ class Run:
 
     @contextmanager
     def _server(self) -> Iterator["subprocess.Popen[bytes]"]:
-        """Leads a process group of its own. Nothing of it is left at the end."""
+        """Run a server that leads a process group of its own, and end the whole group."""
         script = ROOT / "tests" / "support" / "fast_serve.py"
         serve = ["serve", "--data", str(self._ran.tenant.data), "--listen", f"{HOST}:{self._port}"]
         with self._ran.log.open("ab") as log:
@@ -385,7 +391,7 @@ def _free_port() -> int:
 async def run(
     tenant: Tenant, scratch: Path, orders: int, kills: int, seed: int, tell: Callable[[str], None] = lambda _: None
 ) -> Ran:
-    """`scratch` takes the clock and the servers' log."""
+    """Kill servers in a run, and return its record. `scratch` takes the clock's file and the servers' log."""
     async with listening(tuple(SUBSCRIBERS), seed) as (receivers, life):
         ran = Ran(tenant, receivers, life, scratch / "servers.log")
         await Run(ran, orders, kills, seed, tell).go()

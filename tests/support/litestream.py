@@ -1,4 +1,4 @@
-"""A real Litestream beside a server, replicating to a folder."""
+"""A real Litestream that replicates a running server to a folder."""
 
 import subprocess
 import sys
@@ -23,9 +23,9 @@ class Litestream:
     process: "subprocess.Popen[bytes]"
 
     def await_all(self) -> None:
-        """Waits until everything that is written now is in the replica."""
+        """Wait until everything that is written now is in the replica."""
         until = time.monotonic() + LONGEST
-        time.sleep(1.5)  # it looks several times a second
+        time.sleep(1.5)  # Litestream checks several times a second
         while not (done := self.home.run("replica", "status", "--json", env=SHARED)).json["ok"]:
             assert time.monotonic() < until, done.out
             time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""Logging set up as the service does, and undone."""
+"""Logging set up as the service does it, and removed afterwards."""
 
 import logging
 from collections.abc import Iterator
@@ -21,5 +21,5 @@ def logging_as_it_was() -> Iterator[None]:
 
 
 def lines(file: Path) -> list[str]:
-    """Without the moment and the level."""
+    """Return the lines of the log file without their time and level."""
     return [line[28:] for line in file.read_text(encoding="utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""What is logged, kept as records."""
+"""Log records, retained for the test."""
 
 import json
 import logging
@@ -19,18 +19,18 @@ class Kept(logging.Handler):
 
     @property
     def objects(self) -> list[dict[str, Any]]:
-        """As a program reads them."""
+        """The records as a program reads them."""
         return [json.loads(JsonFormatter().format(record)) for record in self.records]
 
     @property
     def lines(self) -> list[str]:
-        """As a person reads them."""
+        """The records as a person reads them."""
         return [HumanFormatter().format(record) for record in self.records]
 
 
 @contextmanager
 def keeping() -> Iterator[Kept]:
-    """Everything that the service logs, and what other libraries warn of."""
+    """Retain everything that the service logs, and the warnings of other libraries."""
     handler, everything, ours = Kept(), logging.getLogger(), logging.getLogger("wmsd")
     level = ours.level
     everything.addHandler(handler)

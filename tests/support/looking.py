@@ -1,4 +1,4 @@
-"""A page looked at in several ways, each time by day or by night and at a width, for what keeps people out.
+"""A page checked for accessibility barriers in several ways, each time in light or dark mode and at one width.
 
 Colours belong to kinds of elements, and most elements of a page are of a kind that pages before it have: colours
 are checked in the elements of new kinds, and everywhere when the run is THOROUGH.
@@ -30,7 +30,7 @@ class Look:
     scheme: Literal["light", "dark"]
     rules: Literal["all", "all of new kinds", "colours", "none"]
     known: set[str] = field(default_factory=set)
-    """Kinds of elements that it has seen."""
+    """The kinds of elements seen so far."""
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class Look:
 
 
 def looked_at(page: Page, path: str, looks: Sequence[Look], name: str, is_whole: bool = True) -> dict[str, Any]:
-    """What keeps people out of the page, by how it is looked at. `name`, `is_whole`: of its screenshots."""
+    """Return the barriers of the page for each look. `name` and `is_whole` are for the screenshots."""
     looks[0].show(page)
     page.goto(path)
     wrong = {}

@@ -1,6 +1,8 @@
-"""This machine once more, to be changed: its files under an overlay, with users, processes and network of its own.
+"""A copy of this machine that tests can change: its files in an overlay, with separate users, processes and
+network.
 
-What is done there is gone with it. It can be booted, so that systemd is its init, at once or later.
+All changes are lost when the copy ends. The copy can be booted, immediately or later, so that systemd is its init
+process.
 """
 
 import json
@@ -19,7 +21,7 @@ import pytest
 
 LONGEST: Final = 90.0
 REFUSED: Final[list[str]] = []
-"""Why there can be none here."""
+"""The reasons why this machine cannot be copied."""
 NAMESPACES: Final = ("--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup")
 DEVICES: Final = "null zero full random urandom tty"
 SCRIPT: Final = f"""
@@ -72,7 +74,7 @@ with socket.socket() as asked:
 @dataclass(frozen=True)
 class Machine:
     pid: int
-    """Of its init."""
+    """The process id of its init process."""
     root: Path
 
     def run(self, *command: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -88,7 +90,7 @@ class Machine:
         )
 
     def ok(self, *command: str | Path, stdin: str = "") -> str:
-        """What it prints, on both."""
+        """Run a command that must succeed, and return its standard output and standard error."""
         done = self.run(*command, stdin=stdin)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         return done.stdout + done.stderr
@@ -97,7 +99,10 @@ class Machine:
         return self.root / Path(inside).relative_to("/")
 
     def bring(self, file: Path) -> str:
-        """Copies a file in. Returns where it is there: a boot empties /tmp."""
+        """Copy a file into the machine and return its path there.
+
+        The file is not in /tmp, which a boot empties.
+        """
         inside = f"/srv/{file.name}"
         shutil.copyfile(file, self.path(inside))
         return inside
@@ -109,11 +114,11 @@ class Machine:
         return self.run("python3", "-c", HEALTH.format(port=port)).returncode == 0
 
     def show(self, name: str) -> str:
-        """A property of the service."""
+        """Return a property of the service."""
         return self.ok("systemctl", "show", "wmsd", "--value", f"--property={name}").strip()
 
     def boot(self) -> None:
-        """Starts systemd in a machine without an init, with all that is enabled."""
+        """Start systemd, and everything that is enabled, in a machine without an init process."""
         self.ok("touch", "/run/boot")
         self.until(lambda: self.run("systemctl", "is-active", "multi-user.target").stdout.strip() == "active")
 
@@ -126,7 +131,10 @@ class Machine:
 
 @contextmanager
 def machine(folder: Path, booted: bool) -> Iterator[Machine]:
-    """Only root can have one, and not in every container. Where the first one fails, no other is tried."""
+    """Start a copy of this machine. Only root can do this, and not in every container.
+
+    After the first failure no other copy is tried.
+    """
     if REFUSED:
         pytest.skip(REFUSED[0])
     (folder / "room").mkdir(parents=True)
@@ -159,7 +167,7 @@ def booted(tmp_path: Path) -> Iterator[Machine]:
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Iterator[Machine]:
-    """Without an init, until it is booted."""
+    """Return a machine without an init process until it is booted."""
     with machine(tmp_path / "machine", booted=False) as made:
         yield made
 
@@ -190,7 +198,10 @@ def _leave_out(why: str) -> NoReturn:
 
 
 def _group() -> Path | None:
-    """A control group of its own: systemd manages what is below of it, and nothing else."""
+    """Create a separate control group, or return None if that is impossible.
+
+    systemd manages what is below this group and nothing else.
+    """
     for hierarchy in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")):
         if (hierarchy / "cgroup.procs").exists() and (hierarchy / "cgroup.controllers").exists():
             group = hierarchy / f"wmsd-test-{os.getpid()}-{time.monotonic_ns()}"

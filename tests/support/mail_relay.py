@@ -1,4 +1,4 @@
-"""A real mail relay on the loopback: aiosmtpd, on a loop and a thread of its own."""
+"""A real mail relay on loopback: aiosmtpd, with a separate event loop and thread."""
 
 import asyncio
 import email
@@ -19,7 +19,10 @@ USER, PASSWORD = "wms", "pass word {ă}"
 
 @dataclass
 class MailRelay:
-    """Keeps what it takes. `refuses` are addresses, of senders or recipients, that it does not take."""
+    """A relay that stores the mail that it accepts.
+
+    The relay refuses the addresses in `refuses`, as senders and as recipients.
+    """
 
     port: int = 0
     refuses: tuple[str, ...] = ()
@@ -59,7 +62,10 @@ class MailRelay:
         return AuthResult(success=is_right, handled=False)
 
     def mail(self) -> EmailMessage:
-        """The one that it has taken. No property: aiosmtpd looks at all attributes when somebody connects."""
+        """Return the only mail that was accepted.
+
+        This is not a property, because aiosmtpd reads all attributes when a client connects.
+        """
         [(_, message)] = self.taken
         return message
 
@@ -77,7 +83,7 @@ def mail_relay(
 
     def connected() -> SMTP:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns of a sign-in without TLS
+            warnings.simplefilter("ignore")  # aiosmtpd warns of a sign-in without TLS
             return SMTP(
                 relay,
                 hostname="relay.test",

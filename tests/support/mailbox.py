@@ -1,4 +1,4 @@
-"""A receiver of webhooks on loopback, for tests that have no loop of their own."""
+"""A receiver of webhooks on loopback, for tests that have no event loop of their own."""
 
 import json
 import threading
@@ -15,12 +15,12 @@ ALLOWED = {
     "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
     "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
 }
-"""What the environment must say for wmsd to send there."""
+"""The environment variables that allow wmsd to send to the receiver."""
 
 
 @dataclass(frozen=True)
 class Letter:
-    """Header names are in lower case."""
+    """A received request. Header names are in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -37,7 +37,7 @@ class Letter:
 
 @dataclass
 class Mailbox:
-    """Answers everything with `status`, `headers` and `answer`, after `delay` seconds."""
+    """A receiver that answers everything with `status`, `headers` and `answer`, after `delay` seconds."""
 
     url: str
     status: int = 200
@@ -47,7 +47,7 @@ class Mailbox:
     letters: list[Letter] = field(default_factory=list)
 
     def wait_for(self, count: int, seconds: float = LONGEST) -> list[Letter]:
-        """The letters, once there are so many."""
+        """Wait until `count` letters were received, and return them."""
         until = time.monotonic() + seconds
         while len(self.letters) < count:
             assert time.monotonic() < until, self.letters

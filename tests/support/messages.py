@@ -1,4 +1,4 @@
-"""The texts that the pages translate: of templates, of their Python, and of the tables that they show."""
+"""The texts that the pages translate: from templates, from Python, and from the tables that the pages display."""
 
 import ast
 import re
@@ -27,7 +27,7 @@ CATALOGUES: Final = PAGES / "catalogues"
 GUIDE: Final = Path(docs.__file__).parent
 PLACE = re.compile(r"%\((\w+)\)[sd]")
 TRANSLATING = {"_": 1, "translate_text": 1, "translate_count": 2}
-"""How many of the first arguments are messages."""
+"""The number of first arguments of each function that are messages."""
 
 
 @dataclass(frozen=True, order=True)
@@ -35,7 +35,7 @@ class Message:
     text: str
     plural: str = ""
     source: str = ""
-    """The file that says it, for who looks for it."""
+    """The file that contains the text, to help find it."""
 
     @property
     def places(self) -> set[str]:
@@ -43,13 +43,13 @@ class Message:
 
 
 def places(text: str) -> set[str]:
-    """The names of the values that stand in a text."""
+    """Return the names of the values in a text."""
     return set(PLACE.findall(text))
 
 
 def of_template(source: str, name: str) -> Iterator[Message]:
     environment = Environment(extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True)
-    environment.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
+    environment.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds the attribute
     for line, function, found in environment.extract_translations(source):  # type: ignore[attr-defined]  # likewise
         texts = [found] if isinstance(found, str) else list(found or [None])
         if texts[0] is None:
@@ -75,7 +75,7 @@ def _two(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def declared() -> Iterator[Message]:
-    """What tables say in English, and the pages translate where they show it."""
+    """Yield the English texts in tables, which the pages translate when they display them."""
     told = (WORDS, DONE, ABILITIES, OPENS_BOTH, MODULES, ROLES, FIELD_NAMES)
     for each in (text for texts in told for text in texts.values()):
         yield Message(each, source="a table")

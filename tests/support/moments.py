@@ -1,4 +1,4 @@
-"""The moments that records show, as they ought to be."""
+"""The times that records should have."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,8 +9,10 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 class Moments:
-    """A unit of work that changes something has a later millisecond than all before it; `now` is its text.
-    `by_clock` is the moment that the server's clock shows.
+    """The expected times.
+
+    A unit of work that changes something has a later millisecond than all before it. `now` is this time as text.
+    `by_clock` is the time of the server's clock.
     """
 
     def __init__(self) -> None:
@@ -18,11 +20,11 @@ class Moments:
         self.now = self.by_clock = ""
 
     def begin_after(self, change: int) -> None:
-        """`change` is the last place in the company's change sequence, in microseconds."""
+        """Start after `change`, the last position in the company's change sequence, in microseconds."""
         self._last = BEGINNING + timedelta(milliseconds=change // 1000)
 
     def begin(self, clock: OrderedClock) -> None:
-        """The place of a change follows the latest moment that the server's clock has shown."""
+        """Start a unit of work. The position of its change follows the latest time that the server's clock had."""
         self._moment = max(clock.ordering(), self._last + MILLISECOND)
         self.now, self.by_clock = _text(self._moment), _text(clock.now())
 

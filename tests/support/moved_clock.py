@@ -1,6 +1,6 @@
-"""The system's clock, moved under a process: libfaketime and a file that says where it stands.
+"""The system's clock, moved for one process: libfaketime, and a file that says how far.
 
-Monotonic time is left alone, as it is when a clock is set.
+Monotonic time does not change, as when a clock is set.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LIBRARY = "faketime/libfaketimeMT.so.1"
 
 
 def steered_by(file: Path) -> dict[str, str]:
-    """The environment of a process whose time is what the file says."""
+    """Return the environment of a process whose time is controlled by the file."""
     return {
         "LD_PRELOAD": str(library(LIBRARY)),
         "FAKETIME_TIMESTAMP_FILE": str(file),
@@ -22,7 +22,7 @@ def steered_by(file: Path) -> dict[str, str]:
 
 
 def lay_down(file: Path, text: str) -> None:
-    """At one moment: the process may read it at any."""
+    """Write the file in one step, because the process may read it at any moment."""
     unfinished = file.with_name(f"{file.name}.new")
     unfinished.write_text(text)
     unfinished.replace(file)
@@ -41,8 +41,8 @@ class MovedClock:
     @property
     def environment(self) -> dict[str, str]:
         monotonic = {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0"}
-        return {**steered_by(self.file), **monotonic}  # the "fix" has threads wait too long for each other
+        return {**steered_by(self.file), **monotonic}  # the "fix" makes threads wait too long for each other
 
     def stand(self, off: timedelta) -> None:
-        """Off by so much from now on."""
+        """Set the clock off by this time from now on."""
         lay_down(self.file, f"{off.total_seconds():+.0f}\n")

@@ -1,4 +1,4 @@
-"""Executables of other source trees, as `scripts/build` makes them of this one."""
+"""Executables of other source trees, built as `scripts/build` builds them from this tree."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ BUILD_SECONDS: Final = 300.0
 
 
 def built(tree: Path) -> Path:
-    """Builds a source tree. Returns the folder with `wmsd`, the one file, and `wmsd-folder`."""
+    """Build a source tree. Return the folder with `wmsd`, the one file, and `wmsd-folder`."""
     for name in ("wmsd.spec", "CHANGELOG.md", "pyproject.toml", "requirements.txt"):
         shutil.copy(ROOT / name, tree)
     (tree / "scripts").mkdir()
@@ -32,5 +32,5 @@ def built(tree: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def newer_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a newer wmsd, whose migrations add a table to each file."""
+    """Return the build of a newer wmsd, whose migrations add a table to each file."""
     return built(newer_wmsd(tmp_path_factory.mktemp("newer") / "tree"))

@@ -1,4 +1,4 @@
-"""A newer wmsd: a copy of this one with another version, and with what else a test changes in it."""
+"""A newer wmsd: a copy of this one with another version, and with the changes of a test."""
 
 import shutil
 from collections.abc import Mapping
@@ -22,12 +22,13 @@ FAILS_WITH_ARTICLES: Final = """
 def newer_wmsd(
     at: Path, company: str = ADDS_A_TABLE, platform: str = ADDS_A_TABLE, patches: Mapping[str, str] = NONE
 ) -> Path:
-    """Makes it in the folder `at`, which must not exist, and returns that: the folder for PYTHONPATH.
-    `company` and `platform` are its new migrations. `patches`: what is put at the end of its files.
+    """Copy wmsd into the new folder `at`, which must not exist, and return `at`: the folder for PYTHONPATH.
+
+    `company` and `platform` are the new migrations. `patches` are texts that are appended to its files.
     """
-    shutil.copytree(ROOT / "wmsd", at / "wmsd")  # with what is compiled, or each start would take seconds
+    shutil.copytree(ROOT / "wmsd", at / "wmsd")  # with compiled files, otherwise each start takes seconds
     (at / "wmsd" / "__init__.py").write_text(f'__version__ = "{VERSION}"\n')
-    # After all that there are, whatever their numbers.
+    # The new migration comes after all existing ones, whatever their numbers are.
     for kind, script in ((migrations.COMPANY, company), (migrations.PLATFORM, platform)):
         (at / "wmsd" / "db" / "migrations" / kind.name / "9999_newer.sql").write_text(script)
     for name, patch in patches.items():

@@ -1,4 +1,6 @@
-"""Every address of the pages, from the routes that are served, with what is there for each part of an address."""
+"""Every address of the pages, built from the served routes and from existing values for each part
+of an address.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ NO_PAGES: Final = ("/api", "/openapi", "/docs", "/pages/{name}", "/{anything}", 
 METHODS: Final = ("GET", "POST")
 IN_COMPANY: Final = "/companies/{company}/"
 KINDS: Final[Mapping[str, str]] = {"webhooks": "webhook with a log", "returns": "return"}
-"""What there is of a resource, where its name does not say it."""
+"""The kinds of the records of a resource, if the kind is not the name of the resource."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Address:
 
 
 def addresses(app: web.Application, company: int, there: Mapping[str, str]) -> Iterator[Address]:
-    """`there`: the ids of a company's records, by kind."""
+    """Yield the addresses of all pages. `there` has the ids of a company's records, by kind."""
     for method, route in sorted(_routes(app)):
         names = {name for _, name, _, _ in Formatter().parse(route) if name}
         for resource in _resources(route) if "resource" in names else [None]:
@@ -57,7 +59,7 @@ def _resources(route: str) -> tuple[Resource, ...]:
 
 
 def _parts(name: str, route: str, resource: Resource | None, company: int, there: Mapping[str, str]) -> list[str]:
-    """The values of a part of an address. A new part fails here until it has one."""
+    """Return the values for a part of an address. A new part fails here until it has a value."""
     match name:
         case "company":
             return [str(company)]

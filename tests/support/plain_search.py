@@ -1,4 +1,6 @@
-"""The law of the guide's search, word by word, without an index: what `interfaces/guide/search.py` has to find."""
+"""The rules of the guide's search, word by word, without an index: what
+`interfaces/guide/search.py` has to find.
+"""
 
 import re
 import unicodedata
@@ -18,22 +20,24 @@ EXCERPT, BEFORE = 240, 60
 IN_TITLE, IN_HEADING = 2.0, 6.0
 THE_HEADING, ALMOST_THE_HEADING = 40.0, 30.0
 Found = tuple[str, list[str], list[str]]
-"""Its address, its heading and its excerpt: by turns without a mark and marked."""
+"""A found section: its address, its heading and its excerpt. Heading and excerpt alternate between unmarked and
+marked text.
+"""
 
 
 def compared(text: str) -> str:
-    """Without capitals, accents, and an s at the end."""
+    """Return the text without capitals, accents, and an s at the end."""
     word = plain(text)
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def begins(word: str, beginning: str) -> bool:
-    """Whether the word is that, or begins so; a single letter has to be the whole word."""
+    """Return True if the word equals `beginning` or starts with it. A single letter must be the whole word."""
     return word == beginning or (len(beginning) > 1 and word.startswith(beginning))
 
 
 def forms(text: str) -> list[tuple[re.Match[str], set[str]]]:
-    """The words of the text, each as it is compared: whole, and its parts."""
+    """Return the words of the text, each with the forms that are compared: the whole word and its parts."""
     return [(each, {compared(form) for form in (each[0], *PART.findall(each[0]))}) for each in WORD.finditer(text)]
 
 
@@ -47,7 +51,11 @@ class Section:
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        """What each word counts: more in a heading than in a title, and there more than once in the text."""
+        """The weight of each word.
+
+        A word in a heading weighs more than a word in a title. A word that occurs several times in the text weighs
+        less than both.
+        """
         times: dict[str, int] = {}
         for _, of_word in self.words:
             for form in of_word:
@@ -63,13 +71,15 @@ class PlainSearch:
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.sections = [Section(each) for each in entries]
         self.known: dict[str, int] = {}
-        """All words, and how many sections have each."""
+        """All words, with the number of sections that contain each."""
         for section in self.sections:
             for form in section.weights:
                 self.known[form] = self.known.get(form, 0) + 1
 
     def search(self, typed: str) -> tuple[str, int, bool, list[Found]]:
-        """The query, how many sections are found, whether they have all words, and the best of them."""
+        """Return the query, the number of found sections, True if they contain all words, and the
+        best sections.
+        """
         query = " ".join(typed[:CHARACTERS].split())
         looked_for = self._looked_for(query)
         having = [[self._score(section, beginning) for beginning, _ in looked_for] for section in self.sections]
@@ -85,7 +95,10 @@ class PlainSearch:
         return query, len(chosen), has_all, found
 
     def _looked_for(self, query: str) -> list[tuple[str, list[str]]]:
-        """The first words, each with its parts; the parts instead of a word where no word begins as it does."""
+        """Return the first words of the query, each with its parts.
+
+        If no known word starts like a word, its parts are searched instead of it.
+        """
         looked_for: list[tuple[str, list[str]]] = []
         for word in list(dict.fromkeys(WORD.findall(unicodedata.normalize("NFC", query))))[:WORDS]:
             parts = [compared(each) for each in dict.fromkeys(PART.findall(word))]
@@ -96,7 +109,10 @@ class PlainSearch:
         return looked_for[:WORDS]
 
     def _score(self, section: Section, beginning: str) -> float:
-        """Of the word that counts most; a rare one counts more, and one that only begins so half."""
+        """Return the score of the best word.
+
+        A rare word scores more. A word that only starts with `beginning` scores half.
+        """
         return max((self._of_word(section, word, beginning) for word in section.weights), default=0.0)
 
     def _of_word(self, section: Section, word: str, beginning: str) -> float:
@@ -125,7 +141,7 @@ def whole(text: str, marked: set[str]) -> list[str]:
 
 
 def excerpt(text: str, marked: set[str]) -> list[str]:
-    """Where the most marks stand close together, from the end of a word to the end of a word."""
+    """Return the excerpt in which the most marks are close together, cut between words."""
     found = list(spans(text, marked))
     begin, end = 0, len(text)
     if found and len(text) > EXCERPT:
@@ -156,6 +172,6 @@ def cut(text: str, found: list[tuple[int, int]], begin: int, end: int) -> list[s
 
 
 def told(results: Any) -> tuple[str, int, bool, list[Found]]:
-    """The same of what the guide's search has found."""
+    """Return the same values for the results of the guide's search."""
     found = [(each.entry.address, list(each.heading), list(each.excerpt)) for each in results.found]
     return results.query, results.total, results.has_all_words, found

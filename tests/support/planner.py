@@ -1,4 +1,4 @@
-"""A site's transport planner: who calls the transport integration with the bearer of a warehouse."""
+"""The transport planner of a site, who calls the transport integration with the bearer token of a warehouse."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ EUR_3 = {"packaging_type_code": "EUR", "quantity": 3}
 
 
 async def new_site(world: World, warehouse: str, warehouse_id: int, company: str = "ACME") -> str:
-    """The token of a new site, named after its warehouse."""
+    """Create a site named after its warehouse, and return its token."""
     new = NewSite(name=f"Planner {warehouse}")
     _, token = await world.installation.platform.write(
         lambda tx: sites.create_site(tx, company, warehouse_id, warehouse, new)
@@ -42,7 +42,7 @@ class Planner:
         events: Sequence[str] = (),
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """`path` is that under the integration."""
+        """Call the integration, and check the status and the events. `path` is the path below the integration."""
         return await self.world.call(
             method,
             f"{ETSM}{path}",
@@ -64,7 +64,7 @@ class Planner:
         return await self.call("POST", path, {"status": to, **fields}, status=status, events=events)
 
     async def send(self, to: str, ecc: str = "T1", **fields: Any) -> Answer:
-        """The same with nothing expected of it."""
+        """Report a status of a transport, and check nothing."""
         path = f"{ETSM}/transports/{ecc}/status"
         return await self.world.send("POST", path, {"status": to, **fields}, token=self.token, company="")
 
@@ -72,7 +72,7 @@ class Planner:
         return (await self.call("GET", f"/transports/{ecc}")).body
 
     async def orders(self, ecc: str = "T1") -> list[str]:
-        """The statuses of its orders."""
+        """Return the statuses of the orders of the transport."""
         return [order["status"] for order in (await self.shown(ecc))["orders"]]
 
     async def by_hand(self, order_id: int, *statuses: str) -> None:
@@ -85,7 +85,7 @@ class Planner:
         return await balances(self.world)
 
     async def everything(self) -> list[Any]:
-        """All that a call could change, with the ledgers and the events."""
+        """Return everything that a call could change, with the ledgers and the events."""
         tables = ("sales_orders", "stock", "stock_movements", "packaging_movements", "events")
         mine = ("transports", "transport_orders", "transport_packaging", "packaging_balances")
         return [await self.world.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in (*tables, *mine)]
@@ -95,6 +95,6 @@ class Planner:
 
 
 async def open_planner(shop: Shop) -> Planner:
-    """The planner of the warehouse MAIN."""
+    """Open the packaging and return the planner of the warehouse MAIN."""
     await open_crates(shop.world)
     return Planner(shop, await new_site(shop.world, "MAIN", 1))

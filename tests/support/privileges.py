@@ -1,4 +1,4 @@
-"""What only some users may do."""
+"""Marks for tests that need the rights of certain users."""
 
 import os
 

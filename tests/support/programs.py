@@ -1,4 +1,7 @@
-"""What tests run beside Python: `scripts/programs` installs it. In continuous integration it must be there."""
+"""Programs that tests need in addition to Python.
+
+`scripts/programs` installs them. In continuous integration they must exist.
+"""
 
 import os
 import shutil
@@ -9,17 +12,17 @@ import pytest
 
 
 def program(name: str) -> str:
-    """Where it is."""
+    """Return the path of a program."""
     return shutil.which(name) or _missing(name)
 
 
 def library(name: str) -> Path:
-    """Of the system, wherever its architecture has it."""
+    """Return the path of a system library, in whichever folder its architecture uses."""
     return next(Path("/usr/lib").glob(f"*/{name}"), None) or _missing(name)
 
 
 def packages(folder: Path) -> Path:
-    """Of node, as they are laid down for what is in the folder."""
+    """Return the installed Node packages of a folder."""
     found = folder / "node_modules"
     return found if found.is_dir() else _missing(f"{found.parent.name}/{found.name}")
 

@@ -1,4 +1,4 @@
-"""HTTP by hand, over connections that can be opened beforehand, kept, and cut at any byte."""
+"""HTTP by hand, over connections that can be opened beforehand, retained, and cut at any byte."""
 
 import asyncio
 import json
@@ -39,13 +39,16 @@ class Answer:
 
 
 def without_replays(raw: bytes) -> bytes:
-    """An answer's body as it was the first time: the slots of a batch say which of them were replayed."""
+    """Return the body of an answer as it was the first time.
+
+    The slots of a batch say whether they were replayed.
+    """
     return raw.replace(b',"Idempotent-Replayed":"true"', b"")
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls which server on loopback."""
+    """A client of a server on loopback: its token and its company."""
 
     port: int
     token: str
@@ -73,7 +76,10 @@ class Caller:
 
     @asynccontextmanager
     async def connections(self, number: int) -> AsyncIterator[list["Connection"]]:
-        """So many at once, one opened after another: together they would wait for the listener's queue."""
+        """Open several connections, one after another.
+
+        Opened together, they would wait in the listener's queue.
+        """
         opened: list[Connection] = []
         try:
             while len(opened) < number:
@@ -84,7 +90,7 @@ class Caller:
                 await connection.close()
 
     async def ask(self, request: Request) -> Answer:
-        """Over a connection of its own."""
+        """Send a request over a new connection and return the answer."""
         async with self.connections(1) as (connection,):
             return await connection.ask(request)
 
@@ -95,12 +101,15 @@ class Connection:
         self._writer = writer
 
     async def ask(self, request: Request) -> Answer:
-        """Raises OSError or EOFError when the server goes away first."""
+        """Send a request and return the answer.
+
+        Raise OSError or EOFError if the server closes the connection first.
+        """
         await self.send(request.whole)
         return await self.answer()
 
     async def answer(self) -> Answer:
-        """Raises as `ask`."""
+        """Read an answer. Raise the same errors as `ask`."""
         async with asyncio.timeout(PATIENCE):
             head = await self.head()
             _, _, rest = head.lower().partition(b"\r\ncontent-length: ")
@@ -112,7 +121,7 @@ class Connection:
         await self._writer.drain()
 
     async def begin_to_read(self) -> int:
-        """The status, with the rest of the answer left where it is."""
+        """Read and return the status. The rest of the answer stays unread."""
         async with asyncio.timeout(PATIENCE):
             return int((await self._reader.readexactly(12))[9:])
 
@@ -121,16 +130,16 @@ class Connection:
             return await self._reader.readuntil(b"\r\n\r\n")
 
     async def rest(self) -> bytes:
-        """All that comes until the server closes."""
+        """Read everything until the server closes the connection."""
         async with asyncio.timeout(PATIENCE):
             return await self._reader.read()
 
     def finish(self) -> None:
-        """Says that nothing more will be sent, and stays to read."""
+        """Tell the server that nothing more will be sent. The answer can still be read."""
         self._writer.write_eof()
 
     async def close(self, reset: bool = False) -> None:
-        """`reset`: as a client that has crashed, without a word of farewell."""
+        """Close the connection. `reset`: without a proper end, as when a client crashes."""
         if reset:
             self._writer.get_extra_info("socket").setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, RESET_WHEN_CLOSED

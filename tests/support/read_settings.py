@@ -1,4 +1,4 @@
-"""Settings as a program reads them, of a file and an environment that a test gives."""
+"""Settings as a program reads them, from a file and an environment that a test provides."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,5 +8,5 @@ from wmsd.settings.sources import layers_of, settings_of
 
 
 def load_settings(file: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
-    """Raises SettingsError when one is not valid."""
+    """Load the settings. Raise SettingsError if a setting is invalid."""
     return settings_of(layers_of(file, None, environment))

@@ -1,7 +1,7 @@
-"""Receivers of webhooks that record what they get and answer as they are told, kindly or not.
+"""Receivers of webhooks that record requests and answer as the test says, well or badly.
 
-`Receiver` lives in the test's own loop. Run as a script, this file is a process with the same manners by path,
-over HTTP and several kinds of TLS: `open_receivers`.
+`Receiver` runs in the event loop of the test. Run as a script, this file is a process that offers the same answers
+by path, over HTTP and several kinds of TLS: `open_receivers`.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ from tests.support.authority import Authority
 RESET_WHEN_CLOSED = struct.pack("ii", 1, 0)
 LONG = 60.0
 ANY_PORT = ["1-65535"]
-"""For webhooks.allow_ports: receivers are at whichever port was free."""
+"""For webhooks.allow_ports: receivers use whichever port is free."""
 FLOOD_BYTES = 100_000_000
 DRIP_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
 class Received:
-    """`connection` counts those of the receiver from 1."""
+    """A received request. `connection` counts the connections of the receiver from 1."""
 
     method: str
     path: str
@@ -50,13 +50,13 @@ class Received:
 
 
 Manner = Callable[[asyncio.StreamWriter, Received], Awaitable[bool]]
-"""Answers one request; whether the connection goes on."""
+"""A way to answer one request. The result is True if the connection stays open."""
 
 
 def answer(
     status: int = 200, body: bytes = b"ok", headers: dict[str, str] | None = None, delay: float = 0
 ) -> Manner:
-    """`headers` beside Content-Length."""
+    """Return a manner that answers normally. `headers` are added to Content-Length."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     head = f"HTTP/1.1 {status} Said\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode()
 
@@ -69,7 +69,7 @@ def answer(
 
 
 def raw(*parts: bytes, closes: bool = True) -> Manner:
-    """The very bytes."""
+    """Return a manner that sends exactly these bytes."""
 
     async def say(writer: asyncio.StreamWriter, received: Received) -> bool:
         for part in parts:
@@ -81,7 +81,7 @@ def raw(*parts: bytes, closes: bool = True) -> Manner:
 
 
 def endless(head: bytes, part: bytes, pause: float = 0.0, most: int = FLOOD_BYTES) -> Manner:
-    """The part again and again, as long as it is taken."""
+    """Return a manner that sends `part` again and again, as long as the client accepts it, up to `most` bytes."""
 
     async def say(writer: asyncio.StreamWriter, received: Received) -> bool:
         writer.write(head)
@@ -100,7 +100,7 @@ async def hang(writer: asyncio.StreamWriter, received: Received) -> bool:
 
 
 async def reset(writer: asyncio.StreamWriter, received: Received) -> bool:
-    """In the middle of the answer."""
+    """Reset the connection in the middle of the answer."""
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
     await writer.drain()
     await asyncio.sleep(DRIP_SECONDS)
@@ -111,7 +111,7 @@ async def reset(writer: asyncio.StreamWriter, received: Received) -> bool:
 
 
 async def redirect(writer: asyncio.StreamWriter, received: Received) -> bool:
-    """To the URL after the question mark."""
+    """Redirect to the URL after the question mark."""
     status, _, target = received.path.partition("?")
     return await answer(int(status[1:]), headers={"Location": target})(writer, received)
 
@@ -167,9 +167,10 @@ MANNERS: dict[str, Manner] = {
 
 @dataclass
 class Receiver:
-    """`script` is used up first, an entry for each request, then the manner of the path, then 200.
+    """A receiver, used with `async with`.
 
-    For use with `async with`.
+    An entry of `script` answers each request. When `script` is empty, the manner of the path answers, otherwise
+    200.
     """
 
     script: list[Manner] = field(default_factory=list)
@@ -227,7 +228,7 @@ class Receiver:
 
 
 async def read_request(reader: asyncio.StreamReader, connection: int) -> Received:
-    """Raises EOFError when there is no other. A header that came twice has both values."""
+    """Read a request. Raise EOFError if there is no other. A header that is sent twice has both values."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ")
     lines = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in head[1:-2])]
@@ -238,7 +239,11 @@ async def read_request(reader: asyncio.StreamReader, connection: int) -> Receive
 
 @dataclass(frozen=True)
 class Receivers:
-    """The process. Kinds: http; good, expired, elsewhere and stranger with TLS; and `BLURTS`."""
+    """The process of the receivers.
+
+    The kinds of receivers are http, the TLS kinds good, expired, elsewhere and stranger, and the kinds in
+    `BLURTS`.
+    """
 
     ports: dict[str, int]
 
@@ -246,7 +251,7 @@ class Receivers:
         return f"{'http' if kind == 'http' else 'https'}://{host}:{self.ports[kind]}{path}"
 
     def recorded(self) -> list[dict[str, Any]]:
-        """Everything so far, as `Received.as_json`."""
+        """Return everything recorded so far, as `Received.as_json`."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.ports['control']}/") as recorded:
             found: list[dict[str, Any]] = json.load(recorded)
         return found
@@ -268,11 +273,11 @@ BLURTS = {
     "plain": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
     "failing": b"\x15\x03\x01\x00\x02\x02\x28",  # the alert for a handshake that failed
 }
-"""What is said, whatever is heard."""
+"""The bytes that each kind sends, whatever it receives."""
 
 
 async def blurt(kind: str) -> int:
-    """The port where that is done."""
+    """Start a receiver of this kind in `BLURTS`, and return its port."""
 
     async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
@@ -286,7 +291,7 @@ async def blurt(kind: str) -> int:
 
 
 async def serve(authority: Authority) -> None:
-    """Until standard input ends, so never longer than the tests."""
+    """Serve until standard input ends, so never longer than the tests run."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda loop, context: None)
     contexts: dict[str, ssl.SSLContext | None] = {

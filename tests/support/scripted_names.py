@@ -1,4 +1,4 @@
-"""A name server that says what a test has written down, and can keep one waiting."""
+"""A name server that gives the answers of a test, and can make a client wait."""
 
 import socket
 from collections.abc import Sequence
@@ -10,7 +10,11 @@ Saying = Sequence[str] | Exception | Event
 
 
 class ScriptedNames:
-    """Of several answers for a name each is given once, in turn, and the last for ever. An Event is waited for."""
+    """A scripted name server.
+
+    If a name has several answers, each is given once, and then the last is repeated. If an answer is an Event, the
+    name server waits for it.
+    """
 
     def __init__(self, **by_name: list[Saying]) -> None:
         self.asked: list[str] = []

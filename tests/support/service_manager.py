@@ -1,4 +1,4 @@
-"""A service manager of our own: a real datagram socket, and what has been told to it."""
+"""A service manager for tests: a real datagram socket, and the messages that it received."""
 
 import socket
 import time
@@ -13,12 +13,12 @@ Message = dict[str, str]
 @dataclass
 class Listener:
     address: str
-    """As the environment has it."""
+    """The address in the form of the environment variable."""
     receiver: socket.socket
     messages: list[Message] = field(default_factory=list)
 
     def until(self, holds: Callable[[Message], bool], seconds: float) -> Message:
-        """Waits for a message, and returns it. Earlier ones are in `messages`."""
+        """Wait for a message that satisfies `holds`, and return it. Earlier messages are in `messages`."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.receiver.settimeout(left)
@@ -34,7 +34,7 @@ class Listener:
 
 @contextmanager
 def manager_at(address: str | Path) -> Iterator[Listener]:
-    """`address` is a path, or an abstract name that begins with @."""
+    """Listen at `address`: a path, or an abstract name that starts with @."""
     text = str(address)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
         receiver.bind("\0" + text[1:] if text.startswith("@") else text)

@@ -1,4 +1,4 @@
-"""A company with something to sell."""
+"""A company with goods to sell."""
 
 from typing import Any
 
@@ -6,15 +6,17 @@ from tests.support.world import Answer, World
 
 
 class Shop:
-    """Partners 1 and 2; warehouses 1 (MAIN) and 2 (EAST); articles 1 (A, min_stock 10), 2 (B) and 3 (OLD, not
-    active). In MAIN are 20 of A, 1.5 of B; in EAST 5 of A.
+    """A company with partners 1 and 2, and warehouses 1 (MAIN) and 2 (EAST).
+
+    Its articles are 1 (A, min_stock 10), 2 (B) and 3 (OLD, not active). In MAIN are 20 of A and 1.5 of B. In EAST
+    are 5 of A.
     """
 
     def __init__(self, world: World) -> None:
         self.world = world
 
     async def order(self, *lines: dict[str, Any], status: str = "CREAT", **fields: Any) -> Answer:
-        """A new order, walked to the status; of 3 A from MAIN when no lines are given."""
+        """Create an order and move it to the status. Without lines, it orders 3 A from MAIN."""
         body = {"partner_id": 1, "warehouse_id": 1, "lines": list(lines) or [{"article_id": 1, "quantity": 3}]}
         answer = await self.world.send("POST", "/api/sales-orders", {**body, **fields})
         assert answer.status == 201, answer.raw
@@ -24,13 +26,13 @@ class Shop:
         return answer
 
     async def stock(self, article: int = 1, warehouse: int = 1) -> tuple[float, float, float]:
-        """quantity, reserved and available."""
+        """Return quantity, reserved and available."""
         path = f"/api/stock?article_id={article}&warehouse_id={warehouse}"
         (record,) = (await self.world.call("GET", path)).body["data"]
         return record["quantity"], record["reserved"], record["available"]
 
     async def ledger(self) -> list[tuple[str, float]]:
-        """Kind and quantity of every movement but the counts."""
+        """Return the kind and the quantity of every movement except counts."""
         rows = await self.world.rows(
             "SELECT kind, quantity / 1000000.0 FROM stock_movements WHERE kind <> 'count' ORDER BY id"
         )

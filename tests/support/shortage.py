@@ -1,4 +1,4 @@
-"""A machine that has run out of something, for a moment."""
+"""A machine that has run out of a resource for a short time."""
 
 import resource
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 @contextmanager
 def no_more_files() -> Iterator[None]:
-    """This process can open nothing: no file, no socket. What is open goes on."""
+    """Prevent this process from opening files and sockets. What is open stays usable."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:
@@ -20,6 +20,9 @@ def no_more_files() -> Iterator[None]:
 
 @contextmanager
 def no_more_threads() -> Iterator[None]:
-    """A limit of the system does not bind root, so Python's own refusal stands for it."""
+    """Prevent new threads.
+
+    The system's limit does not bind root, so the error that Python raises is simulated.
+    """
     with patch.object(Thread, "start", side_effect=RuntimeError("can't start new thread")):
         yield

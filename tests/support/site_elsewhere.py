@@ -1,4 +1,4 @@
-"""An installation that nothing finds by itself: every command about it has to say where it is."""
+"""An installation that no command finds automatically: every suggested command has to name its folder."""
 
 import http.cookiejar
 import re
@@ -17,8 +17,9 @@ SETTINGS = '[server]\nlisten = "127.0.0.1:0"\n[backup]\nfolder = "kept"\n'
 
 
 class Site:
-    """An installation whose data folder and configuration are not the default ones. `elsewhere` is where an admin
-    types what was suggested.
+    """An installation whose data folder and configuration are not the default ones.
+
+    In `elsewhere` an admin runs the suggested commands.
     """
 
     def __init__(self, home: Home) -> None:
@@ -40,7 +41,7 @@ class Site:
 
     @property
     def options(self) -> str:
-        """As a suggestion has them."""
+        """The options in the form in which a suggested command has them."""
         return f"--data {shlex.quote(str(self.data))} --config {self.config}"
 
     def run(self, *command: str | Path, stdin: str = "", env: dict[str, str] | None = None) -> Done:
@@ -51,7 +52,10 @@ class Site:
         return self
 
     def typed(self, done: Done, beginning: str) -> tuple[str, Done]:
-        """The suggestion that begins so, typed elsewhere as it stands."""
+        """Run the suggested command that starts with `beginning` in another folder, exactly as printed.
+
+        Return the command and its result.
+        """
         text = done.err + done.out
         lines = [found["typed"] for line in text.splitlines() for found in NAMED.finditer(line)]
         [line] = dict.fromkeys(each for each in lines if each.startswith(beginning))
@@ -59,14 +63,14 @@ class Site:
         return line, self.elsewhere.run(*words, stdin="y\n")
 
     def admin(self) -> None:
-        """Makes a site admin who has a password."""
+        """Create a site admin with a password."""
         user = ("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin")
         done = self.run(*user, stdin=f"{PASSWORD}\n")
         assert done.code == 0, done.err
 
 
 class Reader:
-    """A person with a browser at a real server."""
+    """A person who uses a browser on a real server."""
 
     def __init__(self, server: Server) -> None:
         self._address = server.address

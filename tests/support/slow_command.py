@@ -1,4 +1,4 @@
-"""A command that has a company's file open, says so, and goes on until its input ends. Run as a script."""
+"""A command that opens a company's file, prints that it did, and runs until its input ends. Run as a script."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""A disk of its own that can really be full."""
+"""A separate disk that can really be full."""
 
 import os
 import subprocess
@@ -11,7 +11,10 @@ import pytest
 
 @contextmanager
 def small_disk_at(place: Path, megabytes: int = 100) -> Iterator[Path]:
-    """Of so many MiB, and nothing else on it. Only root can have one; in continuous integration it must be."""
+    """Mount an empty disk of so many MiB.
+
+    Only root can do this. Without it the test is skipped, but in continuous integration it fails.
+    """
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
     if os.geteuid() != 0 or subprocess.run(mount).returncode:
@@ -26,11 +29,14 @@ def small_disk_at(place: Path, megabytes: int = 100) -> Iterator[Path]:
 
 
 def fill(disk: Path, leave: int) -> Path:
-    """Somebody else's file. What others write meanwhile finds the rest."""
+    """Fill the disk with a foreign file, except for `leave` bytes.
+
+    Other programs may fill the disk at the same time.
+    """
     file = disk / "other"
     with file.open("ab") as opened:
         while (more := _free_bytes(disk) - leave) > 0:
-            with suppress(OSError):  # somebody was quicker
+            with suppress(OSError):  # another program was quicker
                 os.posix_fallocate(opened.fileno(), 0, file.stat().st_size + more)
     return file
 

@@ -1,4 +1,4 @@
-"""Counts the statements that units of work put to the company's file."""
+"""Counts the SQL statements that units of work run in the company's file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ METHODS = ("execute", "executemany", "row", "rows", "value", "record", "records"
 
 @contextmanager
 def statements(world: World) -> Iterator[list[str]]:
-    """Fills the list as they run. A read is never begun twice here, however slow it is."""
+    """Add each statement to the list when it runs. No read is started a second time here, however slow it is."""
     file = world.installation.files.path(world.company)
     found: list[str] = []
 

@@ -1,4 +1,4 @@
-"""A clock and ids that a test steers."""
+"""A clock and ids that a test controls."""
 
 import asyncio
 import heapq
@@ -24,11 +24,11 @@ class SteeredClock:
         self.seconds += seconds
 
     def set_back(self, seconds: float) -> None:
-        """Only the wall clock goes back: the monotonic one never does."""
+        """Set the wall clock back. The monotonic clock never goes back."""
         self.wall -= timedelta(seconds=seconds)
 
     def set_forward(self, seconds: float) -> None:
-        """Only the wall clock: nothing has passed."""
+        """Set the wall clock forward. No monotonic time passes."""
         self.wall += timedelta(seconds=seconds)
 
 
@@ -45,7 +45,7 @@ class CountedIds:
 
 
 class SteeredSleep:
-    """Sleeps on the steered clock. `advance` wakes whoever sleeps until a moment that has come, in their order."""
+    """Sleep on the steered clock. `advance` wakes, in order, each sleeper whose time has come."""
 
     def __init__(self, clock: SteeredClock) -> None:
         self._clock = clock

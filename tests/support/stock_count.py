@@ -8,7 +8,10 @@ from wmsd.warehouse.stock.rules import Counted, Fault, count_parts
 
 
 def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:
-    """Sets the quantity to what was counted, in millionths. Answers whether anything moved. Raises Problem."""
+    """Set the quantity to the counted quantity in millionths.
+
+    Return True if anything changed. Raise Problem if it is refused.
+    """
 
     def make(before: Contents, faults: list[Fault]) -> Parts:
         return count_parts(before, [Counted(UNNAMED, counted)], faults)

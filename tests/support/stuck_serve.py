@@ -1,4 +1,4 @@
-"""`wmsd` whose event loop is held for good at a signal. Run as a script, with the command's words."""
+"""`wmsd` whose event loop is blocked for good by a signal. Run as a script, with the words of the command."""
 
 import asyncio
 import signal
@@ -23,5 +23,5 @@ def run_until_told(work: Coroutine[Any, Any, None]) -> None:
 
 
 if __name__ == "__main__":
-    setattr(uvloop, "run", run_until_told)  # noqa: B010  (its type is another)
+    setattr(uvloop, "run", run_until_told)  # noqa: B010  (mypy sees another type)
     main()

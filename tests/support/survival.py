@@ -1,6 +1,4 @@
-"""Backups and restores that are killed: what is there afterwards is the old state or the new, never a part of
-one.
-"""
+"""Backups and restores that are killed: afterwards the state is the old one or the new one, never a mix."""
 
 import os
 import signal
@@ -23,23 +21,25 @@ from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 STRIDE: Final = 1 if IS_THOROUGH else 3
 COMPANIES: Final = ("ACME", "OTHER")
 ARTICLES: Final = 2000
-"""So many that a kill at any moment meets the work, and not only its beginning and its end."""
+"""The number of articles. With so many, a kill at any moment hits the work, and not only its start or end."""
 FEW_ARTICLES: Final = 50
-"""For kills at each step, which a trace of every system call makes slow."""
+"""The number of articles for kills at each step, which are slow because every system call is traced."""
 MARK: Final = "SELECT count(*) FROM articles WHERE code = 'AFTER'"
 AFTER: Final = "code,name\nAFTER,made after the backup\n"
 
 
 @dataclass
 class Drill:
-    """An installation with a backup. After it each company got an article, AFTER."""
+    """An installation with a backup. After the backup each company got the article AFTER."""
 
     home: Home
     archive: Path
 
     def marks(self) -> set[int]:
-        """How many of the companies' files have the article: {0} in the old state, {1} in the new. The next
-        command has finished what was begun.
+        """Return how many of the article AFTER the companies' files have: {0} in the old state, {1} in the new
+        state.
+
+        The command that runs first finishes what a killed command began.
         """
         self.home.ok("company", "list")
         return {self._mark(file) for file in sorted((self.home.data / "companies").glob("*.db"))}
@@ -53,7 +53,7 @@ class Drill:
             connection.close()
 
     def flaws(self) -> Iterator[str]:
-        """A sentence for each law that is broken."""
+        """Yield a sentence for each broken law."""
         marks = self.marks()
         if len(marks) != 1 or len(list((self.home.data / "companies").glob("*.db"))) != len(COMPANIES):
             yield f"The companies are in different states: {marks}."
@@ -65,7 +65,7 @@ class Drill:
             yield f"There is an archive that cannot be read: {listed.err.strip()}"
 
     def mark(self) -> None:
-        """Makes the new state again."""
+        """Bring the companies to the new state again."""
         for code in COMPANIES:
             self.home.ok("import", "articles", "-", "--company", code, stdin=AFTER)
 
@@ -84,8 +84,10 @@ def prepared(home: Home, number: int = ARTICLES) -> Drill:
 def killed_at_each(
     home: Home, calls: Sequence[str], command: Callable[[], Sequence[str | Path]]
 ) -> Iterator[tuple[str, int]]:
-    """Runs the command again and again, and kills it at the first, fourth, … of each of these system calls, until
-    it meets that call no more often; when it is THOROUGH, at each. Yields after each kill.
+    """Run the command again and again, and kill it at some of these system calls. Yield after each kill.
+
+    The kills hit the first, fourth, … of each call, or each call in a THOROUGH run, until the command makes fewer
+    calls.
     """
     for call in calls:
         number = 1
@@ -108,11 +110,14 @@ WAYS: Final = {
     "a restore beside a server": 1,
     "the server of a restore": 1,
 }
-"""What is killed, and how often."""
+"""The processes that are killed, with their relative frequency."""
 
 
 def killed_at_random(drill: Drill, kills: int, chance: Random, tell: Callable[[str], None]) -> list[str]:
-    """Kills backups and restores at any moment, until so many were at work. The sentences of broken laws."""
+    """Kill backups and restores at random moments, until `kills` of them were at work.
+
+    Return the sentences of broken laws.
+    """
     broken: list[str] = []
     struck = 0
     while struck < kills:
@@ -123,7 +128,7 @@ def killed_at_random(drill: Drill, kills: int, chance: Random, tell: Callable[[s
             arguments = ["backup", "restore", "--yes", drill.archive, *(OF_ONE if is_of_one else ())]
         struck += _killed(drill.home, way, arguments, chance)
         flaws = [*drill.flaws()]
-        if is_of_one:  # the others are as they were
+        if is_of_one:  # the other companies are in their old state
             flaws = [flaw for flaw in flaws if "different states" not in flaw]
         broken += [f"Kill {struck}, {way}: {flaw}" for flaw in flaws]
         drill.mark()
@@ -132,7 +137,7 @@ def killed_at_random(drill: Drill, kills: int, chance: Random, tell: Callable[[s
 
 
 def _killed(home: Home, way: str, arguments: Sequence[str | Path], chance: Random) -> bool:
-    """Whether it was still at work."""
+    """Kill the command or its server. Return True if the command was still running."""
     with ExitStack() as stack:
         server = stack.enter_context(home.serving()) if "server" in way else None
         command = stack.enter_context(home.start(*arguments))

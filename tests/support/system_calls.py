@@ -1,4 +1,4 @@
-"""What a process asks of the system, in the order in which it happened: `strace`."""
+"""The system calls of a process in the order in which they happened: `strace`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,16 +16,16 @@ LINE: Final = re.compile(r"(?P<thread>\d+) +(?:<\.\.\. )?(?P<name>\w+)(?P<resume
 
 
 class SystemCall(NamedTuple):
-    """`text` is its arguments and what came of it, with the paths of the files beside their numbers."""
+    """A system call. `text` has its arguments and its result, with the paths of files next to their numbers."""
 
     name: str
     text: str
 
 
 def traced(trace: Path, *names: Sequence[str]) -> list[str]:
-    """What stands before a command to have these calls of its written down, once for each thread.
+    """Return the words to put before a command so that these system calls of all its threads are recorded.
 
-    The process is the command's own: the tracer is beside it.
+    The command keeps its own process. The tracer runs next to it.
     """
     wanted = ",".join(sorted({each for some in names for each in some}))
     options = ["-D", "-f", "--seccomp-bpf", "-y", "-qq", "-s", "64", "-e", f"trace={wanted}", "-o", str(trace)]
@@ -33,7 +33,10 @@ def traced(trace: Path, *names: Sequence[str]) -> list[str]:
 
 
 def calls(trace: Path) -> Iterator[SystemCall]:
-    """A sync when it is over, anything else when it begins: what the one is to come before the other."""
+    """Yield a sync when it ends, and any other call when it starts.
+
+    Otherwise the order would not show that a sync ended before another call.
+    """
     begun: dict[str, str] = {}
     for line in trace.read_text(encoding="utf-8", errors="replace").splitlines():
         found = LINE.fullmatch(line)

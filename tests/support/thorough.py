@@ -1,4 +1,6 @@
-"""Whether tests that have a longer form run it: `scripts/soak --only tests`, or `THOROUGH=1 scripts/test …`."""
+"""A flag: True if tests that have a longer form run the longer form: `scripts/soak --only tests`, or `THOROUGH=1
+scripts/test …`.
+"""
 
 import os
 from typing import Final

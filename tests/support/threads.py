@@ -1,4 +1,4 @@
-"""Threads that end by themselves, a moment after what they were for."""
+"""Threads that end on their own, shortly after their work."""
 
 import asyncio
 import threading
@@ -7,7 +7,7 @@ LONGEST = 10.0
 
 
 async def no_threads_beside(before: set[threading.Thread]) -> None:
-    """Waits for the end of those that have begun since."""
+    """Wait until all threads that started since `before` have ended."""
     async with asyncio.timeout(LONGEST):
-        while set(threading.enumerate()) - before:  # noqa: ASYNC110  # nothing tells of a thread's end
+        while set(threading.enumerate()) - before:  # noqa: ASYNC110  # nothing reports the end of a thread
             await asyncio.sleep(0.01)

@@ -1,4 +1,7 @@
-"""The sentences with which commands and starts fail, as the sources write them: `…` stands for what is put in."""
+"""The sentences with which commands and starts fail, as the sources contain them.
+
+`…` stands for inserted values.
+"""
 
 import ast
 import re
@@ -13,14 +16,14 @@ ERRORS: Final = frozenset({"StorageError", "SettingsError", "ServiceError", "Not
 REFUSALS: Final = ("_refusal", "_what_is_wrong")
 """Functions that return the sentence of an error."""
 WARNINGS: Final = "risks"
-"""The function that yields what a start warns of."""
+"""The function that yields the warnings of a start."""
 HOLE: Final = "…"
 GOES_ON: Final = re.compile("[^a-z]*$|…[.]? …? ?(?:while it was in use|What it held)")
-"""What is made of other sentences only."""
+"""Sentences that consist only of other sentences."""
 
 
 def sentences() -> dict[str, str]:
-    """Each sentence, with the place in the sources where it stands."""
+    """Return each sentence, with its place in the sources."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCES.rglob("*.py"))}
     errors = ERRORS | {name for tree in trees.values() for name in _kinds(tree)}
     found: dict[str, str] = {}
@@ -35,7 +38,7 @@ def sentences() -> dict[str, str]:
 
 
 def _kinds(tree: ast.Module) -> Iterator[str]:
-    """The names of errors that are made of the others."""
+    """Yield the names of the error classes that derive from the others."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and ERRORS & {getattr(base, "id", "") for base in node.bases}:
             yield node.name
@@ -64,12 +67,12 @@ def _told(node: ast.AST, errors: frozenset[str], is_command: bool) -> Iterator[a
 
 
 def _is_made(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether an error's own sentence is given to its base."""
+    """Return True if the call passes an error's own sentence to its base class."""
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "super().__init__" and bool(node.args)
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The texts that a module declares by name, with holes where something is put in."""
+    """Yield the texts that a module declares by name, with holes for inserted values."""
     for node in tree.body:
         match node:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=str(text))):

@@ -1,11 +1,14 @@
-"""Runs other people's tools."""
+"""Runs tools of other projects."""
 
 import asyncio
 from typing import Any
 
 
 async def output_of(*command: object, seconds: float, with_errors: bool = False, **options: Any) -> str:
-    """What a tool writes, `with_errors` also to standard error. It must end well, in so many seconds."""
+    """Run a tool that must succeed within `seconds`, and return its output.
+
+    `with_errors` includes standard error.
+    """
     errors = asyncio.subprocess.STDOUT if with_errors else asyncio.subprocess.PIPE
     running = await asyncio.create_subprocess_exec(
         *map(str, command), stdout=asyncio.subprocess.PIPE, stderr=errors, **options

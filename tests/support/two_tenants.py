@@ -1,4 +1,4 @@
-"""Two companies that have one of everything, and for every operation how it is asked for what is there."""
+"""Two companies that have one of every record, and for every operation a request for the existing records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ RETURN: Final = {
     "lines": [{"article_id": 1, "quantity": 1}],
 }
 COUNT: Final = {"warehouse_id": 1, "lines": [{"article_id": 1, "lot_number": "NONE", "counted_quantity": 0}]}
-"""Of what is not there: booking it corrects nothing."""
+"""A count of goods that are not in stock, so booking it corrects nothing."""
 TRANSPORT: Final = {"transport_ecc": "T1", "order_codes": []}
 LONG: Final = "x" * 300
 LONG_NAME: Final = {"name": LONG}
@@ -50,15 +50,19 @@ LONG_REFERENCE: Final = {"external_ref": LONG}
 
 @dataclass(frozen=True)
 class Sample:
-    """`parts` of the path: for each the kind of record that it names. `wrong`: fields that no interface takes."""
+    """A sample request.
+
+    `parts` has for each part of the path the kind of record that it names. `wrong` has fields that no interface
+    accepts.
+    """
 
     parts: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     wrong: Mapping[str, Any] = field(default_factory=dict)
     fresh: str = ""
-    """A field of the body that no two requests may share."""
+    """The field of the body in which no two requests may have the same value."""
     consumes: str = ""
-    """The path of a list from which it takes a record away: it needs another one each time."""
+    """The path of a list from which the operation removes a record. Each request needs another record."""
 
 
 def _new(body: Mapping[str, Any], wrong: Mapping[str, Any], fresh: str = "") -> Sample:
@@ -123,7 +127,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
     "plan_transport": _new(TRANSPORT, {"vehicle": LONG}, fresh="transport_ecc"),
     "move_transport": Sample({"transport_ecc": "transport"}, {"status": "INCARCAT"}, {"occurred_at": "x"}),
 }
-"""By the name of the operation. One without path and body needs none."""
+"""The samples by the name of the operation. An operation without path parts and body needs no sample."""
 NOTHING_TO_SAY: Final = Sample()
 BODIES: Final = {
     "/api/purchase-orders": PURCHASE,
@@ -151,7 +155,11 @@ def body_of(sample: Sample) -> dict[str, Any] | None:
 
 @dataclass
 class TwoTenants:
-    """A company. What is of each kind: `there` in both companies under the same id, `alone` in this one only."""
+    """A company.
+
+    `there` has the id of each kind of record that both companies have. `alone` has the ids that only this company
+    has.
+    """
 
     world: World
     code: str
@@ -162,7 +170,7 @@ class TwoTenants:
     alone: dict[str, str] = field(default_factory=dict)
 
     async def send(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
-        """By an admin of everything; it must succeed."""
+        """Send a request as an admin who may do everything, and check that it succeeds."""
         if path.startswith(ETSM):
             options |= {"token": self.site_token}
         answer = await self.world.send(method, path, body, company=self.id, **options)
@@ -170,11 +178,11 @@ class TwoTenants:
         return answer
 
     async def new(self, path: str) -> str:
-        """Another record in the list at this path."""
+        """Create another record in the list at this path, and return its id."""
         return str((await self.send("POST", path, BODIES[path])).id)
 
     async def forget_webhooks(self) -> None:
-        """A company may have so many only."""
+        """Delete unneeded webhooks, because a company may have only a limited number."""
         keep = max(int(self.there["webhook with a log"]), int(self.alone.get("webhook with a log", 0)))
 
         def forget(tx: Transaction) -> None:
@@ -190,7 +198,10 @@ class TwoTenants:
         return made
 
     async def logged_webhook(self) -> tuple[str, str]:
-        """A subscription with two deliveries, and the last of them. None is dialled: its address may not be."""
+        """Create a subscription with two deliveries. Return its id and the id of the last delivery.
+
+        No delivery is sent, because its address is forbidden.
+        """
         webhook = await self.new("/api/webhooks")
 
         def forbid(tx: Transaction) -> None:
@@ -202,7 +213,7 @@ class TwoTenants:
         return webhook, str(delivery.id)
 
     async def stock_up(self) -> dict[str, str]:
-        """One more of everything; of what, under which id."""
+        """Create one more of every record. Return the id of each kind."""
         number = str(len((await self.send("GET", "/api/articles")).body["data"]) + 1)
         first = number == "1"
         code, warehouse, pallet = ("A", "MAIN", "EUR") if first else (f"{self.code}-{number}",) * 3
@@ -261,12 +272,16 @@ class TwoTenants:
         assert not outcome.errors, outcome
 
     async def rows(self) -> dict[str, list[Any]]:
-        """Every row of every table."""
+        """Return every row of every table."""
         return await (await self.world.database(self.id)).read(all_rows)
 
 
 async def open_premises(world: World, more_of_theirs: int, more_of_own: int = 0) -> tuple[TwoTenants, TwoTenants]:
-    """Ours and theirs, of two operators. Both have the same ids, and so many more of everything."""
+    """Open our company and their company, of two operators.
+
+    The records of both companies have the same ids. Each company has the given number of further records of every
+    kind.
+    """
     found = []
     for code, operator in ((OWN, "3PL"), (THEIRS, "4PL")):
         operator_id = await world.new_operator(operator)

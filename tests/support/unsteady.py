@@ -1,4 +1,4 @@
-"""Receivers of webhooks that answer at random, and write down whatever came in and what they made of it."""
+"""Receivers of webhooks that answer at random, and record each request and how they judged it."""
 
 import asyncio
 import base64
@@ -16,13 +16,13 @@ from typing import Final
 HOST: Final = "127.0.0.1"
 FAILURES: Final = 0.3
 BRIEFLY: Final = 0.04
-"""Seconds that one who hangs keeps waiting, at the most."""
+"""The most seconds that a hanging receiver makes a client wait."""
 RESET_WHEN_CLOSED: Final = struct.pack("ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a receiver does. `raw` is sent, then `end` done with the connection."""
+    """The reply of a receiver. `raw` is sent, then `end` says what happens to the connection."""
 
     raw: bytes
     is_success: bool = False
@@ -61,7 +61,10 @@ FAILING: Final = (
 
 @dataclass(slots=True)
 class Received:
-    """A request. `life` is that of the server that sent it, `seconds` the time that it says, `at` monotonic."""
+    """A request.
+
+    `life` counts the server that sent it, `seconds` is the time that it claims, and `at` is monotonic.
+    """
 
     event_id: str
     event: str
@@ -74,12 +77,14 @@ class Received:
     at: float
     is_answered: bool
     success: int = 0
-    """Its place among the successes; 0 until all of a 2xx was sent, and for ever if it was not."""
+    """Its place among the successes. The value is 0 until a whole 2xx answer was sent, and stays 0 if this never
+    happens.
+    """
 
 
 @dataclass(slots=True)
 class Life:
-    """Which server it is that sends: how many there were before it."""
+    """The server that is sending, as the number of servers before it."""
 
     number: int = 0
 
@@ -104,13 +109,13 @@ class Receiver:
         return f"http://{HOST}:{self.port}/{self.name}"
 
     async def listen(self) -> None:
-        """At the same port as before, if there was one."""
+        """Listen at the same port as before, if there was one."""
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(lambda: _Conversation(self), HOST, self.port)
         self.port = self._listener.sockets[0].getsockname()[1]
 
     async def leave(self) -> None:
-        """From now on it refuses connections, as a machine that is off."""
+        """Refuse connections from now on, like a machine that is off."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -145,7 +150,10 @@ class Receiver:
         return self.chance.choice(FAILING if self.chance.random() < FAILURES else SUCCESSES)
 
     def _flaws(self, path: str, headers: dict[str, str], body: bytes) -> list[str]:
-        """What is wrong with the request by itself; signatures are made here as the receivers' manual says."""
+        """Return the faults of the request itself.
+
+        Signatures are computed here as the manual for receivers says.
+        """
         flaws = []
         if path != f"/{self.name}":
             flaws.append(f"it came to {path}")
@@ -196,7 +204,7 @@ class _Conversation(asyncio.Protocol):
 
     def _answer(self, received: Received, reply: Reply) -> None:
         if self._transport.is_closing():
-            return  # whoever asked has gone
+            return  # the caller has gone
         self._transport.write(reply.raw)
         if reply.is_success:
             self._receiver.succeeded(received)
@@ -214,7 +222,7 @@ def new_secret(name: str) -> str:
 
 @asynccontextmanager
 async def listening(names: Sequence[str], seed: int) -> AsyncIterator[tuple[dict[str, Receiver], Life]]:
-    """A receiver for each name."""
+    """Start a receiver for each name."""
     life = Life()
     receivers = {name: Receiver(name, new_secret(name), Random(f"{seed} {name}"), life) for name in names}
     try:

@@ -1,4 +1,4 @@
-"""What the company's file says of its orders, beside what the doctor examines."""
+"""Queries for what the company's file says of its orders, in addition to what the doctor examines."""
 
 NOT_TOLD_ONCE = """
     SELECT coalesce(sales_orders.code, 'no order ' || told.entity_id), coalesce(told.times, 0)
@@ -14,7 +14,7 @@ AVAILABLE_AS_TOLD = """
     WHERE event = 'stock.updated' AND data ->> 'article_code' = 'A' AND data ->> 'warehouse_id' = 1
     ORDER BY sequence
 """
-"""What is left of A in the first warehouse, event by event."""
+"""The available quantity of A in the first warehouse, event by event."""
 
 STORED = """
     SELECT notes, (
@@ -27,4 +27,4 @@ STORED = """
     )
     FROM sales_orders ORDER BY id
 """
-"""Each order's notes, which say who sent it, and its lines: article, millionths, warehouse."""
+"""The notes of each order, which say who sent it, and its lines: article, millionths, warehouse."""

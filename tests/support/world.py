@@ -1,7 +1,7 @@
-"""A whole installation for a test: real files, real HTTP on loopback, steered time.
+"""A whole installation for a test: real files, real HTTP on loopback, and a controlled clock.
 
-`world.call(…)` is the scenario helper: a request, the status that it must have, and the events that it must
-cause, in order, and no others. Every answer is also held to the served OpenAPI description.
+`world.call(…)` is the scenario helper: a request, the status that it must have, and exactly the events that it
+must cause, in order. Every answer is also checked against the served OpenAPI description.
 """
 
 import io
@@ -109,7 +109,10 @@ class World:
         company: Any = None,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """`token=""` and `company=""` leave the header out; by default they are the world's own."""
+        """Send a request and check its status and events.
+
+        `token=""` and `company=""` leave the header out. The default is the token and the company of the world.
+        """
         before = await self.last_event()
         answer = await self.send(method, path, body, raw=raw, token=token, company=company, headers=headers)
         assert answer.status == status, f"{method} {path}: {answer.status} {answer.raw.decode()}"
@@ -130,7 +133,7 @@ class World:
         company: Any = None,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """The request alone, with nothing expected of it."""
+        """Send a request without checking the answer."""
         sent = {"Content-Type": "application/json"} if body is not None or raw is not None else {}
         if bearer := (self._token_for(path) if token is None else token):
             sent["Authorization"] = f"Bearer {bearer}"
@@ -153,7 +156,7 @@ class World:
 
     @property
     def caller(self) -> Caller:
-        """For requests by hand."""
+        """The client for requests by hand."""
         return Caller(int(self.base_url.rpartition(":")[2]), self.token, self.company)
 
     async def database(self, company: int | None = None) -> Database:
@@ -165,7 +168,7 @@ class World:
         return sorted(int(each.path.stem) for each in self.installation.files.databases if each.is_open)
 
     async def last_change(self) -> int:
-        """The last place in the company's change sequence, in microseconds."""
+        """Return the last position in the company's change sequence, in microseconds."""
         return await (await self.database()).read(lambda tx: tx.last_change())
 
     async def last_event(self) -> int:
@@ -176,7 +179,7 @@ class World:
         return last
 
     async def events_after(self, sequence: int) -> list[tuple[str, Any]]:
-        """(name, data) of the company's events after that one, in order."""
+        """Return the name and the data of the company's events after that sequence number, in order."""
         if not self.company or self.company in self.installation.files.failed:
             return []
         database = await self.database()
@@ -221,7 +224,7 @@ class World:
         )
 
     async def open_kernel(self) -> None:
-        """Has a platform token from here on, which requests of the kernel interface carry by default."""
+        """Create a platform token, which requests to the kernel interface use by default from here on."""
         self.kernel_token = (await self.installation.platform.write(kernel_tokens.create)).token
 
     async def import_csv(self, kind: str, text: str) -> Outcome:
@@ -230,7 +233,7 @@ class World:
         return await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
 
     async def rows(self, sql: str, parameters: Parameters = ()) -> list[Any]:
-        """Rows of the company's file."""
+        """Return rows of the company's file."""
 
         def read(tx: Transaction) -> list[Any]:
             return tx.rows(sql, parameters)
@@ -239,19 +242,21 @@ class World:
 
 
 def all_rows(tx: Transaction) -> dict[str, list[Any]]:
-    """Every row of every table."""
     tables = tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
     return {name: tx.rows(f"SELECT * FROM {name}") for (name,) in tables}
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What each new world starts from, made once by a process: making it anew costs more than most tests."""
+    """The start state of each new world, created once per process.
+
+    Creating a world takes longer than most tests.
+    """
 
     files: dict[str, bytes]
-    """By their paths in the data folder."""
+    """The files by their paths in the data folder."""
     ids: int
-    """How many were drawn."""
+    """The number of ids that were drawn."""
     company: int
     token: str
     contract: Contract
@@ -306,7 +311,7 @@ def _files_of(data: DataFolder) -> dict[str, bytes]:
 
 
 async def _served_descriptions(world: World) -> list[Any]:
-    """All of them; those of the kernel and of a site are shown to their tokens only."""
+    """Return all served descriptions. Those of the kernel and of a site are returned only to their tokens."""
     await world.open_kernel()
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     new = NewSite(name="MAIN")
@@ -381,6 +386,6 @@ async def _opened(
 
 @asynccontextmanager
 async def _served(app: web.Application) -> AsyncIterator[str]:
-    """The address of the application on a free port of loopback."""
+    """Serve the application on a free loopback port and yield its address."""
     async with open_listener(app, "127.0.0.1", 0, bounds=Bounds(), grace_seconds=1) as (_, port):
         yield f"http://127.0.0.1:{port}"

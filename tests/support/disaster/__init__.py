@@ -1,1 +1,1 @@
-"""Drills: a site loses what it has, is rescued, and an integrator reads on."""
+"""Disaster drills: a site loses data, is rescued, and an integrator continues to read."""

@@ -1,5 +1,5 @@
-"""What must hold for an integrator after a disaster: nothing is given twice, and it knows what it misses
-(decisions, section 11).
+"""Checks of what must hold for an integrator after a disaster: no number is used twice, and the integrator knows
+what is missing (decisions, section 11).
 """
 
 import shutil
@@ -29,7 +29,7 @@ from tests.support.newer_wmsd import newer_wmsd
 
 @dataclass
 class Lost:
-    """What was done to a site: `kept` are the codes that were acknowledged before the backup began."""
+    """A loss at a site. `kept` are the codes that were acknowledged before the backup began."""
 
     name: str
     kept: set[str]
@@ -37,8 +37,10 @@ class Lost:
 
 
 def drill(site: Site, rescue: Rescue, rounds: Sequence[str], is_thorough: bool = False) -> Integrator:
-    """A disaster, again and again. After each the integrator reads on and the site is whole. `is_thorough`: a
-    newer program, another installation and a replica are tried too.
+    """Run a disaster for each name in `rounds`. After each, check that the integrator can read on and the site is
+    whole.
+
+    `is_thorough` also tries a newer program, another installation and a replica.
     """
     integrator = Integrator()
     for name in rounds:
@@ -54,7 +56,10 @@ def drill(site: Site, rescue: Rescue, rounds: Sequence[str], is_thorough: bool =
 
 
 def lose_what_came_after_a_backup(site: Site, integrator: Integrator, name: str, rescue: Rescue) -> Lost:
-    """The integrator has read everything, also what is lost."""
+    """Back up the site, lose everything that came after the backup, and rescue the site.
+
+    Before the loss the integrator has read everything, also what is then lost.
+    """
     with site.serving() as server:
         integrator.work(server, f"{name}-kept")
         integrator.read(server)
@@ -72,14 +77,17 @@ def lose_what_came_after_a_backup(site: Site, integrator: Integrator, name: str,
 
 
 def replicate(home: Home) -> Path:
-    """The folder of a replica that has everything, and gets no more."""
+    """Return the folder of a replica that has everything and receives no more."""
     shutil.rmtree(home.folder / "replica", ignore_errors=True)
     with replicating(home) as litestream:
         return litestream.replica
 
 
 def is_whole(site: Site, name: str) -> Path:
-    """Nothing is red, and the site can be saved, proven, brought up to date and moved. The archive."""
+    """Check that nothing is red, and that the site can be backed up, verified, upgraded and moved.
+
+    Return the archive.
+    """
     assert is_right(site.home)
     made = back_up(site.home, f"{name}-after.tar.gz", *site.backup_options)
     assert "can be restored" in site.home.ok("backup", "verify", made, *site.restore_options).out
@@ -90,8 +98,10 @@ def is_whole(site: Site, name: str) -> Path:
 
 
 def goes_anywhere(site: Site, archive: Path, name: str) -> None:
-    """A newer program brings its files up to date, another installation takes its company, and another box its
-    replica; nothing is wrong there.
+    """Check that the site works elsewhere.
+
+    A newer program can upgrade the files. Another installation can import the company. Another machine can restore
+    the replica, and the doctor there finds only recovery findings.
     """
     folder = site.folder / "newer"
     newer = folder if folder.exists() else newer_wmsd(folder)
@@ -127,7 +137,10 @@ def reads_on(site: Site, integrator: Integrator, lost: Lost, rescue: Rescue) -> 
 
 
 def misses_nothing(server: Server, integrator: Integrator, lost: Lost, rescue: Rescue) -> None:
-    """Its cursors go on where it is the same history; the company has every event and every key."""
+    """Check that the integrator's cursors work where the history is the same.
+
+    The company must have every event and every key.
+    """
     refused = integrator.read_on(server)
     assert (refused is not None) == (rescue.cuts or lost.keys_are_lost)
     assert integrator.has_the_same_events_as(server)
@@ -158,21 +171,26 @@ def knows_that_events_are_gone(
 
 
 def meets_all_records_again(server: Server, integrator: Integrator, kept: set[str]) -> None:
-    """And everything that was acknowledged before the backup began is among them."""
+    """Check that the integrator sees all records again, including everything acknowledged before
+    the backup began.
+    """
     there = codes_changed_since(server, "2000-01-01T00:00:00Z")
     assert codes_changed_since(server, integrator.as_of) == there
     assert kept <= there
 
 
 def changes_no_stranger(server: Server, integrator: Integrator) -> None:
-    """With an ETag of what is lost, of an id that is there or is not."""
+    """Check that an ETag of a lost record changes nothing, whether or not its id is in use again."""
     for record_id, etag in integrator.etags.items():
         told = ask(server, "PATCH", f"{ARTICLES}/{record_id}", {"name": "x"}, If_Match=etag)
         assert told.status in (404, 412), (record_id, told)
 
 
 def repeats_what_was_lost(server: Server, integrator: Integrator, name: str) -> None:
-    """With its key, which is not known any more: the answer says that it may have been sent before."""
+    """Repeat a lost order with its idempotency key, which is no longer known.
+
+    The answer must say that the order may have been sent before.
+    """
     told = ask(server, "POST", ORDERS, integrator.keys[f"{name}-lost-order"], Idempotency_Key=f"{name}-lost-order")
     assert told.status == 201
     assert told.body["code"] not in integrator.created.values()
@@ -188,7 +206,7 @@ def replays(server: Server, integrator: Integrator, key: str) -> None:
 
 
 def numbers_are_given_once(letters: list[Letter], cuts: int) -> None:
-    """A receiver sees no number with other content, and each number that it lacks is named in a gap."""
+    """Check that no sequence number has two contents, and that gaps name all numbers that the receiver lacks."""
     by_number: dict[int, str] = {}
     named = set[int]()
     for letter in letters:

@@ -1,4 +1,7 @@
-"""A program of an integrator: it keeps what it was told, outside of the server, and reads on from there."""
+"""A program of an integrator.
+
+The program stores outside of the server what it received, and continues to read from there.
+"""
 
 import json
 import urllib.error
@@ -19,7 +22,7 @@ ARTICLES = "/api/articles"
 
 @dataclass
 class Told:
-    """An answer. Header names are in lower case."""
+    """An answer of the server. Header names are in lower case."""
 
     status: int
     body: Any
@@ -27,7 +30,7 @@ class Told:
 
 
 def ask(server: Server, method: str, path: str, body: Any = None, **headers: str) -> Told:
-    """Sends with the server's token. The names of `headers` have `_` for `-`."""
+    """Send a request with the server's token. The names of `headers` have `_` for `-`."""
     sent = {"Authorization": f"Bearer {server.token}", "X-Company-Id": "1"}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
     data = None if body is None else json.dumps(body).encode()
@@ -48,21 +51,23 @@ def _told(status: int, body: bytes, headers: Any) -> Told:
 
 @dataclass
 class Integrator:
-    """`created`: the kind and the id of each record that it was told of, with its code. `cursors` and `as_of` are
-    where it goes on reading. `etags` are those of the articles that it has changed, by id.
+    """The integrator's own data.
+
+    `created` has the kind and the id of each record that was created, with its code. `cursors` and `as_of` say
+    where to continue reading. `etags` are the ETags of the changed articles, by id.
     """
 
     created: dict[tuple[str, int], str] = field(default_factory=dict)
     events: dict[str, Any] = field(default_factory=dict)
-    """By id."""
+    """The events that were read, by id."""
     cursors: dict[str, str] = field(default_factory=dict)
     as_of: str = ""
     etags: dict[int, str] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
-    """The orders that it has sent, by Idempotency-Key."""
+    """The orders that were sent, by Idempotency-Key."""
 
     def work(self, server: Server, name: str) -> None:
-        """Makes an article and an order, and changes the article."""
+        """Create an article and an order, and change the article."""
         article = self._create(server, ARTICLES, {"code": f"{name}-article", "name": name}, f"{name}-article")
         changed = ask(server, "PATCH", f"{ARTICLES}/{article['id']}", {"name": f"{name} changed"})
         assert changed.status == 200, changed
@@ -86,7 +91,7 @@ class Integrator:
         return record
 
     def read(self, server: Server) -> None:
-        """Reads everything that is new, and keeps where it ended."""
+        """Read everything that is new, and store where reading ended."""
         for path in (EVENTS, SYNC, STOCK):
             told = walk(server, path, self.cursors.get(path))
             assert isinstance(told, Walked), told
@@ -94,8 +99,10 @@ class Integrator:
         self.as_of = ask(server, "GET", f"{SYNC}?per_page=1").body["as_of"]
 
     def read_on(self, server: Server) -> Told | None:
-        """Reads on after a disaster, and does what it is told: goes on with the cursor that it is given, or reads
-        everything anew where it is given none. Returns the refusal of its cursor of events.
+        """Continue to read after a disaster, as the refusals say: with the cursor that they name, or from the
+        beginning.
+
+        Return the refusal of the cursor of events, or None if no cursor was refused.
         """
         refused = None
         for path in (EVENTS, SYNC, STOCK):
@@ -129,7 +136,7 @@ class Walked:
 
 
 def walk(server: Server, path: str, cursor: str | None, **query: str) -> Walked | Told:
-    """All pages from the cursor on, or the answer that refused one."""
+    """Return all pages after the cursor, or the answer that refused a page."""
     data, cuts, following = list[Any](), list[Any](), cursor
     while True:
         sent = urlencode({**query, **({} if following is None else {"cursor": following}), "per_page": "3"})
@@ -144,7 +151,7 @@ def walk(server: Server, path: str, cursor: str | None, **query: str) -> Walked 
 
 
 def events_of(server: Server) -> set[str]:
-    """Their ids."""
+    """Return the ids of all events."""
     told = walk(server, EVENTS, None)
     assert isinstance(told, Walked), told
     return {event["id"] for event in told.data}

@@ -1,4 +1,4 @@
-"""Writes beside whatever is done to a server, and remembers what was acknowledged, and when."""
+"""Writes that run next to whatever is done to a server, with a record of what was acknowledged and when."""
 
 import threading
 import time
@@ -12,7 +12,10 @@ from tests.support.disaster.integrator import ARTICLES, ask
 
 @dataclass
 class Load:
-    """`acknowledged`: the code of each article, and the moment of its answer by the monotonic clock."""
+    """The writes of a load.
+
+    `acknowledged` has the code of each article and the monotonic time of its answer in seconds.
+    """
 
     name: str
     acknowledged: dict[str, float] = field(default_factory=dict)
@@ -23,7 +26,10 @@ class Load:
 
 @contextmanager
 def load(server: Server, name: str) -> Iterator[Load]:
-    """One article after the other. Each answer is 201, or 503 while the company cannot be written."""
+    """Create one article after another while the block runs.
+
+    Each answer must be 201, or 503 while the company cannot be written.
+    """
     found, is_over, refused = Load(name), threading.Event(), list[str]()
 
     def write() -> None:

@@ -1,4 +1,4 @@
-"""The ways in which a company comes back."""
+"""The ways in which a company can be restored."""
 
 import shutil
 from collections.abc import Callable
@@ -13,18 +13,20 @@ from tests.support.litestream import PROGRAM
 
 @dataclass(frozen=True)
 class Saved:
-    """What a site has outside of its data folder when the disaster comes."""
+    """The files that a site has outside of its data folder when the disaster happens."""
 
     archive: Path
     older: bytes
-    """The company's file when the archive was made."""
+    """The company's file at the time of the archive."""
     replica: Path | None = None
 
 
 @dataclass(frozen=True)
 class Rescue:
-    """`loses`: what came after the backup is gone. `cuts`: an epoch of the company's history begins. `anew`: the
-    list of the day after has entries. `platform_is_lost`: the keys come from the backup, if it has them.
+    """A way to restore a company.
+
+    `loses`: what came after the backup is lost. `cuts`: an epoch of the company's history begins. `anew`: the
+    recovery list has entries. `platform_is_lost`: the keys come from the backup, if it has them.
     """
 
     act: Callable[[Site, Saved], None]
@@ -33,7 +35,7 @@ class Rescue:
     anew: bool = False
     platform_is_lost: bool = False
     is_elsewhere: bool = False
-    """In another installation, which has keys of its own."""
+    """The company is now in another installation, with other keys."""
     by_replica: bool = False
 
     @property
@@ -91,7 +93,10 @@ def take_over_the_replica(site: Site, saved: Saved) -> None:
 
 
 def move_to_another_installation(site: Site, saved: Saved) -> None:
-    """Frozen, so that nothing is lost. The site is the other one from then on."""
+    """Move the frozen company to another installation, so that nothing is lost.
+
+    The site then uses the other installation.
+    """
     other = site.new_installation()
     site.home.ok("company", "move", "ACME", "--to", other.data)
     site.settle_in(other)
@@ -106,7 +111,7 @@ RESCUES: Final = (
     Rescue(restore_a_lost_file),
     Rescue(put_an_older_file_back),
 )
-"""Each loses what came after the backup."""
+"""Rescues that each lose what came after the backup."""
 EMPTY_FOLDER: Final = next(each for each in RESCUES if each.act is restore_into_an_empty_folder)
 EVERYTHING: Final = next(each for each in RESCUES if each.act is restore_everything)
 OTHER_RESCUES: Final = (

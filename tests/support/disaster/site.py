@@ -22,7 +22,10 @@ SEALS: Final[tuple[Seal, ...]] = get_args(Seal)
 
 @dataclass
 class Site:
-    """`seal`: what the keys in its backups are sealed with. The file `words` in its folder has it."""
+    """A site under test.
+
+    `seal` says what seals the keys in its backups. The secret is in the file `words` in the site's folder.
+    """
 
     home: Home
     mailbox: Mailbox
@@ -32,7 +35,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self.folder = self.home.folder
-        """Where its other installations are too."""
+        """The folder of the site, which also holds its other installations."""
 
     @property
     def backup_options(self) -> tuple[str, ...]:
@@ -43,8 +46,9 @@ class Site:
         return () if self.seal == "nothing" else ("--passphrase-file", "words")
 
     def make_anew_what_is_lost(self, keys_are_lost: bool) -> None:
-        """Settles the list of the day after: everybody who may come in is right. Where the keys are lost, makes a
-        token and sets the credentials of the webhook.
+        """Settle the recovery list by confirming all accesses.
+
+        If the keys are lost, create a token and set the credentials of the webhook first.
         """
         if keys_are_lost:
             self._make_a_token()
@@ -63,17 +67,17 @@ class Site:
         self.home.write("token", token)
 
     def new_installation(self) -> Home:
-        """One without companies, in a folder of its own."""
+        """Return an installation without companies, in a separate folder."""
         self._others += 1
         folder = self.folder / f"other-{self._others}"
         folder.mkdir()
         other = Home(self.home.program, folder, self.home.environment)
-        with other.serving(env=ENVIRONMENT, is_fresh=True):  # processes that share one draw the same ids
+        with other.serving(env=ENVIRONMENT, is_fresh=True):  # forks of one process would draw the same ids
             pass
         return other
 
     def settle_in(self, other: Home) -> None:
-        """Goes on in another installation, to which the company was moved."""
+        """Continue in another installation, to which the company was moved."""
         shutil.copyfile(self.home.folder / "words", other.folder / "words")
         (other.folder / "words").chmod(0o600)
         user = ("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin")
@@ -88,7 +92,7 @@ class Site:
             yield server
 
     def receives(self, events: Iterable[str]) -> None:
-        """Waits until each of these events has come, by its id."""
+        """Wait until each of these events was received, by its id."""
         until = time.monotonic() + LONGEST
         while missing := set(events) - {letter.headers["x-webhook-id"] for letter in self.mailbox.letters}:
             assert time.monotonic() < until, missing

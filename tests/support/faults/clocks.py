@@ -1,4 +1,4 @@
-"""The machine's clock is set, and set right again."""
+"""Faults that set the machine's clock and set it right again."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,9 @@ STEPS: Final = {
     "ten years": timedelta(days=3650),
 }
 UNTOLD: Final = timedelta(minutes=1)
-"""Up to here a step is none. A step of just as much is one or none, by the microseconds between two looks."""
+"""A step up to this size does not count. A step of exactly this size may count or not, depending on the
+microseconds between two readings.
+"""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Disks that are full, and disks that fail."""
+"""Faults in which disks are full or fail."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -29,7 +29,9 @@ MUST_BE_TOLD: Final = {
     ("a company's log", "writes find no room"),
     ("a company's log", "syncs fail"),
 }
-"""What orders meet in a moment. The rest is met when the log is written into the file, or a file is opened."""
+"""Faults that orders meet immediately. The others appear only when the log is written into the file, or when a
+file is opened.
+"""
 
 
 def _failing(name: str, calls: str, error: str, running: Running) -> AbstractContextManager[None]:
@@ -47,7 +49,10 @@ def _disk(what: str, name: str, how: str, calls: str, error: str) -> Fault:
 
 
 def _struck(name: str, how: str) -> tuple[int, ...]:
-    """Without reading the platform's file nobody can be told apart from strangers."""
+    """Return the places of the companies that the fault concerns.
+
+    If the platform's file cannot be read, wmsd cannot tell users from strangers.
+    """
     if name.startswith("companies"):
         return (STRUCK,)
     return EVERYBODY if how == "reads fail" else NOBODY

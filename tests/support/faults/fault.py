@@ -1,4 +1,4 @@
-"""What is broken under a running server, and whom it may concern."""
+"""A fault that is caused under a running server, and the companies that it may affect."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -15,7 +15,7 @@ EVERYBODY: Final = (STRUCK, NEAR, LATE)
 
 @dataclass(frozen=True)
 class Running:
-    """A server at work in a scene; before its start its process is 0."""
+    """A running server in a scene. `pid` is 0 before the start."""
 
     scene: Scene
     pid: int
@@ -28,20 +28,20 @@ class Running:
 
 @dataclass(frozen=True)
 class Fault:
-    """`strike`: it begins and ends with the context."""
+    """A fault that begins and ends with the context of `strike`."""
 
     name: str
     strike: Callable[[Running], AbstractContextManager[None]]
     struck: tuple[int, ...] = (STRUCK,)
-    """Whose requests may be refused, and whose wait."""
+    """The companies whose requests may be refused, and whose requests may wait."""
     told: str = ""
-    """What the log must say, as a regular expression; nothing where nobody needs to know."""
+    """The regular expression that must match a line of the log. Empty if nobody needs to know of the fault."""
     seconds: float = 3.0
     is_on_small_disk: bool = False
     is_by_moved_clock: bool = False
     is_from_start: bool = False
-    """Whether it is there before the server."""
+    """The fault exists before the server starts."""
     late: tuple[int, ...] = ()
-    """Who begins to work, over new connections, only when it strikes."""
+    """The companies whose clients start to work only when the fault begins, over new connections."""
     is_heavy: bool = False
-    """Whether they ask for what takes memory."""
+    """The late clients send requests that take much memory."""

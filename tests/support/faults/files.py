@@ -1,4 +1,4 @@
-"""Somebody removes, replaces, locks or cuts the files of a company."""
+"""Faults in which a user removes, replaces, locks or truncates the files of a company."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def _kept_put_back(file: Path) -> Iterator[None]:
 
 @contextmanager
 def removed(running: Running) -> Iterator[None]:
-    """And what the server has kept of it is put back."""
+    """Remove the file of a company, and put back the file that the server retained."""
     running.file.unlink()
     with _kept_put_back(running.file):
         yield
@@ -42,7 +42,9 @@ def removed(running: Running) -> Iterator[None]:
 
 @contextmanager
 def replaced(running: Running) -> Iterator[None]:
-    """By an older copy; what the server has kept is put back."""
+    """Replace the file of a company by a copy of another company's file, and put back the file that the server
+    retained.
+    """
     other = running.scene.file(NEAR)
     new = running.file.with_name("new")
     shutil.copy(other, new)
@@ -59,7 +61,10 @@ def log_removed(running: Running) -> Iterator[None]:
 
 @contextmanager
 def index_cut(running: Running) -> Iterator[None]:
-    """As by copying the three files of a backup over those that are served."""
+    """Truncate the index file.
+
+    This happens when a user copies the three files of a backup over files that are in use.
+    """
     index = running.file.with_name(f"{running.file.name}-shm")
     index.write_bytes(b"")
     try:
@@ -87,7 +92,7 @@ def pipe_in_place(running: Running) -> Iterator[None]:
 
 @contextmanager
 def writer_at_work(running: Running) -> Iterator[None]:
-    """A command that has borrowed the file, and writes for long."""
+    """Write for a long time in a file that a command has borrowed."""
     with borrowed(running.scene.home.data, f"companies/{running.file.name}") as connection:
         connection.execute("BEGIN IMMEDIATE")
         try:

@@ -1,4 +1,4 @@
-"""The server is killed while clients write, at system calls and at any moment, and started again."""
+"""A server that is killed and restarted while clients write. The kills hit system calls and random times."""
 
 import asyncio
 import os
@@ -19,13 +19,13 @@ from tests.support.injected import SYNC, failing, killed_at
 from tests.support.raw_http import Caller
 
 PER_SECOND: Final = 120.0
-"""Requests of each company."""
+"""Requests per second of each company."""
 LINES: Final = 2
 SHORTEST: Final = 0.15
 LONGEST: Final = 0.6
-"""Seconds of work before a kill."""
+"""The longest work before a kill, in seconds."""
 MET_SECONDS: Final = 1.5
-"""Within which a call is met, or the kill comes without it."""
+"""Seconds within which a system call must happen. Otherwise the server is killed without waiting for the call."""
 CALLS: Final = {
     "pwrite64": 40,
     "fdatasync": 8,
@@ -42,7 +42,9 @@ CALLS: Final = {
     "mmap,munmap,brk": 3,
     "stat,newfstatat,fstat": 20,
 }
-"""And up to which call of its kind, of a thread, the kill may wait."""
+"""The system calls at which the server is killed. The number is the highest call of this type, counted per thread,
+for which a kill may wait.
+"""
 AT_ANY_MOMENT: Final = "any moment"
 WHILE_STARTING: Final = "a moment of its start"
 EXAMINED_EVERY: Final = 50
@@ -50,7 +52,10 @@ EXAMINED_EVERY: Final = 50
 
 @dataclass
 class Killed:
-    """`kills`: how many, by where they struck. `broken`: a sentence for each law that was broken."""
+    """The results of the kills.
+
+    `kills` counts them by where they hit. `broken` has a sentence for each broken law.
+    """
 
     kills: Counter[str] = field(default_factory=Counter)
     acknowledged: int = 0
@@ -80,7 +85,10 @@ def run(scene: Scene, kills: int, chance: Random, progress: Callable[[str], None
 
 
 def _one(scene: Scene, label: str, chance: Random, before: list[Asked], killed: Killed) -> list[Asked]:
-    """Another life, which begins by repeating what was left open at the end of the one before."""
+    """Run the server until the next kill.
+
+    First repeat the requests that were open at the end of the run before.
+    """
     if chance.random() < 0.1:
         _kill_while_starting(scene, chance)
         killed.kills[WHILE_STARTING] += 1
@@ -103,7 +111,7 @@ def _one(scene: Scene, label: str, chance: Random, before: list[Asked], killed: 
 
 
 def _kill(scene: Scene, server: Server, chance: Random) -> str:
-    """Where it struck."""
+    """Kill the server, and return where the kill hit."""
     process = server.process
     way = chance.random()
     if way < 0.65:

@@ -1,4 +1,4 @@
-"""What must hold whatever breaks."""
+"""The laws that must hold whatever breaks."""
 
 import re
 from collections import Counter
@@ -8,18 +8,18 @@ from typing import Final
 from tests.support.faults.load import Asked, Told
 
 SLOWEST: Final = 0.5
-"""Seconds that 99 of 100 requests of companies that are not struck do not take longer than."""
+"""The most seconds for 99 of 100 requests of companies that the fault does not affect."""
 WHOLE_SECONDS: Final = 10.0
-"""After the end of a fault: from then on nothing is refused."""
+"""Seconds after the end of a fault from which nothing may be refused any more."""
 STOP_SECONDS: Final = 5.0
 MOST_TOLD: Final = 2
-"""Lines of the log about one thing: that it fails, and that it fails in another way."""
+"""The most log lines about one thing: one that it fails, and one that it fails in another way."""
 WARNING: Final = re.compile(r"^\S+ \S+ (?:warning|error|critical) +(.*)$", re.MULTILINE)
 AS_ROOT: Final = "wmsd runs as root"
 
 
 def of_writes(asked: Iterable[Asked], stored: Counter[str]) -> Iterator[str]:
-    """`stored`: how often each order is there."""
+    """Yield a sentence for each write whose result is not true. `stored` says how often each order is stored."""
     for each in asked:
         times = stored[each.name] if each.name else 0
         if each.told is Told.DONE and each.name and times != 1:
@@ -37,7 +37,7 @@ def of_answers(asked: Iterable[Asked]) -> Iterator[str]:
 
 
 def of_others(asked: Sequence[Asked]) -> Iterator[str]:
-    """Of companies that are not struck: each is served."""
+    """Yield a sentence for each unserved request of a company that the fault does not affect."""
     for sentence, times in Counter(
         f"{each.form} of a company that was not struck was {each.told.value}: {each.answer}"
         for each in asked
@@ -47,25 +47,28 @@ def of_others(asked: Sequence[Asked]) -> Iterator[str]:
 
 
 def of_times(asked: Sequence[Asked]) -> Iterator[str]:
-    """Of companies that are not struck."""
+    """Yield a sentence if requests of companies that the fault does not affect are too slow."""
     if (took := slowest(asked, 0.99)) > SLOWEST:
         yield f"99 of 100 requests of companies that were not struck took {took * 1000:.0f} ms."
 
 
 def slowest(asked: Sequence[Asked], share: float) -> float:
-    """The time that this share of the requests did not take longer than; in seconds."""
+    """Return the seconds within which this share of the requests was answered."""
     ordered = sorted(each.seconds for each in asked)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
 def warnings(log: str) -> list[str]:
-    """What the log says is wrong, without its moment and its request."""
+    """Return the warnings of the log, without their times and requests."""
     found = (line.partition(" request=")[0] for line in WARNING.findall(log))
     return [line for line in found if AS_ROOT not in line]
 
 
 def of_log(log: str, told: str) -> Iterator[str]:
-    """`told`: what a line must say, as a regular expression; nothing where there is nothing to tell."""
+    """Yield a sentence for each broken law of the log.
+
+    `told` is what a line must contain, as a regular expression, or empty if nothing needs to be logged.
+    """
     lines = warnings(log)
     if "Traceback" in log:
         yield f"The log has a trace: {log[log.index('Traceback') :][:1500]}"

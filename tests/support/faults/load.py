@@ -1,4 +1,4 @@
-"""Clients at work while something breaks: orders and reads at a steady pace, and what each was told."""
+"""Clients that work while something breaks: orders and reads at a steady pace, with the answer to each."""
 
 import asyncio
 import math
@@ -15,30 +15,30 @@ from tests.support.hostile.scene import Tenant
 from tests.support.raw_http import Answer, Caller, Connection, Request
 
 PATIENCE: Final = 20.0
-"""Seconds. Whoever has no answer by then was left hanging: a write waits for 10 s at most."""
+"""Seconds after which a client without an answer counts as left hanging. A write waits for at most 10 s."""
 MOST_CONNECTIONS: Final = 64
-"""Of a company. More wait for one of them, and their wait counts."""
+"""The most connections of a company. Further requests wait for a free connection, and their wait counts."""
 OPENED_BEFORE: Final = 8
 LINES: Final = (("A", 0.5), ("B", 2))
 READS: Final = ("/api/v2/stock?per_page=50", "/api/articles/1")
 HEAVY_READS: Final = ("/openapi.json", "/api/v2/openapi.json")
 HEAVY_BYTES: Final = 900_000
-"""Of white space, which JSON allows."""
+"""Bytes of white space, which JSON allows."""
 
 
 class Told(Enum):
     DONE = "done"
     REFUSED = "refused"
-    """Nothing was changed."""
+    """The request changed nothing."""
     UNKNOWN = "unknown"
-    """It may have been done: the answer says so, or there is none."""
+    """The request may have changed something: the answer says so, or there is no answer."""
     HANGING = "left hanging"
     WRONG = "answered wrongly"
 
 
 @dataclass(slots=True)
 class Asked:
-    """A read has no name. `due` and `ended` are moments of `time.monotonic`."""
+    """A request and its answer. A read has an empty name. `due` and `ended` are times of `time.monotonic`."""
 
     place: int
     form: str
@@ -62,7 +62,7 @@ def _told(answer: Answer) -> Told:
     if answer.status in (200, 201):
         return Told.DONE
     if answer.status == 500 and not answer.raw.startswith(b"{"):
-        return Told.UNKNOWN  # aiohttp's own, when an answer of ours cannot be sent; else the log has a trace
+        return Told.UNKNOWN  # aiohttp sends this if our answer cannot be sent; otherwise the log has a traceback
     code = answer.body.get("code")
     if answer.status == 503 and code == "OUTCOME_UNKNOWN":
         return Told.UNKNOWN
@@ -72,7 +72,7 @@ def _told(answer: Answer) -> Told:
 
 
 class Work:
-    """The requests of one company, over connections that are kept. `is_heavy`: they take memory."""
+    """The requests of one company, over connections that stay open. `is_heavy`: the requests take much memory."""
 
     def __init__(self, caller: Caller, place: int, label: str, lines: int, is_heavy: bool) -> None:
         self.asked: list[Asked] = []
@@ -111,7 +111,7 @@ class Work:
         return asked
 
     async def ask(self, asked: Asked) -> None:
-        """Notes what was told. The connection is kept unless it broke."""
+        """Send the request and record the answer. The connection is reused unless it broke."""
         async with self._room:
             connection = None
             try:
@@ -134,9 +134,10 @@ class Work:
 
 @dataclass
 class Load(Thread):
-    """Beside the thread that breaks things. `late`: who begins only when told, with what is heavy if it is so.
+    """Clients on a thread next to the one that causes faults.
 
-    `lines`: of an order.
+    `late` are the companies that start only on request, with heavy requests if `is_heavy`. `lines` is the number
+    of lines in an order.
     """
 
     port: int
@@ -163,7 +164,7 @@ class Load(Thread):
         self._have_all_begun = True
 
     def stop(self) -> None:
-        """When all that was asked is answered, or will not be."""
+        """Stop when every request is answered or can no longer be answered."""
         self._is_stopped = True
         self.join()
 
@@ -181,7 +182,7 @@ class Load(Thread):
         await asyncio.gather(*(self._drive(place, work) for place, work in enumerate(self.works)))
 
     async def _drive(self, place: int, work: Work) -> None:
-        """A request whenever one is due, whether or not those before are answered."""
+        """Send a request whenever one is due, whether or not earlier requests are answered."""
         while place in self.late and not self._have_all_begun and not self._is_stopped:  # noqa: ASYNC110  # a thread says so
             await asyncio.sleep(0.01)
         running: set[asyncio.Task[None]] = set()
@@ -197,7 +198,7 @@ class Load(Thread):
 
 
 async def repeated(caller: Caller, asked: Sequence[Asked]) -> None:
-    """Again with its key, each that has one and was not done."""
+    """Send each request that has a key and was not done again, with the same key."""
     async with caller.connections(1) as (connection,):
         for each in asked:
             if each.has_key and each.told is not Told.DONE:

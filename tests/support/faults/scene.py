@@ -1,4 +1,4 @@
-"""Companies with plenty of stock. What faults strike is the first one's, or everybody's."""
+"""Companies with plenty of stock. Faults affect the first company, or all of them."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 CODES: Final = ("ACME", "NEAR", "LATE")
 STRUCK, NEAR, LATE = range(3)
-"""The first and the second are at work when a fault strikes; the third begins then."""
+"""The first and the second company work when a fault begins. The third starts to work then."""
 FILES: Final = {
     "partners": "code,name,type\nP,Customer,CLIENT\n",
     "warehouses": "code,name\nMAIN,Main\n",
@@ -37,7 +37,7 @@ class Scene:
         return self.home.data / "companies" / f"{self.tenants[place].company}.db"
 
     def rows(self, place: int, sql: str) -> list[Any]:
-        """Of the company's file. No server may run."""
+        """Return rows of the company's file. No server may be running."""
         connection = connect(self.file(place))
         try:
             return connection.execute(sql).fetchall()
@@ -45,11 +45,11 @@ class Scene:
             connection.close()
 
     def stored(self, place: int) -> Counter[str]:
-        """How often each order is there, by its notes."""
+        """Return how often each order is stored, by its notes."""
         return Counter(notes for (notes,) in self.rows(place, "SELECT notes FROM sales_orders"))
 
     def flaws(self) -> Iterator[str]:
-        """A sentence for each promise that the files break. No server may run."""
+        """Yield a sentence for each promise that the files break. No server may be running."""
         examined = self.home.run("doctor", "--json")
         if examined.code not in (0, ONLY_WARNINGS):
             yield f"The doctor finds {examined.out.strip() or examined.err.strip()}"

@@ -1,4 +1,4 @@
-"""The machine has run out of threads, memory or open files."""
+"""Faults in which the machine has run out of threads, memory or open files."""
 
 import resource
 from collections.abc import Iterator
@@ -26,13 +26,16 @@ def no_more_files(running: Running) -> AbstractContextManager[None]:
 
 
 def no_more_memory(running: Running) -> AbstractContextManager[None]:
-    """No page more than it has."""
+    """Limit the process to the memory pages that it has now."""
     pages = int(Path(f"/proc/{running.pid}/statm").read_text().split()[0])
     return limited(running.pid, resource.RLIMIT_AS, pages * resource.getpagesize())
 
 
 def no_more_threads(running: Running) -> AbstractContextManager[None]:
-    """As the system refuses them. Its limit does not bind root, so strace does."""
+    """Refuse new threads as the operating system does.
+
+    The system's limit does not bind root, so strace refuses them.
+    """
     return failing(running.pid, "clone,clone3", "EAGAIN")
 
 

@@ -1,4 +1,4 @@
-"""All that is broken, by what is to blame."""
+"""All faults, grouped by their cause."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

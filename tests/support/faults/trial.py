@@ -1,4 +1,4 @@
-"""A server at work, a fault that begins and ends, and what became of those who work with it."""
+"""A running server, a fault that begins and ends, and the results for the clients at work."""
 
 import asyncio
 import socket
@@ -17,18 +17,18 @@ from tests.support.moved_clock import MovedClock
 from tests.support.raw_http import Caller
 
 PER_SECOND: Final = 30.0
-"""Requests of each company."""
+"""Requests per second of each company."""
 LINES: Final = 10
-"""Of an order: with many the log is soon written into the file."""
+"""The lines of an order. With many lines, the log is soon written into the file."""
 BEFORE_SECONDS: Final = 1.0
 QUIET_SECONDS: Final = 1.5
-"""Without a refusal: then it is whole again."""
+"""Seconds without a refusal after which the server counts as whole again."""
 AGAIN_SECONDS: Final = 0.1
 
 
 @dataclass
 class Trial:
-    """`began` and `over` are those of the fault, by `time.monotonic`."""
+    """A trial of one fault. `began` and `over` are the times of the fault, by `time.monotonic`."""
 
     fault: Fault
     asked: list[Asked] = field(default_factory=list)
@@ -56,12 +56,15 @@ class Trial:
 
     @property
     def whole_after(self) -> float:
-        """Seconds from the end of the fault to the last answer that was not as ever."""
+        """The seconds from the end of the fault to the last answer that was not normal."""
         late = (each.ended for each in self.asked if each.told is not Told.DONE and each.ended > self.over)
         return max((ended - self.over for ended in late), default=0.0)
 
     def broken(self, is_timed: bool = True) -> Iterator[str]:
-        """A sentence for each law that was broken. `is_timed`: those of times too, on a machine that is quiet."""
+        """Yield a sentence for each broken law.
+
+        `is_timed` includes the laws about times, which need an otherwise idle machine.
+        """
         yield from self.flaws
         yield from laws.of_answers(self.asked)
         yield from laws.of_others(self.others)
@@ -107,7 +110,7 @@ def run(scene: Scene, fault: Fault, label: str) -> Trial:
 
 
 def free_port() -> int:
-    """A server that starts again by itself must find its port again."""
+    """Return a free port. A server that restarts automatically needs the same port again."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -115,7 +118,7 @@ def free_port() -> int:
 
 
 def _repeat(scene: Scene, port: int, trial: Trial) -> None:
-    """With their keys, those that were not done."""
+    """Repeat the requests that were not done, with their keys."""
     for place, tenant in enumerate(scene.tenants):
         asyncio.run(repeated(Caller(port, tenant.token, tenant.company), trial.of(place)))
 

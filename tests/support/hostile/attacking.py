@@ -1,6 +1,6 @@
-"""The attackers, in a process of their own: `python -m tests.support.hostile.attacking FILE`.
+"""The attackers, in a separate process: `python -m tests.support.hostile.attacking FILE`.
 
-The file has the scene as JSON; what the server answered goes to standard output.
+The file has the scene as JSON. The answers of the server are written to standard output.
 """
 
 import asyncio
@@ -15,7 +15,9 @@ from tests.support.hostile import insiders, persons, strangers
 from tests.support.hostile.scene import Scene, Tenant, from_addresses, from_tenant
 
 POLITE: Final = 15
-"""They are other machines: what they do must not take the processor from the server."""
+"""The lowered priority of the attackers. The attackers stand for other machines, so they must not take processor
+time from the server.
+"""
 
 
 def main() -> None:

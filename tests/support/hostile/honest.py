@@ -1,4 +1,4 @@
-"""Tenants who work as ever: a request a second each, timed from the moment at which it was due."""
+"""Tenants who work normally: each sends a request per second, timed from the moment when the request was due."""
 
 import asyncio
 import itertools
@@ -12,7 +12,7 @@ from tests.support.hostile.scene import Opened, Tenant, as_json, request
 
 PATIENCE: Final = 30.0
 EVERY_SECONDS: Final = 1.05
-"""As often as the limit that a company has by default."""
+"""Seconds between requests, so that their rate is the default limit of a company."""
 SIGN_IN_EVERY: Final = 20
 MADE_ONCE: Final = (
     *("/docs/search?q=order", "/docs/api?q=order", "/docs/webhooks"),
@@ -22,7 +22,11 @@ MADE_ONCE: Final = (
 
 @dataclass
 class Served:
-    """`seconds` of every data request, by what was asked; what was refused or broke, as sentences."""
+    """The answers to honest requests.
+
+    `seconds` has the duration of every data request and what it requested. `refused` has a sentence for each
+    request that was refused or broke.
+    """
 
     seconds: list[tuple[float, str]] = field(default_factory=list)
     sign_ins: list[float] = field(default_factory=list)
@@ -30,7 +34,7 @@ class Served:
     answers: Counter[str] = field(default_factory=Counter)
 
     def slowest(self, share: float) -> float:
-        """The time that this share of the requests did not take longer than; in seconds."""
+        """Return the seconds within which this share of the requests was answered."""
         ordered = sorted(seconds for seconds, _ in self.seconds)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
@@ -48,7 +52,7 @@ class HonestTenant:
     _keeps_waiting: bool = False
 
     async def work(self, until: float) -> None:
-        """About a request a second, whether or not the one before is answered."""
+        """Send about one request per second, whether or not the one before is answered."""
         running: set[asyncio.Task[None]] = set()
         due = time.monotonic()
         while due < until:
@@ -99,8 +103,9 @@ class HonestTenant:
     async def _over(
         self, number: int, method: str, path: str, body: Any, headers: dict[str, str]
     ) -> tuple[int, bytes]:
-        """Most over a connection of its own, as scanners do; every fourth over one that is kept, unless that still
-        waits for an answer.
+        """Send a request, mostly over a new connection, as scanners do.
+
+        Every fourth request uses a kept connection, unless that connection still waits for an answer.
         """
         content = b"" if body is None else as_json(body)
         if number % 4 or self._keeps_waiting:
@@ -122,7 +127,10 @@ class HonestTenant:
         return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(self.address, 0))
 
     async def look_around(self) -> None:
-        """Opens what a server makes when it is first asked for: it has been in use for a while."""
+        """Open what a server creates at the first request.
+
+        The server then behaves as if it had been in use for some time.
+        """
         for path in MADE_ONCE:
             opened = await self._connect()
             status, _ = await _exchange(opened, request("GET", path))
@@ -130,7 +138,7 @@ class HonestTenant:
             opened[1].close()
 
     async def sign_in(self) -> None:
-        """With the right password, from the address from which it always comes."""
+        """Sign in with the right password, always from the same address."""
         body = as_json({"email": self.email, "password": self.password, "abilities": ["articles:read"]})
         began = time.monotonic()
         try:

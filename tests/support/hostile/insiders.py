@@ -1,4 +1,4 @@
-"""What a tenant can do to the others with its own token, each as often as its limit allows."""
+"""The attacks of a tenant on other tenants with a token of its own, each as often as the limit allows."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -99,14 +99,17 @@ async def send_nonsense(scene: Scene, address: str, tenant: Tenant, rounds: Iter
 
 
 async def subscribe(scene: Scene, address: str, tenant: Tenant, rounds: Iterator[int]) -> None:
-    """Every event to receivers that never answer, and to this service itself."""
+    """Subscribe receivers that never answer, or this service itself, to every event."""
     port = scene.port if next(rounds) % 2 else 9
     hook = {"name": "W", "url": f"https://127.0.0.1:{port}/", "events": ["*"], "secret": "x" * 32}
     await scene.ask("subscriptions", address, "POST", "/api/webhooks", as_json(hook), tenant.headers)
 
 
 class Attack(NamedTuple):
-    """`tenant` is the place of the one that does it: each does its own, as often as its limits allow."""
+    """An attack.
+
+    `tenant` is the place of the tenant that runs it. Each tenant runs its attack as often as its limits allow.
+    """
 
     run: Insider
     per_minute: float

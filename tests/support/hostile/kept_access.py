@@ -1,4 +1,6 @@
-"""Access from before: a hostile admin has opened the link of a user, who gets an honest company later."""
+"""Access from before: a hostile admin has opened the invitation link of a user who later gets an
+honest company.
+"""
 
 import asyncio
 import html
@@ -25,22 +27,25 @@ LINK: Final = re.compile(r'<pre class="code" id="link".*?>(.*?)</pre>', re.DOTAL
 
 @dataclass
 class KeptAccess:
-    """`grant` has an honest admin give the user the honest company too."""
+    """Access that a hostile admin kept. `grant` lets an honest admin give the user the honest company too."""
 
     port: int
     code: str
-    """Of the hostile company."""
+    """The code of the hostile company."""
     admin: Account
     honest: Tenant
     grant: Callable[[str], None]
     tries: int = 0
     opened: list[str] = field(default_factory=list)
-    """What was read of the honest company."""
+    """The records of the honest company that were read."""
     _session: str = ""
     _token: str = ""
 
     async def begin(self) -> None:
-        """Before there is an attack. What is kept opens the hostile company, and then Bob gets the honest one."""
+        """Prepare the access before the attack.
+
+        The kept token and session open the hostile company. Then the user Bob gets the honest company.
+        """
         async with self._client() as client:
             admin = await self._signed_in(client, self.admin.email, self.admin.password)
             typed = {"email": EMAIL, "name": "Bob", "role": "member", "company_codes": self.code}
@@ -68,7 +73,10 @@ class KeptAccess:
                 await asyncio.sleep(max(0.0, min(TRIED_EVERY, until - time.monotonic())))
 
     async def _statuses(self, client: aiohttp.ClientSession, company: int) -> list[tuple[str, int]]:
-        """Of the company's articles, by what was kept. 0: not answered."""
+        """Return the status of reading the company's articles with the kept token and the kept session.
+
+        0 means no answer.
+        """
         ways = (
             (
                 "a kept token",

@@ -1,4 +1,4 @@
-"""What people of a hostile company can do at the pages, signed in as often as they may."""
+"""The attacks of people of a hostile company on the pages, with as many sessions as they may have."""
 
 import asyncio
 import itertools
@@ -14,12 +14,12 @@ from tests.support.hostile.scene import PATIENCE, Scene, request
 from wmsd.interfaces.pages.kit.browser import COOKIE, FORM_TOKEN, form_token
 
 SESSIONS: Final = 20
-"""Of each person: as many as one may have."""
+"""The sessions of each person: the most that are allowed."""
 STREAM_SECONDS: Final = 30
 FORM: Final = "application/x-www-form-urlencoded"
 BOUNDARY: Final = "a-hostile-form"
 WRONG_ROWS: Final = b"code,name\n" + b"1\n" * 1_000_000
-"""2 MB in which each row is wrong."""
+"""A file of 2 MB in which each row has an error."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Account:
 
 @dataclass
 class Person:
-    """`sessions` are the cookies of those that were begun, each with the address it was begun from."""
+    """A person who attacks. `sessions` has the address from which each session was started, and its cookie."""
 
     account: Account
     sessions: list[tuple[str, str]] = field(default_factory=list)
     _next: Iterator[int] = field(default_factory=itertools.count)
 
     def session(self) -> tuple[str, str]:
-        """The address and the cookie of one after the other."""
+        """Return the address and the cookie of the sessions in turn."""
         return self.sessions[next(self._next) % len(self.sessions)]
 
     @property
@@ -52,7 +52,7 @@ Act = Callable[[Scene, Person, Iterator[int]], Awaitable[None]]
 
 
 async def sign_in(scene: Scene, person: Person) -> None:
-    """As often as one may have sessions, each from another address; where it is refused, again."""
+    """Start as many sessions as a person may have, each from another address. A refused sign-in is tried again."""
     body = urlencode({"email": person.account.email, "password": person.account.password}).encode()
     headers = {"Content-Type": FORM, "Sec-Fetch-Site": "same-origin"}
     addresses = itertools.cycle(scene.addresses)
@@ -99,13 +99,13 @@ async def download_unread(scene: Scene, person: Person, rounds: Iterator[int]) -
 
 
 async def look(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
-    """Pages, and lists that are searched."""
+    """Open pages, and search in lists."""
     pages = ("articles?search=re+se", "articles?sort=-name&page=900", "sales-orders", "stock", "events", "1", "")
     await _get(scene, person, "pages", f"{person.place}/{pages[next(rounds) % len(pages)]}")
 
 
 async def watch(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
-    """The stream of events, for a while."""
+    """Read the stream of events for some time."""
     address, cookie = person.session()
     async with scene.connected(address) as (reader, writer):
         writer.write(request("GET", "/live", headers={"Cookie": cookie, "Accept": "text/event-stream"}))
@@ -116,7 +116,7 @@ async def watch(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
 
 
 async def try_out(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
-    """Orders of a thousand lines, made by the form that tries an operation."""
+    """Create orders of 600 lines with the form that tries out an operation."""
     lines = [{"article_code": "A0000001", "quantity": 1}] * 600
     order = {"partner_id": 1, "warehouse_id": 1, "notes": "n" * 2000, "lines": lines}
     fields = {"as": "me", "company": str(person.account.company), "body": json.dumps(order)}
@@ -124,7 +124,7 @@ async def try_out(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
 
 
 async def make_articles(scene: Scene, person: Person, rounds: Iterator[int]) -> None:
-    """By the form of the page, as often as it can be sent."""
+    """Create an article with the form of the page."""
     fields = {"code": f"P{random.randrange(10**12)}", "name": "n" * 200}
     await _post(scene, person, "forms", f"{person.place}/articles/new", fields)
 
@@ -152,7 +152,7 @@ def _part(name: str, content: bytes, file: str = "") -> bytes:
 
 
 class Attack(NamedTuple):
-    """`per_minute`: of each person, without waiting for answers."""
+    """An attack of a person. `per_minute` counts the attacks of each person, which do not wait for answers."""
 
     run: Act
     per_minute: float
@@ -178,7 +178,7 @@ async def attack(scene: Scene, accounts: list[Account]) -> None:
 
 
 async def _again(scene: Scene, person: Person, attack: Attack) -> None:
-    """From the first session on."""
+    """Repeat the attack, as soon as the person has the first session."""
     rounds, running = itertools.count(), set[asyncio.Task[None]]()
     while not person.sessions and not scene.is_over:
         await scene.pause(0.1)

@@ -1,4 +1,4 @@
-"""A server under attack, and what becomes of those who work with it."""
+"""A server under attack, and the results for the tenants who work with it."""
 
 import asyncio
 import contextlib
@@ -27,16 +27,18 @@ MOST_FILES: Final = 1024
 MOST_RESIDENT: Final = 600_000_000
 MOST_LOG: Final = 5_000_000
 SLOWEST: Final = 0.2
-"""Seconds that 99 of 100 honest requests do not take longer than."""
+"""The most seconds for 99 of 100 honest requests."""
 STOP_SECONDS: Final = 15.0
 NETWORKS: Final = {"strangers": 0, "insiders": 0, "persons": 2}
-"""From where each kind of attacker comes. Strangers would use up what an address may sign in."""
+"""The third number of the addresses of each kind of attacker. Persons have addresses of their own, because
+strangers use up the sign-ins that an address is allowed.
+"""
 HONEST_ADDRESSES: Final = ("127.0.1.1", "127.0.1.2")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`command` is the server's, without its port; `env` its environment."""
+    """The plan of an attack. `command` is the server's command without its port. `env` is its environment."""
 
     root: Path
     data: Path
@@ -45,11 +47,11 @@ class Plan:
     hostile: Sequence[Tenant]
     honest: Sequence[Tenant]
     people: Sequence[Account]
-    """Users of the hostile companies; the first is an admin of the first one."""
+    """Users of the hostile companies. The first user is an admin of the first hostile company."""
     code: str
-    """Of the first hostile company."""
+    """The code of the first hostile company."""
     grant: Callable[[str], None]
-    """Has an honest admin give a user the first honest company."""
+    """Lets an honest admin give a user the first honest company."""
     email: str
     password: str
     addresses: int
@@ -65,14 +67,14 @@ class Outcome:
     answers: Counter[str] = field(default_factory=Counter)
     held: list[dict[str, Any]] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
-    """What access that somebody kept from before has read of an honest company."""
+    """The records of an honest company that were read with kept access."""
     tried: int = 0
     stop_seconds: float = 0.0
     exit_status: int | None = None
     log: str = ""
 
     def broken(self) -> Iterator[str]:
-        """A sentence for each promise that was not kept."""
+        """Yield a sentence for each broken promise."""
         if self.served.slowest(0.99) > SLOWEST:
             slow = sorted(self.served.seconds, reverse=True)[:5]
             shown = ", ".join(f"{what} {seconds * 1000:.0f} ms" for seconds, what in slow)
@@ -136,7 +138,10 @@ def files_up_to(number: int) -> Callable[[], None]:
 
 @contextmanager
 def watched_server(plan: Plan) -> Iterator[tuple[subprocess.Popen[str], int, Path, Path]]:
-    """The process, its port, its log, and what its loop says of itself. At the usual limit of open files."""
+    """Run the server with the usual limit of open files.
+
+    Yield its process, its port, its log, and the file in which its event loop reports its state.
+    """
     log, noted = plan.scratch / "hostile.log", plan.scratch / "held.json"
     noted.touch()
     command: list[str | Path] = [sys.executable, "-P", "-m", "tests.support.hostile.watched_serve", noted]
@@ -172,7 +177,7 @@ async def run(plan: Plan, progress: Callable[[str], None] = lambda text: None) -
             for tenant, address in zip(plan.honest, HONEST_ADDRESSES, strict=True)
         ]
         for each in honest:
-            await each.sign_in()  # before there is an attack: from here on its address is known
+            await each.sign_in()  # sign in before the attack: from here on, wmsd knows the address
         await honest[0].look_around()
         kept = KeptAccess(port, plan.code, plan.people[0], plan.honest[0], plan.grant)
         await kept.begin()
@@ -187,7 +192,7 @@ async def run(plan: Plan, progress: Callable[[str], None] = lambda text: None) -
         for attacker in attackers:
             await _collect(attacker, outcome)
         if watcher.done():
-            watcher.result()  # it has failed, and would have seen too little
+            watcher.result()  # the watcher failed, and would have seen too little
         watcher.cancel()
         outcome.log = log.read_text(encoding="utf-8")
         outcome.held = [json.loads(line) for line in noted.read_text(encoding="utf-8").splitlines()]
@@ -218,7 +223,7 @@ async def _attackers(plan: Plan, port: int, who: str) -> asyncio.subprocess.Proc
 
 
 async def _stop(process: subprocess.Popen[str], outcome: Outcome) -> None:
-    """While the attack goes on."""
+    """Stop the server during the attack."""
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -243,5 +248,5 @@ async def _tell(outcome: Outcome, until: float, progress: Callable[[str], None])
 
 
 def environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """Nothing of the one that this runs in, but where the programs are."""
+    """Return an environment that takes only the path to programs from the environment of the tests."""
     return {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(root), "LANG": "C.UTF-8", **settings}

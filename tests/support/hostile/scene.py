@@ -1,4 +1,6 @@
-"""Where an attack takes place: the server, who attacks, from where, and how fast the default limits let them."""
+"""The scene of an attack: the server, the attackers, their addresses, and how fast the default limits let them
+work.
+"""
 
 import asyncio
 import itertools
@@ -16,7 +18,7 @@ Opened = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @dataclass(frozen=True)
 class Tenant:
-    """`company` in the header, and what opens it."""
+    """A tenant with its company and its token."""
 
     company: int
     token: str
@@ -28,7 +30,10 @@ class Tenant:
 
 @dataclass
 class Scene:
-    """`until` is a moment of `time.monotonic`. What the server answered is counted by attack and status."""
+    """The scene of an attack.
+
+    `until` is a time of `time.monotonic`. `answers` counts the server's answers by attack and status.
+    """
 
     port: int
     until: float
@@ -47,7 +52,7 @@ class Scene:
 
     @asynccontextmanager
     async def connected(self, address: str) -> AsyncIterator[Opened]:
-        """From this address of loopback. Raises OSError."""
+        """Connect to the server from a loopback address. Raise OSError if that fails."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(address, 0))
         try:
             yield reader, writer
@@ -64,7 +69,10 @@ class Scene:
         headers: dict[str, str] | None = None,
         is_read: bool = True,
     ) -> bytes:
-        """Asks over a connection of its own; the answer's body. Whatever happens is counted."""
+        """Send a request over a new connection and return the body of the answer.
+
+        Every result is counted, also failures.
+        """
         try:
             async with asyncio.timeout(PATIENCE), self.connected(address) as (reader, writer):
                 writer.write(request(method, path, body, headers))
@@ -90,12 +98,12 @@ def as_json(document: Any) -> bytes:
 
 
 Stranger = Callable[[Scene, str, Iterator[int]], Awaitable[None]]
-"""One round from an address; the iterator counts its rounds."""
+"""One round of an attack from an address. The iterator counts the rounds of the address."""
 Insider = Callable[[Scene, str, Tenant, Iterator[int]], Awaitable[None]]
 
 
 async def from_addresses(scene: Scene, attack: Stranger, per_minute: float) -> None:
-    """From each address as often as it may, not all at the same moment."""
+    """Attack from each address as often as it may, but not from all addresses at the same moment."""
 
     async def from_one(place: int, address: str) -> None:
         every = 60.0 / per_minute
@@ -111,7 +119,7 @@ async def from_addresses(scene: Scene, attack: Stranger, per_minute: float) -> N
 
 
 async def from_tenant(scene: Scene, attack: Insider, per_minute: float, place: int) -> None:
-    """By one tenant as often as it may, without waiting for answers."""
+    """Attack as one tenant as often as the tenant may, without waiting for answers."""
     tenant, address = scene.tenants[place], scene.addresses[place]
     rounds = itertools.count()
     running: set[asyncio.Task[None]] = set()

@@ -1,4 +1,4 @@
-"""What can be done without a token, each as often as the default limits allow one address."""
+"""Attacks that need no token, each as often as the default limits allow one address."""
 
 import asyncio
 import random
@@ -65,7 +65,7 @@ async def ask_for_what_is_open(scene: Scene, address: str, rounds: Iterator[int]
 
 
 async def search_the_guide(scene: Scene, address: str, rounds: Iterator[int]) -> None:
-    """For words that come often; never twice the same."""
+    """Search for common words, never the same words twice."""
     words = " ".join(random.choice(OFTEN) for _ in range(8))
     path = ("/docs/search", "/docs/api")[next(rounds) % 2]
     query = f"{words} {random.randrange(10**9)}".replace(" ", "+")
@@ -73,7 +73,7 @@ async def search_the_guide(scene: Scene, address: str, rounds: Iterator[int]) ->
 
 
 async def leave_the_answer(scene: Scene, address: str, rounds: Iterator[int]) -> None:
-    """Asks again and again over one connection, and reads nothing."""
+    """Send many requests over one connection, and read no answer."""
     async with scene.connected(address) as (_, writer):
         writer.write(request("GET", "/openapi.json", headers={"Connection": "keep-alive"}) * 20)
         scene.answers["unread answers", "sent"] += 20
@@ -116,7 +116,7 @@ async def hold_half_a_body(scene: Scene, address: str, rounds: Iterator[int]) ->
 
 
 async def hoard(scene: Scene, address: str, rounds: Iterator[int]) -> None:
-    """Connections that say nothing, as many at a time as one address may have and more."""
+    """Open silent connections: as many as one address may have, and more."""
     opened = []
     try:
         for _ in range(40):

@@ -1,7 +1,8 @@
-"""`wmsd` whose event loop says which operation held it, and how long. Run as a script: a file, then the command.
+"""`wmsd` whose event loop reports which operation blocked it, and for how long. Run as a script: a file, then the
+command.
 
-Only time on the processor counts: on a busy machine every callback waits for its turn. The loop is that of the
-service. A collection of garbage holds the loop on whatever thread it is.
+Only processor time counts, because on a busy machine every callback waits for its turn. The loop is the one of the
+service. A garbage collection blocks the loop on whichever thread it runs.
 """
 
 import asyncio
@@ -24,20 +25,22 @@ from wmsd.interfaces.http.connections import Connection
 
 HELD_SECONDS: Final = 0.05
 COLLECTED_SECONDS: Final = 0.1
-"""A collection looks through all that there is, and is not part of an operation."""
+"""The longest garbage collection in seconds. A collection examines all objects, and is not part of
+an operation.
+"""
 LONGEST_SECONDS: Final = 30.0
 OPERATION: Final[ContextVar[str]] = ContextVar("operation", default="")
 
 
 class Watch:
-    """Notes what holds the loop too long, as lines of JSON."""
+    """The notes of what blocks the loop too long, as lines of JSON."""
 
     def __init__(self, file: Path) -> None:
         self._noted = file.open("a", encoding="utf-8")
         self._collecting = 0.0
-        """When the collection of garbage that is under way began."""
+        """The time at which the running garbage collection started."""
         self._collected = 0.0
-        """How long those of this callback took."""
+        """The seconds that collections during the current callback took."""
         gc.callbacks.append(self._collection)
 
     def note(self, kind: str, seconds: float, operation: str) -> None:
@@ -68,11 +71,11 @@ class Watch:
 
 
 class WatchedLoop(uvloop.Loop):
-    """Times what it calls, the steps of tasks among it."""
+    """An event loop that measures the time of its callbacks, and so of each step of a task."""
 
 
 CALLBACKS: Final = {"call_soon": 0, "call_soon_threadsafe": 0, "call_later": 1, "call_at": 1, "add_reader": 1}
-"""The methods that take a callback, and its place among the arguments."""
+"""The methods that take a callback, with the index of the callback among the arguments."""
 
 
 def with_timed(method: Callable[..., Any], place: int, watch: Watch) -> Callable[..., Any]:
@@ -84,7 +87,7 @@ def with_timed(method: Callable[..., Any], place: int, watch: Watch) -> Callable
 
 
 def watched(watch: Watch) -> None:
-    """Replaces in this process what the loop calls by itself, and what names the operations."""
+    """Replace in this process the functions that the loop calls, and the functions that name operations."""
     begin, dispatch, data_received = Dispatcher.begin, Dispatcher.dispatch, Connection.data_received
 
     async def noted_begin(dispatcher: Dispatcher, call: Call) -> PendingCall:

@@ -1,4 +1,4 @@
-"""What a server takes from its machine while it is attacked, looked at from outside."""
+"""The resources that a server uses of its machine during an attack, measured from outside."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ RESIDENT: Final = re.compile(rb"VmRSS:\s+(\d+) kB")
 
 @dataclass
 class Taken:
-    """The most of each that was seen."""
+    """The highest value seen of each resource."""
 
     resident_bytes: int = 0
     files: int = 0
@@ -24,7 +24,7 @@ class Taken:
 
 
 async def watch(process: int, data: Path, log: Path, taken: Taken) -> None:
-    """Until it is cancelled."""
+    """Measure until the task is cancelled."""
     while True:
         await asyncio.gather(
             asyncio.to_thread(_look, Path(f"/proc/{process}"), data, log, taken), asyncio.sleep(EVERY_SECONDS)
@@ -32,7 +32,10 @@ async def watch(process: int, data: Path, log: Path, taken: Taken) -> None:
 
 
 def _look(process: Path, data: Path, log: Path, taken: Taken) -> None:
-    """Threads, children and files may end while they are looked at, and at last the process."""
+    """Measure once.
+
+    Threads, children, files and finally the process itself may disappear during the measurement.
+    """
     taken.resident_bytes = max(taken.resident_bytes, _resident(process))
     with suppress(OSError):
         taken.files = max(taken.files, len([*(process / "fd").iterdir()]))
@@ -42,8 +45,10 @@ def _look(process: Path, data: Path, log: Path, taken: Taken) -> None:
 
 
 def _resident(process: Path, parent: bytes = b"") -> int:
-    """Of the process and of all that it has started; 0 of what has ended. One that has only just been forked from
-    its `parent`, by its command line, has the same memory.
+    """Return the resident bytes of the process and of everything that it has started, or 0 if it has ended.
+
+    A child with the command line of its `parent` has only just been forked and shares its memory, so it does not
+    count.
     """
     total, tasks, command = 0, list[Path](), b""
     with suppress(OSError):
@@ -64,6 +69,6 @@ def bytes_in(folder: Path) -> int:
     found = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            with suppress(OSError):  # gone meanwhile
+            with suppress(OSError):  # the process or thread has ended meanwhile
                 found += Path(place, name).lstat().st_size
     return found
