@@ -1,4 +1,6 @@
-"""Contexts that are made for nobody read no authorities; those made after them do."""
+"""Tests of `left_unread`: contexts that are created meanwhile read no certificate authorities, and later contexts
+do.
+"""
 
 import ssl
 from pathlib import Path
@@ -11,7 +13,7 @@ AUTHORITY = Path(__file__).parents[1] / "support" / "loopback.pem"
 
 
 def authorities() -> int:
-    """How many a new context trusts."""
+    """Return how many authorities a new context trusts."""
     return ssl.create_default_context().cert_store_stats()["x509"]
 
 

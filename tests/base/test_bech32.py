@@ -1,4 +1,4 @@
-"""Bech32, by the valid strings of BIP-173."""
+"""Tests of Bech32, with the valid strings of BIP-173."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which clock can be believed."""
+"""Tests of the rules by which wmsd trusts a clock."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +15,7 @@ STEPS = [timedelta(seconds=61), HOUR, 30 * DAY, 180 * DAY, 3650 * DAY]
 
 
 class Machine:
-    """A clock that is set, and the seconds that pass beside it."""
+    """A machine whose wall clock can be set, and whose monotonic seconds pass independently."""
 
     def __init__(self, known: Known | None = None, wall: datetime = NOON) -> None:
         self.wall, self.passed = wall, 5000.0
@@ -33,7 +33,7 @@ class Machine:
         return self.look()
 
     def started_again(self, after: timedelta) -> "Machine":
-        """`after`: what the wall clock says of the stop."""
+        """Return the machine after a stop. `after` is the duration of the stop by the wall clock."""
         return Machine(self.steadiness.known, self.wall + after)
 
 
@@ -133,7 +133,7 @@ def test_a_person_can_say_that_it_is_right() -> None:
 
 
 def test_a_machine_that_slept_was_not_set() -> None:
-    """`passed` counts the time in which it sleeps."""
+    """A machine that slept does not count as set, because `passed` includes the time of sleep."""
     machine = Machine()
     machine.live(8 * HOUR)
     assert machine.steadiness.is_steady
@@ -141,7 +141,11 @@ def test_a_machine_that_slept_was_not_set() -> None:
 
 @given(st.lists(st.timedeltas(timedelta(days=-4000), timedelta(days=4000)), max_size=20))
 def test_while_it_is_believed_its_time_is_the_time_that_has_passed(steps: list[timedelta]) -> None:
-    """Or it was steady for a day: an hour after each step it never was."""
+    """While wmsd trusts a clock, its time is the time that has passed.
+
+    A clock that is wrong by a step becomes trusted only after a steady day. Here each step is followed by only an
+    hour.
+    """
     machine = Machine()
     right = NOON
     for step in steps:

@@ -1,4 +1,4 @@
-"""Cursors come back to the list that gave them, and to no other."""
+"""Tests of cursors: a cursor is valid only for the list that returned it."""
 
 from datetime import UTC, datetime
 
@@ -60,7 +60,7 @@ def test_a_changed_cursor_is_refused_or_the_same(position: int, place: int, lett
 
 
 KNOWN = "AAAAAAAAAAW_gkGjd7jXODSeI3E"
-"""Of position 5: what was given stays good when the program changes."""
+"""A cursor of position 5. Issued cursors stay valid when the program changes."""
 
 
 def test_a_cursor_looks_the_same_in_every_version() -> None:

@@ -1,4 +1,4 @@
-"""E-mail addresses of users: one form for each mailbox."""
+"""Tests of users' e-mail addresses: one form for each mailbox."""
 
 import unicodedata
 

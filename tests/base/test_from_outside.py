@@ -1,4 +1,4 @@
-"""What comes in from outside: moments, random names, addresses; and what is sealed against it."""
+"""Tests of values from outside: times, random names, addresses, and the sealing of secrets."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def test_the_clock_is_the_machines_and_in_utc() -> None:
 
 
 def test_no_two_names_are_the_same() -> None:
-    """Beyond what is drawn at once."""
+    """Names are unique beyond the number that is drawn in one block."""
     ids = RandomIds()
     drawn = [ids.unique() for _ in range(1000)]
     assert len(set(drawn)) == 1000
@@ -96,7 +96,7 @@ def test_what_cannot_be_done_now_says_when_to_come_again() -> None:
 
 
 def test_it_is_asked_for_no_more_than_it_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    """256 names from one drawing of 16 bytes each."""
+    """One block gives 256 names of 16 bytes each."""
     drawn: list[int] = []
 
     def urandom(size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Names that nothing else has."""
+"""Tests of names that nothing else has."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What is made when it is first asked for, and stays."""
+"""Tests of values that are created at the first request and then retained."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Letters beyond ASCII: one form to compare, and none to search."""
+"""Tests of letters beyond ASCII: one form for comparison, and a plain form for searching."""
 
 import unicodedata
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which moment the places of changes follow when the clock leaps."""
+"""Tests of the time that the positions of changes follow when the clock jumps."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Quantities are exact: what goes in comes out."""
+"""Tests of quantities: they are exact, so the value that is read is the value that was written."""
 
 from decimal import Decimal, localcontext
 
@@ -73,6 +73,9 @@ def test_the_shortest_text(value: int, text: str) -> None:
 
 
 def test_the_context_of_others_changes_nothing() -> None:
-    """Decimal's own has 28 digits, and a program may ask for fewer."""
+    """The decimal context of a program does not matter.
+
+    The default context has 28 digits, and a program may set fewer.
+    """
     with localcontext(prec=3):
         assert quantity.from_decimal(Decimal("123456789.123456")) == 123456789123456

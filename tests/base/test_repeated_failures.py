@@ -1,4 +1,4 @@
-"""What the log is told of that which fails again and again."""
+"""Tests of what is logged about an operation that fails again and again."""
 
 import logging
 from contextlib import closing

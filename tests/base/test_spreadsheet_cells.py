@@ -1,4 +1,4 @@
-"""Cells as European spreadsheets write them: read as they are meant, or refused with a sentence."""
+"""Tests of cells as European spreadsheets write them: read as they are meant, or refused with an error."""
 
 from datetime import date
 from pathlib import Path
@@ -29,12 +29,12 @@ def test_truth_values_in_any_case(words: tuple[str, str]) -> None:
 def test_the_guide_names_each_word() -> None:
     page = (Path(docs.__file__).parent / "importing.md").read_text(encoding="utf-8").lower()
     missing = [word for words in TRUTH.values() for word in words if f"`{word}`" not in page]
-    assert missing == ["adevarat"]  # as it is typed without its mark
+    assert missing == ["adevarat"]  # typed without its diacritic mark
 
 
 def test_no_word_is_both() -> None:
     assert not {true for true, _ in TRUTH.values()} & {false for _, false in TRUTH.values()}
-    assert read_flag("adeva\u0306rat")  # the letter and its mark apart
+    assert read_flag("adeva\u0306rat")  # the letter and its mark as separate characters
 
 
 @given(st.dates())

@@ -1,4 +1,4 @@
-"""What JSON from strangers may not hold, and the path at which that is told."""
+"""Tests of what JSON from strangers may not contain, and of the path that the error names."""
 
 import json
 from decimal import Decimal
@@ -116,7 +116,7 @@ def object_of(fields: int) -> bytes:
 
 
 def lists_of(containers: int) -> bytes:
-    """With the object and the list around them."""
+    """Return an object with a list of empty lists. `containers` counts the object and the outer list too."""
     return b'{"a":[' + b",".join([b"[]"] * (containers - 2)) + b"]}"
 
 
@@ -145,7 +145,7 @@ def test_the_most_of_a_body_is_read_and_one_more_is_not(most: bytes, one_more: b
 
 
 def test_colons_are_counted_before_an_object_is_made() -> None:
-    """Half of them may stand in texts."""
+    """Half of the colons may be in texts, so a body may have twice as many colons as fields."""
     assert parse_json(b'{"a":"' + b":" * 39 + b'"}', most_fields=20)[1] == {}
     with pytest.raises(Problem) as raised:
         parse_json(b'{"a":"' + b":" * 40 + b'"}', most_fields=20)

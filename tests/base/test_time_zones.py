@@ -1,4 +1,6 @@
-"""Time zones come from the pinned tzdata; names that are none are refused with the nearest."""
+"""Tests of time zones: they come from the pinned tzdata, and an unknown name is refused with the nearest known
+name.
+"""
 
 import subprocess
 import sys
@@ -29,7 +31,7 @@ def test_people_choose_from_places_that_can_all_be_used() -> None:
 
 
 def test_the_files_of_the_machine_are_not_read() -> None:
-    """Python by itself would prefer them to the package: another release of the rules on each machine."""
+    """Python alone would prefer the machine's files to the package, with other rules on each machine."""
     script = (
         "import sys; opened = [];"
         "sys.addaudithook(lambda name, given: name == 'open' and opened.append(str(given[0])));"
@@ -100,7 +102,10 @@ def test_spreadsheets_get_the_time_there_with_an_offset_only_where_clocks_show_i
     ["Europe/Bucharest", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Africa/Monrovia", "UTC"],
 )
 def test_each_minute_around_a_change_of_the_clocks_is_what_zoneinfo_says(name: str) -> None:
-    """Lord Howe changes by half an hour, at half past; Monrovia was 44 minutes and 30 seconds behind."""
+    """The result is that of zoneinfo in unusual zones too.
+
+    Lord Howe changes by half an hour, at half past. Monrovia was 44 minutes and 30 seconds behind.
+    """
     zone = time_zone(name)
     for begins in ("1972-01-06T20", "2026-03-28T20", "2026-10-24T20", "2026-11-01T00", "2026-04-04T10"):
         first = datetime.fromisoformat(f"{begins}:00Z")

@@ -1,4 +1,4 @@
-"""Timestamps: any offset comes in, UTC milliseconds go out."""
+"""Tests of timestamps: any offset is accepted, and UTC milliseconds are returned."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone

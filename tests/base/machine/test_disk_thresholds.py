@@ -1,4 +1,6 @@
-"""When a disk is told of and when it refuses, and that the log tells each crossing once."""
+"""Tests of disk thresholds: when wmsd warns of a disk, when it refuses writes, and that each crossing is logged
+once.
+"""
 
 from pathlib import Path
 

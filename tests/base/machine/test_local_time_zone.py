@@ -1,4 +1,4 @@
-"""The time zone of the machine, as TZ, /etc/localtime or /etc/timezone say it."""
+"""Tests of the machine's time zone, as TZ, /etc/localtime or /etc/timezone name it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is left when the system gives no more memory."""
+"""Tests of how much memory is usable when the system gives no more."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ print(len(kept))
 
 
 def allocated(arenas: str) -> int:
-    """How many objects of 600 bytes a process with six more threads makes, when it gets no more memory."""
+    """Return how many objects of 600 bytes a process with six more threads can create at its memory limit."""
     command = [sys.executable, "-c", ALLOCATES_AT_THE_LIMIT, arenas]
     return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 

@@ -1,4 +1,4 @@
-"""Files that a server reads again and again: one without an end is refused before it is opened."""
+"""Tests of files that a server reads again and again: a file without an end is refused before it is opened."""
 
 import os
 from collections.abc import Callable
