@@ -10,14 +10,14 @@ from tests.support.chromium import chromium, opened
 from tests.support.command import Home, Server
 from tests.support.forked import Program
 
-expect.set_options(timeout=30_000)  # milliseconds: a busy machine is no mistake
+expect.set_options(timeout=30_000)  # milliseconds; a slow answer of a busy machine is no error
 UNLIMITED = {f"WMSD_LIMITS_{name}_PER_MINUTE": "100000" for name in ("DATA", "PAGES", "OPEN", "AUTH")}
 ADMIN = {"name": "Ana Pop", "email": "ana@example.com", "password": "correct horse battery"}
 
 
 @dataclass(frozen=True)
 class House:
-    """A server with the demo, and Ana, who is its admin and signed in."""
+    """A server with the demo, and its admin Ana, who is signed in."""
 
     server: Server
     state: Any
@@ -29,13 +29,13 @@ class House:
         return self.server.address
 
     def link(self, name: str) -> str:
-        """A link of the greeting."""
+        """Return a link from the greeting of the server."""
         (line,) = [each for each in self.server.greeting if each.startswith(name)]
         return next(each for each in line.split() if each.startswith("http"))
 
 
 def new_token(page: Page, *abilities: str) -> str:
-    """A token for the demo's company, made at the pages."""
+    """Create a token for the demo's company on the pages."""
     page.goto("/admin/tokens/new")
     page.fill("#name", "For tests")
     page.fill("#company_codes", "DEMO")
@@ -70,14 +70,14 @@ def house(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def page(browser: Browser, house: House) -> Iterator[Page]:
-    """Ana's."""
+    """Open Ana's page."""
     with opened(browser, house.address, storage_state=house.state) as opened_page:
         yield opened_page
 
 
 @pytest.fixture
 def stranger(browser: Browser, house: House) -> Iterator[Page]:
-    """Of somebody who is not signed in."""
+    """Open the page of a person who is not signed in."""
     with opened(browser, house.address) as opened_page:
         yield opened_page
 

@@ -1,4 +1,4 @@
-"""Counts in a real browser: differences that are booked after goods have moved, and goods to count again."""
+"""Stock counts in a real browser: differences that are booked after goods have moved, and goods to count again."""
 
 import re
 from typing import Any
@@ -16,7 +16,7 @@ ARTICLES = ("22112", "22113", "22114")
 
 
 class Api:
-    """The same by programs."""
+    """Access to the same counts by the API."""
 
     def __init__(self, page: Page, house: House) -> None:
         self._token, self._house = new_token(page, "*"), house
@@ -38,7 +38,7 @@ class Api:
 
 
 def make(page: Page) -> str:
-    """A new count of the articles; its address."""
+    """Create a count of the articles, and return its address."""
     page.goto(f"{COUNTS}/new")
     page.fill("#warehouse", "MAIN")
     for number, article in enumerate(ARTICLES):
@@ -66,7 +66,7 @@ def test_differences_are_booked_after_goods_have_moved(page: Page, house: House)
     expect(page.locator("main")).to_contain_text("1 line still needs a quantity.")
     page.click("text=Enter quantities")
     page.fill("[id='lines.2.counted_quantity']", f"{third + 2:g}")
-    page.keyboard.press("Enter")  # in the last line it sends the form
+    page.keyboard.press("Enter")  # in the last line, Enter sends the form
     expect(page.locator("main")).not_to_contain_text("needs a quantity")
     api.ships(ARTICLES[0], 4)
     page.goto(count)
@@ -78,7 +78,10 @@ def test_differences_are_booked_after_goods_have_moved(page: Page, house: House)
 
 
 def test_enter_goes_from_line_to_line(page: Page, house: House) -> None:
-    """As the keyboards of phones send it: a form that goes off after its first line is in the way."""
+    """Enter goes to the next line, also from the keyboards of phones.
+
+    A form that is sent after its first line would be a nuisance.
+    """
     make(page)
     page.click("text=Enter quantities")
     page.locator("[id='lines.0.counted_quantity']").focus()

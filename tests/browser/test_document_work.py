@@ -1,4 +1,6 @@
-"""An office worker's documents, in a real browser: by the keyboard, pasted from a spreadsheet, and moved."""
+"""The documents of an office worker in a real browser: typed by keyboard, pasted from a spreadsheet, and moved to
+other statuses.
+"""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +31,7 @@ def cell(row: int, field: str) -> str:
 
 
 def filled(page: Page) -> list[tuple[str, str]]:
-    """The articles and quantities of the lines in which there is anything."""
+    """Return the articles and quantities of the lines that are not empty."""
     rows = page.locator("fieldset.rows tbody tr").all()
     articles = [row.locator("input").nth(0).input_value() for row in rows]
     quantities = [row.locator(".num input").input_value() for row in rows]
@@ -45,7 +47,7 @@ def an_order(page: Page, house: House) -> int:
 
 
 def choose(page: Page, text: str) -> None:
-    """Types into the field that has the focus, and takes the first of what it may mean."""
+    """Type into the focused field, and choose the first suggestion."""
     page.keyboard.type(text)
     expect(page.locator("#choices li").first).to_be_visible()
     page.keyboard.press("Enter")
@@ -168,7 +170,7 @@ def test_a_second_click_of_the_same_hand_does_no_second_step(page: Page, house: 
 
 
 def test_what_is_typed_on_is_what_is_meant(page: Page, house: House) -> None:
-    """The list belongs to what the field holds: not to the shorter text that was there before."""
+    """The suggestions belong to the current text of the field, not to the shorter text before."""
     page.goto(NEW)
     page.focus(cell(0, "article_code"))
     page.keyboard.type("22")

@@ -1,6 +1,7 @@
-"""Every page on a phone, a tablet and a screen, by day and by night, in each language: nothing keeps anybody out,
-and nothing is too wide or too heavy. When it is THOROUGH, a screenshot of each is left in `build/screenshots`, for
-people to look at.
+"""Tests of every page in each language, on a phone, a tablet and a screen, in light and dark mode.
+
+No page may have an accessibility barrier, be too wide or too heavy. A THOROUGH run saves a screenshot of each page
+in `build/screenshots` for people to look at.
 """
 
 import re
@@ -62,7 +63,7 @@ WEBHOOK = (
     *("", "/receiver", "/change", "/switch-on", "/deliveries", "/deliveries/again"),
     *("/deliveries?record=x", "/deliveries/1"),
 )
-"""Pages of a test receiver, to which one test was sent."""
+"""Pages of a test receiver to which one test was sent."""
 FOR_STRANGERS = (
     "/sign-in?next=/start&lost=form",
     "/sign-in",
@@ -71,7 +72,7 @@ FOR_STRANGERS = (
     "/demo?code=x",
 )
 NO_NAME = re.compile(r"[^\w.-]+|(?<=/)[0-9a-f]{32}$")
-"""What stands in addresses and not in names of files: also ids that are others each time."""
+"""Parts of addresses that are not used in file names, also ids that differ in each run."""
 LOOKS = {
     "en": (
         Look("phone", "light", "all"),
@@ -80,12 +81,15 @@ LOOKS = {
     ),
     "ro": (Look("phone", "light", "none"), Look("tablet", "light", "none")),
 }
-"""By language. A look has the rules of axe that none before it has covered."""
+"""The looks by language. A look has the axe rules that no look before it has covered."""
 
 
 @pytest.fixture(scope="module")
 def pages(browser: Browser, house: House) -> tuple[str, ...]:
-    """All but those for strangers. The webhook has a long name, and the doctor has found everything."""
+    """Return all pages except those for strangers.
+
+    The webhook has a long name, and the doctor has findings of every kind.
+    """
     one_of_each(house.data)
     with opened(browser, house.address, storage_state=house.state) as page:
         of_the_day = work(page, house)
@@ -121,7 +125,10 @@ def test_nothing_keeps_anybody_out_and_every_page_is_light(
 
 @pytest.mark.usefixtures("pages")
 def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house: House) -> None:
-    """And of the second factor, which is set up and switched off again. `pages` made the second warehouse."""
+    """Pages that are displayed only once have no barriers. The pages of the second factor have none either.
+
+    The second factor is set up and switched off again. The fixture `pages` created the second warehouse.
+    """
     wrong = {}
 
     def look(page: Page, name: str) -> None:

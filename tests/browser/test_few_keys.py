@@ -1,4 +1,4 @@
-"""How many keys and clicks the work of a day takes, beside what is typed: codes, quantities and references."""
+"""Tests of how many keys and clicks a day's work takes, in addition to typed codes, quantities and references."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -13,11 +13,11 @@ COMPANY: Final = "/companies/1"
 ARTICLES: Final = ("22470", "85123A", "84029E", "22457", "22423")
 LINES: Final = [{"article_code": code, "quantity": 1} for code in ARTICLES]
 NEXT: Final = "[data-live=steps] .main"
-"""The next step of a document."""
+"""The button for the next step of a document."""
 
 
 class Hand:
-    """What somebody presses and clicks. Keys that are held together count once."""
+    """The keys and clicks of a person. Keys that are pressed together count once."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -30,7 +30,7 @@ class Hand:
             self.keys += 1
 
     def type(self, text: str) -> None:
-        """A code, a quantity or a reference: it does not count."""
+        """Type a code, a quantity or a reference, without counting the keys."""
         self.page.keyboard.type(text)
 
     def click(self, place: str) -> None:
@@ -50,7 +50,7 @@ def token(browser: Browser, house: House) -> Iterator[str]:
 
 
 def made(house: House, token: str, kind: str, **body: Any) -> str:
-    """The address of a new document at the pages."""
+    """Create a document by the API and return its address on the pages."""
     document = {"partner_id": 1, "warehouse_id": 1, **body}
     status, answer = house.server.send("POST", f"/api/{kind}", document, token)
     assert status == 201, answer
@@ -58,7 +58,7 @@ def made(house: House, token: str, kind: str, **body: Any) -> str:
 
 
 def test_an_order_of_five_lines(hand: Hand, house: House, token: str) -> None:
-    """From any page of the company, without the mouse."""
+    """An order is created from any page of the company without the mouse."""
     page = hand.page
     page.goto(f"{COMPANY}/articles")
     hand.press("g", "o")
@@ -85,7 +85,7 @@ def test_an_order_of_five_lines(hand: Hand, house: House, token: str) -> None:
 
 
 def test_ten_lines_are_received_as_ordered(hand: Hand, house: House, token: str) -> None:
-    """Finishing is for good, so it asks: that is the third click."""
+    """Finishing is final, so wmsd asks for confirmation: the third click."""
     items = [{"article_code": code, "quantity": 2} for code in ARTICLES * 2]
     hand.page.goto(made(house, token, "purchase-orders", items=items))
     hand.click(NEXT)

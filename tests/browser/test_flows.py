@@ -1,4 +1,4 @@
-"""What people do at the pages, in a real browser."""
+"""Tests of what people do on the pages, in a real browser."""
 
 import re
 import time
@@ -224,7 +224,7 @@ def test_an_order_that_is_moved_elsewhere_moves_on_the_open_pages(page: Page, ho
 
 
 def come_late(route: Route) -> None:
-    """Answers when the page has been there for a while, as on a busy machine."""
+    """Answer when the page has been open for some time, as on a busy machine."""
     frame = route.request.frame
     frame.page.wait_for_timeout(700)
     route.continue_()
@@ -232,7 +232,7 @@ def come_late(route: Route) -> None:
 
 def test_a_slider_leads_to_any_past_moment(page: Page) -> None:
     def make_older(route: Route) -> None:
-        """The stock record, by a thousand minutes."""
+        """Make the stock record older by a thousand minutes."""
         answer = route.fetch()
         older = re.sub(
             r'(data-moment.* min=")(\d+)', lambda found: f"{found[1]}{int(found[2]) - 1000}", answer.text()
@@ -243,7 +243,7 @@ def test_a_slider_leads_to_any_past_moment(page: Page) -> None:
     page.route("**/house-*.js", come_late)
     page.goto("/companies/1/stock/7")
     how_it_stands, slider, field = page.locator(".strip span").first, page.locator("#back"), page.locator("#at")
-    slider.click()  # in its middle
+    slider.click()  # a click in the middle of the slider
     expect(how_it_stands).to_contain_text(", then")
     slider.press("Home")
     first = field.input_value()
@@ -266,7 +266,7 @@ def test_the_slider_writes_the_time_of_the_time_zone_of_the_page(page: Page) -> 
         expect(page.locator("#time_zone")).to_have_value(name)
 
     def make_older(route: Route) -> None:
-        """The stock record, by half a year: the clocks were put back since."""
+        """Make the stock record older by half a year: the clocks were put back since then."""
         answer = route.fetch()
         older = re.sub(
             r'(data-moment.* min=")(\d+)', lambda found: f"{found[1]}{int(found[2]) - 262_800}", answer.text()

@@ -1,4 +1,6 @@
-"""Goods come in, in parts and too many, and come back, and two people work at one document."""
+"""Tests of goods that arrive in parts or in excess, of returned goods, and of two people who work
+on one document.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -11,10 +13,10 @@ from tests.support.chromium import opened
 
 COMPANY: Final = "/companies/1"
 NEXT: Final = "[data-live=steps] .main"
-"""The next step of a document."""
+"""The button for the next step of a document."""
 SEND: Final = "main form.fields .acts button.main"
 SURE: Final = "main form.fields .acts button.final"
-"""What is for good is asked first, by this button."""
+"""The button that confirms an act that is final."""
 NOW: Final = "[aria-current=step]"
 OPEN: Final = "[id='selected_items.0.quantity_um3pl']"
 PLACE: Final = {"partner_id": 1, "warehouse_id": 1}
@@ -24,7 +26,7 @@ Make = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def make(browser: Browser, house: House) -> Iterator[Make]:
-    """Makes a record by the API, and returns it."""
+    """Yield a function that creates a record by the API and returns it."""
     with opened(browser, house.address, storage_state=house.state) as page:
         token = new_token(page, "*")
 
@@ -37,14 +39,16 @@ def make(browser: Browser, house: House) -> Iterator[Make]:
 
 
 def received(page: Page, quantity: str) -> None:
-    """Receives so much of the order whose page is open, and finishes it."""
+    """Receive the quantity of the order whose page is open, and finish the reception."""
     page.click(NEXT)
     page.fill(OPEN, quantity)
     page.click("button[name=then]")
 
 
 def in_stock(page: Page, code: str) -> list[str]:
-    """The quantity of the only stock record of an article, what is reserved of it, and what is in quarantine."""
+    """Return the quantity of the only stock record of an article, its reserved quantity, and its quantity in
+    quarantine.
+    """
     page.goto(f"{COMPANY}/stock?article_code={code}")
     cells = page.locator("tbody tr td.num").all_inner_texts()
     return [each.strip() for each in cells[:3]]

@@ -1,5 +1,5 @@
-"""The guide in a real browser: every page at three widths, by day and by night, and how people find what they look
-for.
+"""Tests of the guide in a real browser: every page at three widths, in light and dark mode, and how people find
+topics.
 """
 
 import pytest
@@ -18,7 +18,7 @@ PAGES = (
 
 
 MOST_CHARACTERS = 80
-"""In a line of prose: some 75 are read with ease, and narrow letters give a few more."""
+"""The most characters in a line of prose. About 75 are easy to read, and narrow letters allow a few more."""
 CHARACTERS = """() => [...document.querySelectorAll(".prose .text > p")].flatMap((paragraph) => {
   const lines = new Map();
   const texts = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
@@ -40,7 +40,7 @@ LOOKS = (
     Look("screen", "light", "all of new kinds"),
     Look("screen", "dark", "colours"),
 )
-"""Each has the rules of axe that none before it has covered."""
+"""The looks, each with the axe rules that no look before it has covered."""
 
 
 def test_nothing_keeps_anybody_out_and_every_page_is_light(stranger: Page) -> None:

@@ -1,4 +1,6 @@
-"""An import from the office, in a real browser: the faulty row is mended, the file is imported, and taken back."""
+"""An import from the office in a real browser: the faulty row is corrected, the file is imported, and the import
+is undone.
+"""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was typed into a form is there again after its person had to sign in, and for nobody else."""
+"""Tests of text in forms: it is restored after its person had to sign in again, and for nobody else."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -15,7 +15,7 @@ OTHER = "kept@example.com"
 
 
 def type_and_send_too_late(page: Page) -> None:
-    """Fills the form of a new webhook, and sends it after the session has ended."""
+    """Fill the form of a new webhook, and send it after the session has ended."""
     page.goto(FORM)
     page.fill("#name", "Ten minutes of work")
     page.fill("#url", HOOK)
@@ -184,7 +184,7 @@ def test_a_session_that_wmsd_has_ended_loses_no_form(
 
 
 def sign_in_elsewhere(browser: Browser, house: House, email: str) -> None:
-    """At so many places that the one of before is ended."""
+    """Sign in on so many other browsers that the earlier session ends."""
     for _ in range(MOST_OF_A_USER):
         place = browser.new_context(base_url=house.address)
         fields: dict[str, str | float | bool] = {"email": email, "password": PASSWORD}
@@ -194,7 +194,7 @@ def sign_in_elsewhere(browser: Browser, house: House, email: str) -> None:
 
 
 def invitation(page: Page, email: str) -> str:
-    """The link of a new admin of the company."""
+    """Return the invitation link of a new admin of the company."""
     page.goto("/admin/users/new")
     page.fill("#email", email)
     page.fill("#name", "Other")

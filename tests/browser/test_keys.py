@@ -1,4 +1,4 @@
-"""The house by keyboard: a place by g and a letter, the list's search by /, and the list of keys by ?."""
+"""Tests of the keyboard: g and a letter opens a place, / searches the list, and ? displays the list of keys."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,7 +15,10 @@ def press(page: Page, *keys: str) -> None:
 
 
 def close_dialog(page: Page) -> None:
-    """Press Escape and wait: the browser closes a dialog a moment after the key, and a key before that is lost."""
+    """Press Escape and wait.
+
+    The browser closes a dialog shortly after the key, and loses a key that is pressed before that.
+    """
     press(page, "Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
 

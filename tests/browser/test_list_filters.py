@@ -1,4 +1,4 @@
-"""The filters of a list in a browser: what somebody may mean is listed as one types."""
+"""Tests of list filters in a browser: suggestions appear while a person types."""
 
 from playwright.sync_api import Page, expect
 

@@ -1,4 +1,4 @@
-"""The menu: beside the page on a screen, and folded on a phone, with and without JavaScript."""
+"""Tests of the menu: next to the page on a screen, and folded on a phone, with and without JavaScript."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -91,7 +91,7 @@ def test_a_list_stays_where_it_is_when_the_page_becomes_live(browser: Browser, h
 
 @pytest.fixture(scope="module")
 def two(browser: Browser, house: House) -> str:
-    """The address of a second company."""
+    """Return the address of a second company."""
     with opened(browser, house.address, storage_state=house.state) as page:
         page.goto("/admin/companies/new")
         page.fill("#code", "SECOND")

@@ -1,5 +1,7 @@
-"""What the browser prints: pages whole and with nothing to press, documents on A4, and labels of their sizes, with
-barcodes that scanners read.
+"""Tests of printed pages.
+
+Pages print whole and without buttons, documents on A4, and labels in their sizes with barcodes that scanners can
+read.
 """
 
 import base64
@@ -19,9 +21,9 @@ from tests.support.pictures import JPEG, png
 from wmsd.interfaces.pages.kit.resources import RESOURCES
 
 A4_WIDTH: Final = 718
-"""CSS pixels that a browser's margins leave of it."""
+"""The width of an A4 page inside the browser's margins, in CSS pixels."""
 MM: Final = 72 / 25.4
-"""In points."""
+"""A millimetre in points."""
 LISTS: Final = tuple(f"/companies/1/{each.name}" for each in RESOURCES)
 RECORDS: Final = ("/today", "/companies/1/articles/1", "/companies/1/stock/1", "/companies/1/stock/1/movements")
 OF_HOUSE: Final = ("/admin/users", "/admin/health", "/admin/audit", "/admin/settings", "/admin/users/1/rights")
@@ -29,7 +31,7 @@ PRESSED: Final = "button, .button, nav, .find, .filters, .more, .tick, .api"
 DRAWN: Final = (
     """() => [...document.querySelectorAll("img")].map((each) => [each.naturalWidth, each.naturalHeight])"""
 )
-"""The pixels of each picture that the browser could read."""
+"""A script that returns the pixels of each picture that the browser could read."""
 SHOWN: Final = "all => all.filter((each) => each.getClientRects().length).map((each) => each.outerHTML)"
 CUT: Final = f"""() => [...document.querySelectorAll("main *")]
     .filter((each) => getComputedStyle(each).display !== "inline" && !each.closest(".hidden"))
@@ -44,7 +46,7 @@ PIXELS: Final = """async (png) => {
     const grey = context.getImageData(0, 0, image.width, image.height).data.filter((_, place) => place % 4 === 0);
     return [image.height, image.width, btoa(Array.from(grey, (each) => String.fromCharCode(each)).join(""))];
 }"""
-"""The grey of each pixel of a PNG file, which Python has nothing to read with."""
+"""A script that returns the grey value of each pixel of a PNG file, because no Python library here reads PNG."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,7 @@ def documents(browser: Browser, house: House) -> tuple[str, ...]:
 
 @pytest.fixture
 def printer(browser: Browser, house: House) -> Iterator[Page]:
-    """Ana's page in the dots of a label printer."""
+    """Open Ana's page with the resolution of a label printer."""
     with opened(browser, house.address, storage_state=house.state, device_scale_factor=203 / 96) as page:
         yield page
 
@@ -67,7 +69,7 @@ def on_paper(page: Page, path: str) -> None:
 
 
 def scanned(page: Page) -> list[tuple[str, str]]:
-    """What a scanner reads from the page as it is drawn, with the names of the codes."""
+    """Return the text and format of the barcodes that a scanner reads from the displayed page."""
     png = base64.b64encode(page.screenshot(full_page=True)).decode()
     with opened(page.context.browser, "about:blank") as blank:  # type: ignore[arg-type]  # it has one
         height, width, grey = blank.evaluate(PIXELS, png)
@@ -76,7 +78,7 @@ def scanned(page: Page) -> list[tuple[str, str]]:
 
 
 def paper_of(page: Page) -> list[tuple[int, int]]:
-    """The width and the height of each sheet, in mm."""
+    """Return the width and the height of each sheet, in mm."""
     boxes = re.findall(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", page.pdf(prefer_css_page_size=True))
     return [(round(float(width) / MM), round(float(height) / MM)) for width, height in boxes]
 
@@ -138,7 +140,7 @@ def test_a_page_that_is_dark_prints_dark_on_white(page: Page) -> None:
 def test_the_logo_of_the_company_stands_on_its_papers(
     printer: Page, documents: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """PNG and JPEG are drawn, on A4 and A6, and gone when the logo is removed."""
+    """Papers have the logo of the company, from PNG and JPEG, on A4 and A6, until the logo is removed."""
     note = "/companies/1/sales-orders/1/prints/delivery-note"
     for name, content in (("logo.jpg", JPEG), ("logo.png", png(240, 60))):
         file = tmp_path / name

@@ -1,4 +1,4 @@
-"""What a phone shows without scrolling sideways: tables of words, and the lines of documents."""
+"""Tests of what a phone displays without scrolling sideways: tables of words, and the lines of documents."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ OF_DOCUMENTS = {
     "receptions": ("Quantity",),
     "returns": ("Quantity",),
 }
-"""The kinds of documents, and the figures of their lines that people come for."""
+"""The kinds of documents, and the numbers in their lines that people need."""
 OF_LISTS = {
     "stock": ("Quantity", "Reserved", "Available"),
     "articles": ("Name", "Unit"),
@@ -27,13 +27,13 @@ OF_LISTS = {
     "purchase-orders": ("Status", "Items"),
     "partners": ("Name", "Type"),
 }
-"""The lists, and what people look for in them."""
+"""The lists, and the columns that people need."""
 WIDTH = 390
 
 
 @pytest.fixture
 def phone(browser: Browser, house: House) -> Iterator[Page]:
-    """Ana's."""
+    """Open Ana's page on a phone."""
     viewport = {"width": WIDTH, "height": 900}
     with opened(browser, house.address, storage_state=house.state, viewport=viewport) as page:
         yield page
@@ -41,7 +41,7 @@ def phone(browser: Browser, house: House) -> Iterator[Page]:
 
 @pytest.fixture(scope="module")
 def documents(browser: Browser, house: House) -> dict[str, str]:
-    """The address of one of each kind."""
+    """Return the address of one document of each kind."""
     with opened(browser, house.address, storage_state=house.state) as page:
         addresses = work(page, house)
     return {kind: each for kind in OF_DOCUMENTS for each in addresses if f"/{kind}/" in each}

@@ -1,4 +1,4 @@
-"""The API reference and the try-out in a real browser."""
+"""Tests of the API reference and of the form to try out operations, in a real browser."""
 
 import json
 import re

@@ -1,4 +1,6 @@
-"""People come in through a real OpenID provider (npm's oidc-provider), in a real browser, which sees two sites."""
+"""Tests of signing in through a real OpenID provider (npm's oidc-provider) in a real browser, with the provider on
+another site.
+"""
 
 import socket
 import subprocess
@@ -45,7 +47,7 @@ abilities = ["articles:read"]
 
 @contextmanager
 def provider(back_to: str) -> Iterator[str]:
-    """The issuer."""
+    """Run the provider and yield its issuer."""
     packages(FOLDER)
     command = [program("node"), str(FOLDER / "provider.mjs"), back_to, "ES256"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
@@ -58,7 +60,10 @@ def provider(back_to: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a server with the demo: `localhost`, which is another site than the provider's 127.0.0.1."""
+    """Yield the address of a server with the demo.
+
+    The host is `localhost`, a different site from the provider's 127.0.0.1.
+    """
     folder: Path = tmp_path_factory.mktemp("sign-on")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

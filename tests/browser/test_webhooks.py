@@ -1,4 +1,4 @@
-"""A test receiver in a real browser: an integrator's first hour, and what a kill leaves of it."""
+"""Tests of a test receiver in a real browser: an integrator's first hour, and what a kill leaves."""
 
 import re
 
@@ -11,7 +11,7 @@ from tests.support.chromium import barriers
 
 @pytest.fixture
 def token(page: Page) -> str:
-    """Of the API, with everything."""
+    """Return an API token that allows everything."""
     page.goto("/admin/tokens/new")
     page.fill("#name", "Webhooks")
     page.check("[name='abilities:*']")
@@ -22,7 +22,7 @@ def token(page: Page) -> str:
 
 @pytest.fixture
 def receiver(page: Page) -> str:
-    """The address of a new one."""
+    """Create a test receiver and return its address."""
     page.goto("/companies/1/webhooks")
     page.click("text=New test receiver")
     page.fill("#name", "Integrator")
@@ -32,7 +32,7 @@ def receiver(page: Page) -> str:
 
 
 def order(house: House, token: str) -> str:
-    """The code of a new sales order, which the API makes."""
+    """Create a sales order by the API and return its code."""
     status, found = house.server.get("/api/stock?per_page=1", token=token)
     assert status == 200
     stock = found["data"][0]
@@ -44,7 +44,7 @@ def order(house: House, token: str) -> str:
 
 
 def look_until(page: Page, address: str, text: str) -> None:
-    """Looks again, as a person would, until it is there."""
+    """Reload the page, as a person would, until it contains the text."""
     for _ in range(40):
         page.goto(address)
         if page.locator(f"main :text('{text}')").count():
@@ -121,4 +121,4 @@ def test_the_form_asks_for_what_the_authentication_needs(page: Page) -> None:
     page.fill("#token", "something")
     page.click("main form .acts button")
     expect(page.locator("#token-again")).to_contain_text("Type this again")
-    assert page.locator(".error").count() == 1  # of the address: the secret was not sent
+    assert page.locator(".error").count() == 1  # an error of the address: the secret was not sent

@@ -1,4 +1,4 @@
-"""The day of an office worker, from an empty company to a delivered order: in each way in which people work."""
+"""The day of an office worker, from an empty company to a delivered order, in each way in which people work."""
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -16,14 +16,14 @@ from tests.support.messages import CATALOGUES
 pytestmark = pytest.mark.long
 Look = Callable[[Page], list[str]]
 NEXT: Final = "[data-live=steps] .main"
-"""The next step of a document."""
+"""The button for the next step of a document."""
 SEND: Final = "main form.fields .acts button.main"
 SURE: Final = "main form.fields .acts button.final"
-"""What is for good is asked first, by this button."""
+"""The button that confirms an act that is final."""
 OVER: Final = "[data-live=statuses] li:last-child[aria-current=step]"
-"""A document with which everything is done."""
+"""The mark of a document whose last status is reached."""
 ENGLISH: Final = frozenset({"the", "and", "of", "with", "this", "is", "not", "your", "you"})
-"""Words that no Romanian text has. `are` is one: it has."""
+"""Words that no Romanian text contains. `are` is not among them: it is also Romanian for "has"."""
 TEXTS: Final = """() => {
     const seen = (each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest("pre, script");
     const names = ["title", "placeholder", "aria-label"];
@@ -39,13 +39,13 @@ TEXTS: Final = """() => {
 
 @cache
 def translated() -> frozenset[str]:
-    """The English texts of the pages that are others in Romanian."""
+    """Return the English texts of the pages that differ in Romanian."""
     entries = (each for path in CATALOGUES.glob("ro-*.po") for each in polib.pofile(str(path)))
     return frozenset(each.msgid for each in entries if not each.obsolete and each.msgstr not in ("", each.msgid))
 
 
 def english(page: Page) -> list[str]:
-    """The texts of a Romanian page that stand there in English."""
+    """Return the texts of a Romanian page that are in English."""
     texts: list[str] = page.evaluate(TEXTS)
     return [each for each in texts if each in translated() or not ENGLISH.isdisjoint(each.lower().split())]
 
@@ -66,7 +66,7 @@ WAYS: Final[dict[str, tuple[dict[str, Any], Look]]] = {
 def worker(
     request: pytest.FixtureRequest, browser: Browser, house: House, page: Page
 ) -> Iterator[tuple[Page, Look]]:
-    """Mia's page, in a company of which she is the admin, and which has nothing yet."""
+    """Open the page of the worker Mia in a new, empty company of which she is the admin."""
     options, look = WAYS[request.param]
     page.goto("/admin/companies")
     assert english(page), "it is Ana's page, and in English: whatever looks for English sees it"
@@ -93,7 +93,7 @@ def worker(
 
 
 def made(page: Page, kind: str, look: Look, **fields: str) -> None:
-    """Makes a record by its form, from its list."""
+    """Create a record with its form, from its list."""
     page.goto(kind)
     assert look(page) == [], kind
     page.click("[data-new]")
@@ -114,7 +114,7 @@ def fill(page: Page, **fields: str) -> None:
 
 
 def stock_of(page: Page) -> tuple[str, str, str]:
-    """The quantity of the only stock record, what is reserved of it, and what is in quarantine."""
+    """Return the quantity of the only stock record, its reserved quantity, and its quantity in quarantine."""
     page.goto("stock")
     row = page.locator("tbody tr")
     cells = [row.locator("td.num").nth(place).inner_text().strip() for place in range(3)]

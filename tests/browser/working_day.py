@@ -1,4 +1,4 @@
-"""A day's work in the demo, so that there is a page of everything to look at."""
+"""A day's work in the demo, after which there is a page of everything."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,11 +15,11 @@ SHOWN_ONCE: Final[tuple[tuple[str, Mapping[str, str | bool]], ...]] = (
     ("/admin/sites/new", {"company_code": "DEMO", "warehouse_code": "EAST", "name": "Eastern hall"}),
     ("/admin/kernel-tokens/new", {}),
 )
-"""Forms whose answer is shown once, and what is filled in."""
+"""Forms whose answer is displayed only once, with the values to fill in."""
 
 
 def work(page: Page, house: House) -> tuple[str, ...]:
-    """Does the work. The pages of what there is then."""
+    """Do the work, and return the pages that exist afterwards."""
     token = new_token(page, "*")
 
     def send(method: str, path: str, body: Any) -> Any:
