@@ -1,4 +1,4 @@
-"""Whoever sends a body sizes what is wrong in it: reading and telling have their ends."""
+"""Tests of bounded errors: callers determine the size of a body, so its reading and its errors are limited."""
 
 from collections.abc import Iterator
 from types import UnionType
@@ -23,7 +23,7 @@ from wmsd.contract.validation import validate_model
 from wmsd.interfaces.service import SERVED
 
 FEW = 200
-"""Members of a list, each of which may be told."""
+"""The members of a list. Each member may have an error."""
 
 
 def numbers(text: str, count: int) -> bytes:
@@ -86,7 +86,7 @@ def test_an_object_of_too_many_fields_is_a_flaw_at_its_path() -> None:
 
 
 def _models() -> list[type[BaseModel]]:
-    """Of every body that an operation takes, with those inside."""
+    """Return the models of every body that an operation accepts, with the models inside them."""
     found: list[type[BaseModel]] = []
     waiting: list[type[BaseModel]] = [body for body in map(_body, (route.operation for route in SERVED)) if body]
     while waiting:
@@ -109,7 +109,7 @@ def _inside(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _lists(annotation: Any, marks: tuple[Any, ...]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Each list type in an annotation, and what is said of it."""
+    """Yield each list type in an annotation, with its metadata."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         yield from _lists(inner, (*marks, *more))

@@ -1,4 +1,4 @@
-"""Who may use which company."""
+"""Tests of who may use which company."""
 
 import pytest
 

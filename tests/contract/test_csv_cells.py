@@ -1,4 +1,4 @@
-"""CSV cells: no text becomes a formula in a spreadsheet, and every text comes back as it was."""
+"""Tests of CSV cells: no text becomes a formula in a spreadsheet, and every text is read as it was written."""
 
 import re
 import string
@@ -47,7 +47,7 @@ def test_a_text_that_looks_guarded_already_comes_back_too() -> None:
 
 
 def test_a_tab_before_a_formula_hides_nothing() -> None:
-    """Where a tab separates cells, what follows it begins one."""
+    """A tab before a formula does not hide the formula, because a spreadsheet may split cells at tabs."""
     assert write_cell("sweet\t=HYPERLINK(A1)") == "sweet\t'=HYPERLINK(A1)"
     assert write_cell("sweet\t \r@A1;5\t+A1") == "sweet\t' \r@A1;5\t'+A1"
     assert write_cell("\t=A1") == "'\t'=A1"
@@ -62,7 +62,10 @@ def test_nothing_that_is_not_seen_hides_a_formula(unseen: str) -> None:
 
 
 def test_the_members_of_a_list_are_no_formulas_either() -> None:
-    """A spreadsheet whose lists have `;` between their members splits a line there."""
+    """Members of a list are protected from becoming formulas too.
+
+    A spreadsheet whose lists have `;` between their members splits a line there.
+    """
     assert write_cell(["=A", "b", "-5", "@c"]) == "'=A;b;-5;'@c"
     assert write_cell(["a;=b", "=c"]) == '["a;\'=b","=c"]'
     assert write_cell("sweet;=HYPERLINK(A1)") == "sweet;'=HYPERLINK(A1)"

@@ -1,4 +1,6 @@
-"""What an import is made of: rows by chunks, errors by row and column, and what a file gives twice."""
+"""Tests of the parts of an import: rows in chunks, errors by row and column, and values that a file contains
+twice.
+"""
 
 import random
 import tracemalloc

@@ -1,4 +1,4 @@
-"""What each type of field takes, keeps and refuses, to the last letter of its sentence."""
+"""Tests of what each type of field accepts, stores and refuses, with the exact error sentences."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,7 +27,7 @@ from wmsd.contract.validation import field_errors, validate_model
 
 
 def taken(kind: Any, value: object) -> object:
-    """What is kept of it, or the sentence that refuses it."""
+    """Return the stored value, or the sentence that refuses the value."""
     try:
         return TypeAdapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
@@ -182,8 +182,12 @@ def _inputs(model: type[Input] = Input) -> Iterator[type[Input]]:
 
 
 def test_every_field_that_may_be_null_takes_null_and_an_empty_text() -> None:
-    """A constraint beside `| None` is one of null too, and raises TypeError: it belongs to the type before it."""
-    import wmsd.interfaces.cli.main  # noqa: F401 -- so that there are all models
+    """Every nullable field accepts null and an empty text.
+
+    A constraint on the type with `| None` applies to null too and raises TypeError, so it must be on the type
+    without null.
+    """
+    import wmsd.interfaces.cli.main  # noqa: F401 -- so that all models are defined
 
     fields = [field for model in _inputs() for field in model.model_fields.values()]
     assert len(fields) > 200

@@ -1,4 +1,4 @@
-"""The query parameters that lists share: texts, and what is made of them."""
+"""Tests of the query parameters that lists share: their texts, and the values read from them."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ from wmsd.contract.validation import field_errors, validate_model
 
 
 def taken(kind: Any, value: object) -> object:
-    """What is made of it, or the sentence that refuses it."""
+    """Return the value that is read, or the sentence that refuses the value."""
     try:
         return TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
@@ -42,7 +42,7 @@ NO_NUMBER, OUTSIDE = "refused: must be a whole number", "refused: must be from 2
         ("2", 2),
         ("20", 20),
         ("007", 7),
-        (500, 500),  # a program's own, such as a default
+        (500, 500),  # a number that the program itself passes, such as a default
         *((value, OUTSIDE) for value in ("0", "1", "21", "9" * 15)),
         *((value, NO_NUMBER) for value in ("9" * 16, "", "-2", "+2", " 2", "2.0", "\u0665", "x", None, 2.0)),
     ],

@@ -1,4 +1,4 @@
-"""An unknown field is refused with the name of the one that was meant, where one is like it."""
+"""Tests of unknown fields: the error suggests a similar known field."""
 
 import time
 from typing import Annotated
@@ -70,7 +70,10 @@ def test_a_parameter_of_a_list_is_meant_as_well() -> None:
 
 
 def test_few_names_are_looked_for() -> None:
-    """Whoever sends the body determines how many there are; the same in many lines is one."""
+    """The number of suggestions is limited, because the caller determines the number of names.
+
+    A name in many lines counts once.
+    """
     lines = told({"lines": [{"articleid": 1}] * 90})
     assert {sentence for (sentence,) in lines.values()} == {f"{UNKNOWN}; did you mean article_id?"}
     many = told({f"partner_i{number}": 1 for number in range(50)})

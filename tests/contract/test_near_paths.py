@@ -1,4 +1,4 @@
-"""A path at which there is nothing is refused with the one that was meant, where one is like it."""
+"""Tests of unknown paths: the error suggests a similar known path."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What is declared of an operation, and what follows from its action's signature."""
+"""Tests of an operation's declaration, and of what follows from the signature of its action."""
 
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ class Waiting:
 
 
 def declared(**changes: Any) -> Operation:
-    """Of an action that takes nothing but its transaction."""
+    """Declare an operation whose action takes only its transaction."""
 
     def try_it(tx: object) -> None:
         """Try it."""

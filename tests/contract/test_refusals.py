@@ -1,4 +1,4 @@
-"""What a refusal is made of, and what abilities stand for."""
+"""Tests of the contents of a refusal, and of what abilities include."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How a path finds its line in a table of contents, without a server."""
+"""Tests of how a path finds its route in the route table, without a server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""From what a model refuses to what the caller reads: every error at once, by its path."""
+"""Tests of the way from a model's errors to the caller's: every error in one answer, by its path."""
 
 from typing import Annotated, Literal
 
@@ -96,7 +96,10 @@ def test_beside_as_many_errors_as_are_told_nothing_else_is_looked_for() -> None:
 
 
 def test_a_length_is_told_in_its_unit() -> None:
-    """The sentences are made when the module is read, so they are made here once more."""
+    """An error names the length in its unit.
+
+    The sentences are created when the module is imported, so the test creates them again.
+    """
     least = validation._length("item", "least", "min_length")
     assert [least({"min_length": count}) for count in (0, 1, 2)] == [
         "must have at least 0 items",
