@@ -1,4 +1,4 @@
-"""What the command line changes while a server runs: the server acts on it within a second."""
+"""Tests of changes by the command line while a server runs: the server follows them within a second."""
 
 import json
 import urllib.request

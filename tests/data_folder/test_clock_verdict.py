@@ -1,4 +1,4 @@
-"""When a person has to look at the clock, by what the installation knows."""
+"""Tests of when a person has to check the clock, by what the installation knows."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -50,7 +50,10 @@ def test_what_shows_that_the_clock_is_wrong(known: Known, expired: int, said: st
 async def test_tokens_that_were_valid_count_when_all_have_expired(
     world: World, ends: list[timedelta], expired: int
 ) -> None:
-    """`ends`: after the last moment of a steady clock, which was 40 days ago."""
+    """Expired tokens count if all have expired that were valid at the last steady time.
+
+    That time was 40 days ago. `ends` are the times after it at which the tokens expire.
+    """
     seen = NOON - 40 * A_DAY
 
     def count(tx: Transaction) -> int:

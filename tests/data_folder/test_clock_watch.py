@@ -1,4 +1,6 @@
-"""Nothing is forgotten on the word of a clock that was just set, or was set while the server stood still."""
+"""Tests of the clock watch: wmsd deletes nothing while its clock was just set, or was set while the server was
+stopped.
+"""
 
 from datetime import datetime, timedelta
 
@@ -26,7 +28,7 @@ async def hourly(world: World) -> None:
 
 
 async def kept(world: World) -> tuple[int, int, int]:
-    """Events, keys and tokens."""
+    """Return the number of events, keys and tokens."""
     tokens: int = await world.installation.platform.read(lambda tx: tx.value("SELECT count(*) FROM tokens"))
     events, keys = [
         (await world.rows(f"SELECT count(*) FROM {table}"))[0][0] for table in ("events", "idempotency_keys")
@@ -88,7 +90,7 @@ async def test_after_a_day_it_is_believed(shop: Shop) -> None:
 
 
 async def test_after_a_person_said_so_it_is_believed(shop: Shop) -> None:
-    """Told by the command line, that is by another process."""
+    """A clock is trusted after a person confirmed it by the command line, which is another process."""
     world = shop.world
     await world.jobs.clock_watch.start()
     await world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
@@ -122,7 +124,10 @@ async def test_health_tells_of_it(world: World) -> None:
 async def test_a_start_compares_with_the_last_moment_that_was_kept(
     world: World, stood_still: float, step: float, is_steady: bool
 ) -> None:
-    """A long stop alone is no reason to worry anybody: only a clock that went back must have been set."""
+    """A start compares the clock with the last stored time.
+
+    A long stop alone is no reason for doubt. Only a clock that went back must have been set.
+    """
     await ClockWatch(world.installation.platform, world.installation.clock).keep()
     world.clock.advance(stood_still)
     world.clock.set_forward(step)
@@ -142,7 +147,7 @@ async def test_a_clock_that_is_steady_deletes_what_is_old(shop: Shop) -> None:
 
 
 async def test_the_jobs_keep_what_is_known(world: World) -> None:
-    """What a kill leaves behind is at most ten minutes old; what changed is kept at once."""
+    """The jobs store what is known, so that a kill loses at most ten minutes. A change is stored immediately."""
     await world.jobs.clock_watch.start()
     world.clock.set_forward(DAY)
     await world.jobs.clock_watch.tick()
@@ -155,7 +160,7 @@ async def test_the_jobs_keep_what_is_known(world: World) -> None:
 
 
 async def changed_at(world: World) -> str:
-    """What an article shows that is changed now."""
+    """Change an article, and return its `updated_at`."""
     answer = await world.send("PATCH", "/api/articles/1", {"name": str(world.clock.seconds)})
     moment: str = answer.body["updated_at"]
     return moment
@@ -192,7 +197,10 @@ async def test_after_ten_minutes_changes_follow_it_and_health_and_log_say_so(
 
 
 async def test_a_command_beside_the_server_orders_its_changes_as_that_does(world: World) -> None:
-    """It sees the clock only as it is; the server has seen it leap."""
+    """A command orders its changes as the server does.
+
+    The command only sees the current clock, but the server has seen the clock jump.
+    """
     platform, watch = world.installation.platform, world.jobs.clock_watch
 
     async def order() -> datetime:

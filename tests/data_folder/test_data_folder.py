@@ -1,4 +1,4 @@
-"""Which data folder a command acts on, and that none is made unasked."""
+"""Tests of which data folder a command uses. No data folder is created unless the user asks for it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The guide's page about the data folder has every name that stands there when much happens, and no other."""
+"""Tests of the guide's page about the data folder: it lists every name that wmsd creates there, and no other."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ MADE_ELSEWHERE: Final = {
     "backup-folders.json": "tests/maintenance/backups/test_backup_disk.py",
     "backups/": "tests/maintenance/backups/test_places.py",
 }
-"""Names that need more than a command, and the test that makes each."""
+"""Names that a command alone does not create, with the test that creates each."""
 HOOK: Final = """
 import os, sys
 TOLD = {"os.rename": (0, 1), "os.remove": (0,), "os.mkdir": (0,), "os.rmdir": (0,)}
@@ -46,11 +46,13 @@ def tell(event, arguments):
 SEEN = os.open(os.environ["SEEN_IN"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 sys.addaudithook(tell)
 """
-"""Writes down each name that Python makes, renames and removes, in every process of the program."""
+"""A hook that records each name that Python creates, renames and removes, in every process of the program."""
 
 
 class Watched(Home):
-    """A home whose data folder is watched: what stands in it after each command, and what Python makes there."""
+    """A home whose data folder is watched: its contents after each command, and the names that Python creates
+    there.
+    """
 
     def watch(self) -> "Watched":
         (self.folder / "hook").mkdir()
@@ -126,7 +128,7 @@ def _move_companies(home: Watched) -> None:
 
 
 def _touch_files(home: Watched) -> None:
-    """What nobody should do in the folder."""
+    """Do in the folder what nobody should do."""
     file, number = home.data / "companies" / "1.db", 3
     shutil.copy(file, home.data / "companies" / f"{number}.db")
     home.does("company", "create", "THIRD", "--name", "Third", "--all-modules")

@@ -1,4 +1,4 @@
-"""Companies that move and files that are brought up to date, killed at every step that can be told apart."""
+"""Tests of companies that move and of files that are upgraded, killed at every distinguishable step."""
 
 import os
 import shutil
@@ -66,7 +66,7 @@ def test_a_company_that_arrives_is_there_wholly_or_not_at_all(installation: Home
 
 
 def killed_servers(newer: Home, pristine: Path) -> Iterator[str]:
-    """A newer server that starts on the same files again and again, and is killed at each of the steps."""
+    """Start a newer server on the same files again and again, and kill it at each step. Yield each step."""
     log = newer.folder / "paused.log"
     for call in STEPS:
         for number in count(1):
@@ -84,7 +84,7 @@ def killed_servers(newer: Home, pristine: Path) -> Iterator[str]:
 
 
 def content(file: Path) -> dict[str, list[object]]:
-    """The rows of each table but of the one that names its log: a copy has a name of its own."""
+    """Return the rows of each table except `log`, whose name differs in each copy."""
     with closing(connect_as_it_is(file, without_log=True)) as connection:
         tables = (
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'log' AND sql NOT LIKE '%VIRTUAL%'"

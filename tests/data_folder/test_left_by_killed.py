@@ -1,4 +1,4 @@
-"""What killed commands leave is found by the doctor, and deleted unless somebody needs it."""
+"""Tests of what killed commands leave: the doctor finds it, and it is deleted unless it is still needed."""
 
 import os
 import shutil
@@ -40,7 +40,7 @@ def age(*paths: Path) -> None:
 
 
 def left(home: Home, *options: str) -> list[str]:
-    """The names of what the doctor calls leftovers."""
+    """Return the names of the files that the doctor reports as leftovers."""
     *_, installation = home.run("doctor", "--json", *options).json
     return [Path(each["file"]).name for each in installation["installation"] if each["check"] == "leftover"]
 

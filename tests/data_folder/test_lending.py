@@ -1,4 +1,6 @@
-"""The server has its files for itself; a command that works beside it borrows what it needs."""
+"""Tests of lending: the server locks its files, and a command that runs at the same time borrows the files that it
+needs.
+"""
 
 import fcntl
 import json
@@ -40,7 +42,7 @@ def is_served(server: Server, code: str) -> None:
 
 
 def indexes(installation: Home) -> list[str]:
-    """What processes share of files."""
+    """Return the names of the index files that processes share."""
     return sorted(path.name for path in installation.data.rglob("*-shm"))
 
 
@@ -53,7 +55,7 @@ def soon(holds: Callable[[], bool]) -> None:
 
 @contextmanager
 def command_at_work(installation: Home) -> Iterator["subprocess.Popen[str]"]:
-    """One that has the company's file open."""
+    """Run a command that has the company's file open."""
     command = [sys.executable, "-m", "tests.support.slow_command"]
     with subprocess.Popen(
         command,
@@ -108,7 +110,7 @@ def test_what_a_command_had_that_was_killed_is_taken_back(installation: Home, se
 
 
 def waits_for(installation: Home, command: "subprocess.Popen[str]") -> None:
-    """A server that is started now says so, and goes on when the command has ended."""
+    """Check that a newly started server reports the wait, and starts when the command has ended."""
     log_file = installation.folder / "waiting.log"
     with log_file.open("w") as log, installation.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting:
         soon(lambda: f"a command is at work in {installation.data}" in log_file.read_text())
@@ -165,7 +167,10 @@ def test_whatever_is_said_to_the_socket_hurts_nobody(installation: Home, server:
 
 
 def test_changes_made_during_a_loan_are_seen(installation: Home, server: Server) -> None:
-    """Also those that are the first and the last of it: the server opens its files anew around them."""
+    """The server sees all changes that a command makes during a loan.
+
+    This includes its first and its last change, because the server reopens its files before and after the loan.
+    """
     for _ in range(3):
         installation.ok("module", "disable", "ACME", "articles")
         server.soon("/api/articles", lambda status, _: status == 403)
@@ -182,7 +187,10 @@ def test_after_the_end_the_files_can_be_read_by_others(installation: Home, serve
 
 
 def test_a_disk_without_sockets(installation: Home) -> None:
-    """A memory stick has none: what cannot be made is in the way of the server's."""
+    """Without sockets on the disk, such as a memory stick, the server still runs.
+
+    The test blocks the name of its socket with a folder.
+    """
     (installation.data / "server.socket").mkdir()
     with installation.serving(env=UNLIMITED) as server:
         assert "other programs can open the files of this server" in server.log
@@ -208,7 +216,10 @@ def test_a_command_of_another_version_is_told_which_one_serves(server: Server, i
 
 
 def asked(installation: Home, *lines: str) -> tuple[socket.socket, list[dict[str, object]]]:
-    """A session that stays open, and the answers to its lines."""
+    """Open a session with the server's socket.
+
+    Return the session, which stays open, and the answers to the lines.
+    """
     session = socket.socket(socket.AF_UNIX)
     session.settimeout(LONGEST)
     session.connect(str(installation.data / "server.socket"))

@@ -1,4 +1,4 @@
-"""The machine's clock is set while the server runs: it goes on as if nothing had happened, and deletes nothing."""
+"""Tests of a clock that is set while the server runs: the server continues normally and deletes nothing."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,9 @@ from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 HOUR, YEAR = timedelta(hours=1), timedelta(days=365)
 MOST_GROWN = 30_000_000
-"""Bytes of memory. What was counted of a jump of 180 days took 1.7 GB."""
+"""The most bytes by which the memory may grow. A server that counted every moment of a jump of 180 days took 1.7
+GB.
+"""
 
 
 def resident(server: Server) -> int:
@@ -69,7 +71,10 @@ def test_set_forward(moved: Home, server: Server, clock: MovedClock, years: int)
 def test_a_command_leaves_no_moment_of_a_wrong_clock_behind(
     moved: Home, server: Server, clock: MovedClock
 ) -> None:
-    """Its changes stand where those of the server stand, which has seen the clock leap."""
+    """A command leaves no time of a wrong clock behind.
+
+    The changes of the command follow those of the server, which has seen the clock jump.
+    """
     clock.stand(timedelta(days=21))
     is_told(server, "degraded")
     made = moved.run_fresh("article", "create", "N", "--name", "N", "--company", "ACME", env=clock.environment)
@@ -114,7 +119,7 @@ def test_the_command_line_tells_of_it(moved: Home, clock: MovedClock) -> None:
 
 
 def test_a_start_with_a_wrong_clock_leaves_no_moment_of_it_behind(moved: Home, clock: MovedClock) -> None:
-    """Nothing is changed before the start has compared the clock with the last moment that was kept."""
+    """No record is changed at a start before the clock is compared with the last stored time."""
     with moved.serving(env=clock.environment) as server:
         assert server.stop() == 0
     clock.stand(timedelta(days=40))

@@ -1,4 +1,4 @@
-"""Where other things stand, a data folder is made only when somebody says so."""
+"""Tests of new data folders: in a folder that has other files, one is created only if the user says so."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from tests.support.command import Home, at_a_terminal, first_day, hashes
 from tests.support.newer_wmsd import newer_wmsd
 
 NOBODY_LISTENS = {"WMSD_METRICS_LISTEN": "256.256.256.256:1"}
-"""A server that is told to listen there makes its folder, and then ends by itself."""
+"""A server that is told to listen at this address creates its folder, and then stops by itself."""
 CREATE = ("company", "create", "NEW", "--name", "New", "--init")
 SERVE = ("serve", "--listen", "127.0.0.1:0")
 
@@ -34,7 +34,7 @@ def is_refused(home: Home, *arguments: str) -> str:
 
 
 def is_made(home: Home, *arguments: str, env: dict[str, str] | None = None, data: str = "data") -> bool:
-    """Whether a start makes the data folder; it must not be there yet."""
+    """Return True if a start creates the data folder, which must not exist before."""
     assert not (home.folder / data / "platform.db").exists()
     home.run(*SERVE, *arguments, env=env)
     return (home.folder / data / "platform.db").exists()
@@ -75,7 +75,7 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
     )
     assert is_refused(home) == refused
     assert home.refused(*CREATE) == refused
-    for _ in range(2):  # then as an empty folder, where a disk is not mounted
+    for _ in range(2):  # the second time, the folder is empty, as when a disk is not mounted
         for command in (("status",), ("company", "list"), ("doctor",)):
             assert home.refused(*command) == (
                 f"There is no wmsd data in {home.data}. Name another folder with --data. {back}"
@@ -86,7 +86,10 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
 
 
 def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data(home: Home) -> None:
-    """The record of which backups are its own is lost with the data."""
+    """The backup of another installation does not replace lost data.
+
+    The list of an installation's own backups is lost with the data.
+    """
     first_day(home)
     shared = home.folder / "data-backups"
     home.ok("backup", "schedule", "--run", "--now")
@@ -109,7 +112,7 @@ def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data
     shown = home.ok("backup", "list", "--folder", str(shared)).out
     assert ("ACME" in shown, "OTHER" in shown) == (True, True)
     home.data.mkdir()
-    (home.data / "backup.json").write_bytes(record)  # it tells its own
+    (home.data / "backup.json").write_bytes(record)  # the record lists the installation's own backups
     said = home.refused("status")
     assert ("several" in said, str(newest) in said, ".tar.gz brings the data back" in said) == (False, False, True)
 
@@ -148,7 +151,7 @@ def test_nobody_is_asked_twice(home: Home) -> None:
 
 
 def empty(home: Home) -> None:
-    """As it is."""
+    """Leave the home as it is."""
 
 
 def configured(home: Home) -> None:
@@ -162,13 +165,13 @@ def downloaded(home: Home) -> None:
 
 
 def used_before(home: Home) -> None:
-    """Its data folder was moved away."""
+    """Make it look as if the data folder was moved away."""
     (home.folder / "data-backups").mkdir()
     (home.folder / "data").mkdir()
 
 
 def begun(home: Home) -> None:
-    """A start was cut off before platform.db was made."""
+    """Leave a start that was interrupted before platform.db was created."""
     (home.data / "companies").mkdir(parents=True)
     for name in ("server.lock", "borrowers.lock", "platform.db.new", "lost+found", ".gitkeep"):
         (home.data / name).touch()
@@ -244,7 +247,7 @@ def test_asking_for_a_company_is_enough(home: Home) -> None:
 
 
 def test_the_sources_keep_their_data_beside_them(home: Home) -> None:
-    """`scripts/serve` in a fresh clone asks nobody."""
+    """Sources have their data next to them: `scripts/serve` in a fresh clone asks no question."""
     sources = newer_wmsd(home.folder / "clone")
     (sources / "README.md").touch()
     for place, is_asked in ((sources, False), (home.folder, True)):

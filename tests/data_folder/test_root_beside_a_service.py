@@ -1,4 +1,6 @@
-"""What root makes at the command line is the user's that has the data folder: a service of that user reads it."""
+"""Tests of commands that root runs: the files that they create belong to the owner of the data folder, so the
+service can read them.
+"""
 
 import os
 from pathlib import Path

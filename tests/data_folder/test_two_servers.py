@@ -1,4 +1,6 @@
-"""Two machines that serve copies of the same data and back up into one folder are told of each other."""
+"""Tests of two machines that serve copies of the same data and back up into one folder: each machine is told of
+the other.
+"""
 
 import shutil
 import time
@@ -13,7 +15,7 @@ DAILY = {"WMSD_BACKUP_EVERY": "day"}
 
 @pytest.fixture
 def machines(home: Home, tmp_path: Path) -> tuple[Home, Home]:
-    """The second one has a copy of the first one's data, and the same folder of backups."""
+    """Return two machines. The second has a copy of the first one's data, and the same folder of backups."""
     first = first_day(home)
     (tmp_path / "second").mkdir()
     second = Home(first.program, tmp_path / "second", {"WMSD_BACKUP_FOLDER": str(first.folder / "data-backups")})
@@ -24,7 +26,7 @@ def machines(home: Home, tmp_path: Path) -> tuple[Home, Home]:
 def back_up(*machines: Home) -> None:
     for machine in machines:
         begun = int(time.time())
-        while int(time.time()) == begun:  # an archive is named by its second
+        while int(time.time()) == begun:  # the name of an archive has its second
             time.sleep(0.02)
         machine.ok("backup", "schedule", "--run", "--now", env=DAILY)
 
@@ -43,7 +45,7 @@ def test_each_is_told_when_they_take_turns(machines: tuple[Home, Home]) -> None:
     back_up(first, second)
     assert (told(first), told(second)) == (True, True)
     assert first.run("status").code == 1
-    back_up(second)  # the first one is off
+    back_up(second)  # the first machine is off
     assert told(second) is False
 
 

@@ -1,4 +1,6 @@
-"""A clock that is years off is told by status, health and doctor: every integrator is refused meanwhile."""
+"""Tests of a clock that is years off: status, health and doctor report it, because every integrator is refused
+meanwhile.
+"""
 
 from datetime import timedelta
 from pathlib import Path
@@ -45,7 +47,7 @@ def test_without_a_server(installation: Home, tmp_path: Path, off: str) -> None:
 
 @pytest.mark.parametrize("off", OFF)
 def test_beside_a_server_that_was_started_with_it(installation: Home, tmp_path: Path, off: str) -> None:
-    """After a long stop only tokens that have all expired show that the clock was set forward."""
+    """After a long stop, only tokens that have all expired show that the clock was set forward."""
     moved, _ = OFF[off]
     clock = MovedClock.made(tmp_path / "clock")
     clock.stand(moved)
@@ -57,7 +59,7 @@ def test_beside_a_server_that_was_started_with_it(installation: Home, tmp_path: 
         clock.stand(timedelta())
         server.soon("/api/health", lambda _, body: body["status"] == "ok", token="", company=None)
         server.soon("/api/user", lambda status, _: status == 200)
-        assert eventually(  # its figures are a second old at the most
+        assert eventually(  # the metrics of the server are at most a second old
             lambda: "The clock of this machine says" not in told(installation, "status")[1], seconds=10
         )
 

@@ -1,4 +1,4 @@
-"""What a person is told who names a folder that is no data folder, or another user's."""
+"""Tests of the errors for a folder that is no data folder, or that belongs to another user."""
 
 import os
 
@@ -8,13 +8,13 @@ from tests.support.command import ANY_PORT, Home
 from tests.support.privileges import AS_ROOT
 
 OWNER = 1234
-"""A user without a name."""
+"""The number of a user without a name."""
 AS_ANY_USER = (
     "setpriv",
     "--bounding-set=-dac_override,-dac_read_search",
     "--inh-caps=-dac_override,-dac_read_search",
 )
-"""Root, whom permissions bind."""
+"""A command that runs as root without the capabilities that override file permissions."""
 WRITES = (("status",), ("serve",), ("company", "list"), ("backup", "create"))
 EMPTY = "There is no wmsd data in {}. Start `wmsd serve` there first"
 
