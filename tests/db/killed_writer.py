@@ -1,5 +1,6 @@
-"""Writes to a file until it is killed, and tells of each commit. Run as a script: FILE, SEED, and `alone` or
-`shared`.
+"""Writes to a file until it is killed, and prints each commit.
+
+Run as a script: FILE, SEED, and `alone` or `shared`.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Groups of units run over one connection, without threads."""
+"""Groups of units that run over one connection, without threads."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,7 +22,7 @@ PROVIDED: Final = "what the installation provides"
 
 
 class Scene:
-    """One file, one connection that writes to it, and one that shows what a stranger sees."""
+    """A file with a connection that writes to it. `codes` shows what another program sees."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,7 +49,7 @@ class Scene:
 
     @property
     def codes(self) -> list[str]:
-        """As another program sees them: what is committed, and nothing else."""
+        """The codes as another program sees them: only what is committed."""
         with closing(connect(self.path, read_only=True)) as other:
             return [code for (code,) in other.execute(CODES)]
 
@@ -59,5 +59,5 @@ def add(code: str) -> Callable[[Transaction], int]:
 
 
 def told(tx: Transaction) -> Any:
-    """What a unit of work knows of itself."""
+    """Return what a unit of work knows of itself."""
     return tx.now, tx.ordered_now, tx.actor, tx.service(str), tx.ids

@@ -1,4 +1,6 @@
-"""A group of units over one connection: what is written, what is undone, and what is told of a failing disk."""
+"""Tests of a group of units over one connection: what is written, what is undone, and the errors of a failing
+disk.
+"""
 
 import resource
 from collections.abc import Callable, Iterator
@@ -20,11 +22,11 @@ ORPHAN = """
     INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at) VALUES (98, 99, 1, '', '')
 """
 LARGE = "x" * 3_000_000
-"""More than the disk takes while `disk_failing`, and than what is written over it."""
+"""A text larger than the disk accepts in `disk_failing`, and larger than what is written over it."""
 
 
 def add_at_the_end(code: str) -> Callable[[Transaction], None]:
-    """When the action has returned."""
+    """Return a unit that adds the article only when its action has returned."""
 
     def unit(tx: Transaction) -> None:
         def run(gathered: str) -> None:
@@ -37,7 +39,7 @@ def add_at_the_end(code: str) -> Callable[[Transaction], None]:
 
 @contextmanager
 def disk_failing(beyond: int) -> Iterator[None]:
-    """No file can grow beyond so many bytes: SQLite takes that for an error of input and output."""
+    """Let no file grow beyond this number of bytes. SQLite treats the failure as an input/output error."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (beyond, hard))
     try:
@@ -172,7 +174,7 @@ async def test_a_commit_that_is_refused_is_undone_and_not_in_doubt(scene: Scene)
     size = scene.log_bytes
 
     def orphan(tx: Transaction) -> None:
-        """Of an article and a warehouse that are not there, which is found out at the commit."""
+        """Insert a row that refers to an article and a warehouse that do not exist. The commit detects this."""
         tx.execute("PRAGMA defer_foreign_keys = ON")
         tx.execute(ORPHAN)
 

@@ -1,4 +1,4 @@
-"""Which companies' files are open: no more than there may be, those in use, and none that failed."""
+"""Tests of which companies' files are open: those in use, no more than allowed, and none that failed."""
 
 import asyncio
 import threading
@@ -17,20 +17,23 @@ LIST = "/api/articles"
 
 
 def companies_open(world: World) -> set[int]:
-    """Those whose files this process has open."""
+    """Return the companies whose files this process has open."""
     names = {name.partition(".")[0] for name in open_files(world.installation.folder.companies)}
     return {int(name) for name in names}
 
 
 async def use(world: World, company: int) -> None:
-    """One after the other, a second between them."""
+    """Use a company, one second after the last use."""
     world.clock.advance(1)
     assert (await world.send("GET", LIST, company=company)).status == 200
 
 
 @pytest.fixture
 async def three_open(world: World) -> tuple[World, list[int]]:
-    """An installation that keeps three files open, and has these three companies open; a fourth is not."""
+    """Return an installation that has three files open, which is its maximum, and these companies.
+
+    The fourth company is closed.
+    """
     world.installation.files.open.bounds = FileBounds(connections=3)
     companies = [await world.new_company(f"C{place}") for place in range(4)]
     await (await world.database()).close()
@@ -51,7 +54,7 @@ async def test_the_file_that_was_not_used_for_longest_is_closed(three_open: tupl
 
 @dataclass
 class Long:
-    """A unit of work under way for as long as the test wants."""
+    """A unit of work that runs as long as the test wants."""
 
     unit: "asyncio.Future[str]"
     goes_on: threading.Event
@@ -88,12 +91,18 @@ async def test_a_file_in_use_is_not_closed_and_nobody_waits_for_it(
 
 
 def damage(file: Path) -> None:
-    """All but the schema: what was read before is still in memory, what was not is found to be damaged."""
+    """Damage everything except the schema.
+
+    What was read before is still in memory. What was not read is found to be damaged.
+    """
     file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (file.stat().st_size - 4096))
 
 
 async def test_a_file_that_failed_is_closed_before_another_is_opened_in_its_place(world: World) -> None:
-    """What still reads it is waited for."""
+    """A failed file is closed before another is opened in its place.
+
+    The closing waits for reads that still use the file.
+    """
     companies = world.installation.folder.companies
     await world.call("POST", LIST, {"code": "A", "name": "A"}, status=201, events=["article.created"])
     await (await world.database()).close()

@@ -1,4 +1,4 @@
-"""The work of a connection runs whole, in order, on workers; closing waits for it."""
+"""Tests of the queue of a connection: its work runs whole, in order, on workers, and closing waits for it."""
 
 import asyncio
 import threading
@@ -85,7 +85,7 @@ async def test_one_that_gathers_takes_all_of_a_turn_of_the_loop_together(
         for _ in range(count):
             several.append(queue.submit(where, PROGRAM))
             assert queue.connection is None, "from the first on"
-            time.sleep(0.001)  # noqa: ASYNC251  (the turn goes on: time enough for a thread to begin)
+            time.sleep(0.001)  # noqa: ASYNC251  (the loop is kept, so that a thread has time to start)
         await asyncio.gather(*several)
     assert groups == [1, 50]
     await queue.close()
@@ -119,7 +119,10 @@ async def test_two_connections_take_turns_on_one_thread(tmp_path: Path) -> None:
 
 
 async def test_an_iterator_that_ended_too_soon_is_told_as_an_error() -> None:
-    """No future takes a StopIteration, and whoever is told after it would wait for ever."""
+    """An iterator that ends too soon is reported as an error.
+
+    No future accepts a StopIteration, and every caller whose work is settled after it would wait for ever.
+    """
     work = Work(lambda connection: None, PROGRAM, asyncio.get_running_loop().create_future())
     work.error = StopIteration()
     work.settle()

@@ -1,4 +1,4 @@
-"""Lines of CSV that SQLite renders: the same as Python writes of the same record's JSON."""
+"""Tests of CSV lines that SQLite renders: they equal what Python writes from the JSON of the same record."""
 
 import csv
 import io
@@ -51,7 +51,7 @@ VALUES = st.fixed_dictionaries(
 
 
 def transaction(values: dict[str, Any]) -> Transaction:
-    """Over a table `shown` with one row."""
+    """Return a transaction over a table `shown` with one row."""
     connection = sqlite3.connect(":memory:")
     connection.execute(f"CREATE TABLE shown ({', '.join(COLUMNS)})")
     tags = None if values["tags"] is None else json.dumps(values["tags"])

@@ -1,4 +1,4 @@
-"""The migration that begins to keep how many deliveries there are counts those that it finds."""
+"""Tests of the migration that introduces stored delivery counts: it counts the existing deliveries."""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""A file that somebody put beside the log of another is told from the one that wmsd was killed with."""
+"""Tests of a file that a user put next to the log of another file. wmsd distinguishes it from the file that it was
+using when it was killed.
+"""
 
 import os
 import random
@@ -43,7 +45,10 @@ def path(tmp_path: Path) -> Path:
 
 
 def killed(path: Path, seed: str, mode: str, until: Callable[[int], bool]) -> list[str]:
-    """The last code of each commit of a writer that was killed when `until` the number of commits."""
+    """Run a writer and kill it when `until` accepts the number of its commits.
+
+    Return the last code of each commit.
+    """
     command = [sys.executable, "-P", "-m", "tests.db.killed_writer", str(path), seed, mode]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     told = []
@@ -66,12 +71,16 @@ def codes(path: Path, is_left_as_it_is: bool = True) -> set[str]:
 
 @pytest.mark.parametrize("mode", ["alone", "shared"])
 def test_after_a_kill_at_any_moment_the_log_is_replayed(path: Path, mode: str) -> None:
-    """What was committed is there, whether or not the log was being written back, by the writer or another."""
+    """After a kill at any moment the log is replayed.
+
+    Everything committed is there, also if the writer or another program was just writing the log back.
+    """
     chance, committed, logs = random.Random(7), set[str](), 0
     for number in range(KILLS):
         reader = None
         if mode == "shared" and chance.random() < 0.5:
-            reader = connect(path)  # keeps the log from being written back as a whole, then writes it back itself
+            # the reader prevents the log from being written back as a whole, then writes it back itself
+            reader = connect(path)
             reader.execute("BEGIN")
             reader.execute(CODES).fetchone()
 
@@ -135,7 +144,10 @@ def test_what_changes_no_content_is_no_exchange(path: Path, tmp_path: Path) -> N
 
 
 async def test_a_state_of_the_log_before_is_no_state_of_the_log(tmp_path: Path) -> None:
-    """One that another program has copied by SQLite's means: it has the name that the next log knows."""
+    """A copy of the file from before a log does not belong to that log, although the log knows its name.
+
+    Another program made the copy by SQLite's own means.
+    """
     scene = Scene(tmp_path / "1.db")
     scene.write(add("a"))
     with closing(connect(scene.path)) as source, closing(sqlite3.connect(tmp_path / "copy.db")) as target:
@@ -156,7 +168,7 @@ async def test_a_state_of_the_log_before_is_no_state_of_the_log(tmp_path: Path) 
 
 
 def copied(path: Path, copy: Path) -> Path:
-    """As a backup has it."""
+    """Copy a file as a backup does."""
     with closing(StateBytes(path)) as content, closing(hold_state(path)) as state:
         content.begin(state.extent)
         copy.write_bytes(b"".join(content))
@@ -164,7 +176,10 @@ def copied(path: Path, copy: Path) -> Path:
 
 
 async def test_a_copy_of_wmsd_belongs_to_no_log(tmp_path: Path) -> None:
-    """Neither to the one of its moment nor to a later one, also where the files are those of a copied folder."""
+    """A copy that wmsd makes belongs to no log: neither to the log of its time nor to a later one.
+
+    This holds even among the files of a copied folder.
+    """
     scene = Scene(tmp_path / "1.db")
     scene.write(add("a"))
     copy = copied(scene.path, tmp_path / "copy.db")

@@ -1,4 +1,6 @@
-"""A disk that is really full: the group of units that meets it is undone whole, and what follows is not harmed."""
+"""Tests of a disk that is really full: the affected group of units is undone as a whole, and later groups are not
+harmed.
+"""
 
 import asyncio
 import threading
@@ -19,9 +21,9 @@ from wmsd.db.migrations import COMPANY, create_file
 
 MEBIBYTE = 1024 * 1024
 LEFT = 100_000
-"""Bytes: room for a few small units, not for a large one."""
+"""The free bytes: enough for a few small units, but not for a large one."""
 BEYOND_THE_CACHE = 40 * MEBIBYTE
-"""SQLite has to write it out before the commit, and is refused in the middle of the unit."""
+"""A size that SQLite has to write out before the commit, so it is refused in the middle of the unit."""
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ async def on_small_disk(small_disk: Path) -> AsyncIterator[Database]:
 
 
 async def written_together(database: Database, names: Iterable[str]) -> list[object]:
-    """What comes of units that are one group: they wait while the writer is held up."""
+    """Return the results of units that run as one group, because all wait while the writer is busy."""
     begun, goes_on = threading.Event(), threading.Event()
 
     def hold_up(tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""The migration by which any document may hold stock keeps what sales orders held."""
+"""Tests of the migration that lets any document reserve stock: it preserves the reservations of sales orders."""
 
 from pathlib import Path
 

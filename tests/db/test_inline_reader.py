@@ -1,4 +1,4 @@
-"""Reads on the event loop's own thread: only for a moment, and never waiting for anybody."""
+"""Tests of reads on the thread of the event loop: each is short, and never waits."""
 
 import asyncio
 import threading
@@ -25,12 +25,15 @@ from wmsd.db.migrations import COMPANY, create_file
 COUNT_TO = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) FROM n"
 LONG = 1_000_000
 
-pytestmark = pytest.mark.alone  # what is quick takes more than a moment where others have the processor
+pytestmark = pytest.mark.alone  # a quick read takes longer when others use the processor
 
 
 @pytest.fixture(params=["its own connection", "the writer's connection"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    """One that shares its threads with others reads with the connection that writes, once that is open."""
+    """Open a database with or without shared threads.
+
+    With shared threads, reads use the connection that writes, as soon as that connection is open.
+    """
     path = tmp_path / "1.db"
     create_file(path, COMPANY)
     workers = Workers()
@@ -52,7 +55,7 @@ async def test_a_quick_read_runs_on_the_loops_thread(database: Database) -> None
 
 
 async def turns_before(database: Database) -> list[str]:
-    """The turns of the loop that pass before a quick read is answered: one, or none."""
+    """Return the turns of the loop that pass before a quick read is answered: one or none."""
     turns: list[str] = []
     asyncio.get_running_loop().call_soon(turns.append, "next")
     assert await database.read(lambda tx: count_and_thread(10, tx)) == (10, threading.get_ident())
@@ -63,7 +66,7 @@ async def test_while_turns_are_long_a_quick_read_is_done_at_once(database: Datab
     await database.read(lambda tx: count_and_thread(10, tx))
     assert await turns_before(database) == ["next"]
     reading = database.read(lambda tx: count_and_thread(10, tx))
-    time.sleep(2 * LONG_SECONDS)  # noqa: ASYNC251  (a step that keeps the loop)
+    time.sleep(2 * LONG_SECONDS)  # noqa: ASYNC251  (a step that blocks the loop)
     await reading
     assert await turns_before(database) == []
     await asyncio.sleep(0)
@@ -149,7 +152,7 @@ async def test_a_cancelled_reader_disturbs_nobody(database: Database) -> None:
 
 @pytest.fixture
 def none_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every read waits for the next turn, on a busy machine too."""
+    """Make every read wait for the next turn, also on a busy machine."""
     monkeypatch.setattr(read_turns, "AT_ONCE_SECONDS", -1.0)
 
 
@@ -261,7 +264,10 @@ async def test_time_that_others_take_does_not_make_a_read_long(database: Databas
 
 @pytest.mark.usefixtures("none_at_once")
 async def test_a_turn_that_stalls_leaves_the_others_to_threads(database: Database) -> None:
-    """Each waits for the disk, none for long: together they would keep the event loop."""
+    """A turn that stalls leaves the other reads to threads.
+
+    Each read waits briefly for the disk. Together the reads would block the event loop.
+    """
 
     def stall(_: Transaction) -> int:
         time.sleep(inline_reader.STALL_SECONDS / 2)
@@ -282,7 +288,7 @@ async def test_every_read_is_answered_when_memory_runs_out_between_turns(
     def failing(callback: Callable[..., object], *arguments: Any, **options: Any) -> asyncio.Handle:
         nonlocal calls
         calls += getattr(callback, "__name__", "") == "_run_in_turn"
-        if calls == 2:  # the first was for the turn, this is for the next one
+        if calls == 2:  # the first call was for this turn, this call is for the next one
             calls += 1
             raise MemoryError
         return call_soon(callback, *arguments, **options)

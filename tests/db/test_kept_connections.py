@@ -1,4 +1,4 @@
-"""What can still be read while no connection can be opened."""
+"""Tests of what can still be read while no connection can be opened."""
 
 import asyncio
 import threading
@@ -51,7 +51,7 @@ async def test_without_another_connection_a_read_waits_for_the_one_there_is(
 
     first = asyncio.ensure_future(database.read_long(long))
     await asyncio.to_thread(begun.wait)
-    await asyncio.sleep(0.05)  # it counts as long
+    await asyncio.sleep(0.05)  # after this time the read counts as long
     request.getfixturevalue("no_connection")
     second = asyncio.ensure_future(database.read_long(one))
     await asyncio.sleep(0.05)

@@ -1,4 +1,6 @@
-"""Lists of large records: a page ends where it is large enough, nothing is skipped, and it says so."""
+"""Tests of lists of large records: a page ends when it is large enough, no record is skipped, and the answer says
+so.
+"""
 
 import json
 from dataclasses import replace
@@ -14,12 +16,14 @@ from wmsd.warehouse.sales_orders.store import ORDERS
 
 MANY = 12
 ROOM = 6_000
-"""Bytes: for a few of the orders below."""
+"""The most bytes of a page: enough for a few of the orders below."""
 
 
 @pytest.fixture
 async def large(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
-    """Orders of different sizes, some with letters of several bytes, and little room in a page."""
+    """Return a shop with orders of different sizes, some with letters of several bytes, and with a small limit for
+    pages.
+    """
     for number in range(MANY):
         notes = ("ș" if number % 2 else "n") * (number * 150 + 1)
         await shop.order({"article_code": "A", "quantity": 0.001}, notes=notes)
@@ -60,7 +64,7 @@ async def test_a_walk_of_events_skips_nothing(large: Shop) -> None:
 async def test_a_page_of_fifty_is_never_shortened(
     large: Shop, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
-    """It is the same as if it was read at once."""
+    """A page of fifty records is never shortened. The page is the same as when it is read in one piece."""
     path = f"/api/sales-orders?page=1{query}"
     in_pieces = await large.world.call("GET", path)
     assert in_pieces.headers["Transfer-Encoding"] == "chunked"
@@ -105,7 +109,10 @@ async def test_a_large_page_that_fits_is_whole(large: Shop, monkeypatch: pytest.
 async def test_a_record_that_changes_between_two_pieces_is_shown_as_it_is_then(
     large: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not looked for anew: none that was on the page is lost, and none comes twice."""
+    """A record that changes between two pieces appears as it is then.
+
+    The search is not repeated, so no record is lost or comes twice.
+    """
     read, status = page_pieces.read_some, "IN_LUCRU"
     pieces = 0
 
@@ -133,7 +140,9 @@ async def test_one_record_is_always_shown(large: Shop, monkeypatch: pytest.Monke
 
 
 async def test_parts_are_put_together_as_they_are_asked_for(large: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if all were read at once, by several statuses too, whatever the parts."""
+    """Pieces are joined as if everything was read in one piece, for several statuses too, whatever the size of the
+    pieces.
+    """
     monkeypatch.setattr(lists, "LARGEST_PAGE", 10**9)
     paths = ("/api/sales-orders?per_page=7&page=2", "/api/sales-orders?per_page=200&status=CREAT,IN_LUCRU")
     await large.world.send("PATCH", "/api/v2/sales-orders/5/status", {"status": "IN_LUCRU"})
@@ -147,12 +156,14 @@ async def test_parts_are_put_together_as_they_are_asked_for(large: Shop, monkeyp
 async def test_a_part_without_room_for_its_first_record_ends_no_walk(
     large: Shop, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    """Wherever the room ends: amid a part, or between two."""
+    """A piece without room for its first record does not end a walk, wherever the room ends: within a piece or
+    between two.
+    """
     monkeypatch.setitem(ORDERS.__dict__, "listing", replace(ORDERS.listing, at_once=at_once))
     for room in range(500, 6_000, 250):
         monkeypatch.setattr(lists, "LARGEST_PAGE", room)
         pages = await walked(large, "/api/v2/sales-orders?per_page=500")
         assert [record["id"] for page in pages for record in page] == list(range(1, MANY + 1))
-        if room % 2_000 == 0:  # each piece rests, so that others come first
+        if room % 2_000 == 0:  # each piece pauses, so that others come first
             first = (await large.world.call("GET", "/api/sales-orders")).body
             assert [record["id"] for record in first["data"]] == list(range(1, MANY + 1))

@@ -1,4 +1,4 @@
-"""A file that this process has alone is shared while it is lent, whatever goes on in it."""
+"""Tests of lending: a file that only this process uses is shared while it is lent, whatever happens in it."""
 
 import asyncio
 import shutil
@@ -34,7 +34,7 @@ except sqlite3.Error as error:
 
 
 def files_alone(world: World) -> CompanyFiles:
-    """The same files, for a server that has them alone."""
+    """Return the same files, for a server that opens them exclusively."""
     files = world.installation.files
     clock, ids = world.installation.clock, world.installation.ids
     return CompanyFiles(files.folder, clock, ids, {}, installation=files.installation, alone=True)
@@ -77,7 +77,10 @@ async def test_a_loan_while_reads_and_writes_go_on(world: World) -> None:
 
 
 async def test_it_is_alone_from_its_first_look_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever opens it at that moment shares the log's index, and keeps it where it is found."""
+    """A file is used exclusively from the first check on.
+
+    A process that opened the file at that moment would share the log's index.
+    """
     files = files_alone(world)
     index = files.path(world.company).with_name(f"{world.company}.db-shm")
     check, was_shared = migrations._check_kind, []
@@ -109,7 +112,10 @@ async def add(files: CompanyFiles, company_id: int, code: str) -> None:
 
 
 async def test_its_own_log_that_lending_writes_back_is_no_write_of_others(world: World) -> None:
-    """The last connection that is closed writes the log into the file. Nobody has it open then who was told."""
+    """The log that lending itself writes back does not count as a write of others.
+
+    The last connection that closes writes the log into the file. At that time no part of wmsd has the file open.
+    """
     files = files_alone(world)
     await (await world.database()).close()
     file = files.file(world.company)
@@ -130,7 +136,7 @@ def codes_in(path: Path) -> list[str]:
 
 
 def replaced_slowly(path: Path, began: threading.Event) -> Callable[[], None]:
-    """Puts a copy in the file's place, and takes a while."""
+    """Return a function that slowly replaces the file by a copy."""
 
     def put() -> None:
         copy = path.with_name("copy.db")
@@ -146,7 +152,10 @@ def replaced_slowly(path: Path, began: threading.Event) -> Callable[[], None]:
 
 
 async def test_what_a_borrower_writes_is_in_the_file_that_is_served(world: World) -> None:
-    """It waits while another file comes in the place of the one that it asks for."""
+    """A borrower writes to the file that is served.
+
+    The borrower waits while another file takes the place of the requested one.
+    """
     files = files_alone(world)
     path, began = files.path(world.company), threading.Event()
     await (await world.database()).close()
@@ -230,7 +239,10 @@ async def test_a_look_at_every_file_is_over_before_one_is_lent(world: World) -> 
 
 
 async def test_a_look_at_every_file_waits_until_one_is_lent(world: World) -> None:
-    """A visitor that came while the file is closed would keep it locked, as long as anything here has it open."""
+    """A check of every file waits until a file is lent.
+
+    A visitor that opens the file while it is closed would keep it locked as long as this process has it open.
+    """
     files = files_alone(world)
     path, file = files.path(world.company), files.file(world.company)
     await (await world.database()).close()

@@ -1,4 +1,4 @@
-"""The row of the table `log` in the bytes of its page."""
+"""Tests of reading the row of the table `log` from the bytes of its page."""
 
 import random
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""A long read is ended when the log has grown too large beside it."""
+"""Tests that end a long read because the log has grown too large meanwhile."""
 
 import asyncio
 import time

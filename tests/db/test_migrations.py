@@ -1,4 +1,6 @@
-"""Whether a file has this program's schema can be told from its header, and is never told of one that has not."""
+"""Tests of file headers: a header shows whether a file has this program's schema, and never confirms a file
+without it.
+"""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How many companies' files stay open, and which are closed first."""
+"""Tests of how many companies' files stay open, and which are closed first."""
 
 import asyncio
 import shutil
@@ -35,7 +35,7 @@ class Files(CompanyFiles):
         super().__init__(folder, OrderedClock(self.steered), CountedIds(), {})
 
     async def use(self, *companies: int) -> None:
-        """Reads them, a second apart."""
+        """Read the companies, one second apart."""
         for company in companies:
             self.steered.advance(1)
             assert await (await self.get(company)).read(lambda tx: tx.value("SELECT 1")) == 1
@@ -47,7 +47,7 @@ class Files(CompanyFiles):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of 40 companies, for each test to copy."""
+    """Return the folder with the files of 40 companies, for each test to copy."""
     folder = tmp_path_factory.mktemp("companies")
     files = Files(folder)
     for number in range(1, 41):
@@ -71,7 +71,7 @@ async def test_a_company_that_is_used_now_and_then_has_one_connection(files: Fil
 
 @pytest.fixture
 def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the files that connections are opened to."""
+    """Return a list to which the name of each newly opened file is added."""
     found: list[str] = []
 
     def note(path: Path) -> None:
@@ -97,7 +97,10 @@ async def test_those_who_come_first_together_open_a_file_once(files: Files, open
 async def test_who_comes_while_the_look_ends_gets_the_same_database(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two would each write the log back, and each take the other for another program."""
+    """A caller who comes when the check ends gets the same database.
+
+    Two databases would each write the log back, and each would take the other for another program.
+    """
     has_looked, goes_on = asyncio.Event(), asyncio.Event()
     run = asyncio.get_running_loop().run_in_executor
 
@@ -125,7 +128,10 @@ async def test_a_file_that_is_only_looked_at_is_closed_again(files: Files) -> No
 
 
 async def test_a_file_that_was_left_with_a_log_is_served_whole(files: Files) -> None:
-    """As after a power cut: the log that is there is written back before another begins."""
+    """A file that has a log, as after a power cut, is served whole.
+
+    The existing log is written back before another begins.
+    """
     path = files.path(1)
     with connect(path) as connection:
         connection.execute("UPDATE change_sequence SET value = 41")
@@ -140,7 +146,7 @@ async def test_a_file_that_was_left_with_a_log_is_served_whole(files: Files) -> 
 async def test_a_file_that_is_replaced_during_its_first_look_is_looked_at_anew(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is written then is in the file that has the name."""
+    """A file that is replaced during its first check is checked again. Later writes go to the new file."""
 
     def open_and_replace(*arguments: Any) -> CheckedFile:
         monkeypatch.undo()
@@ -222,7 +228,7 @@ async def test_some_are_closed_ahead_so_that_nobody_waits(files: Files) -> None:
 
 async def test_many_at_once_are_never_more_than_may_be(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MOMENT_SECONDS", "TURN_SECONDS"):
-        monkeypatch.setattr(inline_reader, name, 60)  # else a slow read opens a connection of its own
+        monkeypatch.setattr(inline_reader, name, 60)  # otherwise a slow read opens another connection
     files.open.bounds = FileBounds(connections=5)
     most = 0
 

@@ -1,4 +1,4 @@
-"""A company's file says whose it is, and is served in no other place."""
+"""Tests of a company's file: it names its company and installation, and is not served elsewhere."""
 
 from contextlib import closing
 from pathlib import Path

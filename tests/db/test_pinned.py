@@ -1,4 +1,4 @@
-"""A state of a file that is held: its bytes can be copied while others write."""
+"""Tests of a held state of a file: its bytes can be copied while others write."""
 
 import asyncio
 import shutil
@@ -20,7 +20,10 @@ from wmsd.db.engine.transaction import Transaction
 
 
 def copy(held: HeldState, target: Path) -> Path:
-    """As another process copies it. Its descriptors are closed after this test's connections only by that."""
+    """Copy the held state as another process does.
+
+    The descriptors of the copy are closed only after the connections of this test.
+    """
     state = StateBytes(held.path)
     try:
         state.begin(held.extent)
@@ -72,12 +75,15 @@ async def test_a_state_that_is_in_the_file_alone(database: Database, tmp_path: P
     connection.close()
     async with database.pinned() as held:
         assert held.extent.log_bytes == 0
-        await write(database, "B", "C")  # the log begins anew
+        await write(database, "B", "C")  # the log starts anew
         assert codes_in(copy(held, tmp_path / "copy.db")) == ["A"]
 
 
 async def test_a_log_that_is_written_back_meanwhile(database: Database, tmp_path: Path) -> None:
-    """Thousands of pages: the writer writes them into the file as far as the state allows, and the file grows."""
+    """A held state stays the same when thousands of pages are written.
+
+    The writer writes the pages into the file as far as the state allows, and the file grows.
+    """
     await write(database, "A")
     async with database.pinned() as held:
         for number in range(60):

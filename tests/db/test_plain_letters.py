@@ -1,4 +1,4 @@
-"""The migration by which the search of articles finds `Łódź` by its plain letters."""
+"""Tests of the migration with which the search of articles finds `Łódź` by its plain letters."""
 
 from pathlib import Path
 

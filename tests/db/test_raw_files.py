@@ -1,4 +1,4 @@
-"""A file's bytes are read in such a way that SQLite keeps its locks."""
+"""Tests of reading a file's bytes in such a way that SQLite's locks survive."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A group of reads over one connection: one snapshot for all, and each fails or is broken off alone."""
+"""Tests of a group of reads over one connection: all read one snapshot, and each fails or is interrupted alone."""
 
 from contextlib import closing
 from functools import partial
@@ -63,7 +63,10 @@ async def test_a_read_once_writes_nothing(scene: Scene) -> None:
 
 
 async def test_a_read_once_shares_the_file_unless_it_is_to_have_it_alone(scene: Scene) -> None:
-    """What is shared has the index of its log in a file beside it."""
+    """A single read shares the file unless it is told to use the file exclusively.
+
+    A shared file has the index of its log in a file next to it.
+    """
     scene.connection.close()
     index = scene.path.with_name("1.db-shm")
     read = partial(read_once, scene.path, lambda _: index.exists(), scene.ordered, scene.ids, {})

@@ -1,4 +1,6 @@
-"""A read has its time, is broken off when nobody waits for it, and never takes another one with it."""
+"""Tests of reads with a time limit: a read is interrupted when nobody waits for its result, and never ends another
+read.
+"""
 
 import asyncio
 import time
@@ -90,7 +92,7 @@ async def test_a_search_holds_up_no_other_read(database: Database) -> None:
 
 
 async def test_breaking_one_off_leaves_the_next_alone(database: Database) -> None:
-    """A thousand times: the interruption must never meet the read that follows."""
+    """An interruption never affects the next read. The test repeats this many times."""
     for _ in range(30):
         left = asyncio.ensure_future(database.search(endless))
         followers = [asyncio.ensure_future(database.search(quick)) for _ in range(5)]
@@ -100,7 +102,10 @@ async def test_breaking_one_off_leaves_the_next_alone(database: Database) -> Non
 
 
 async def test_many_moments_are_handed_over(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The event loop gives a turn of reads some milliseconds, however many they are."""
+    """Many quick reads are passed to threads.
+
+    The event loop spends only some milliseconds per turn on reads, however many there are.
+    """
     monkeypatch.setattr(inline_reader, "TURN_SECONDS", -1.0)
     found = await in_time(asyncio.gather(*(database.read(quick) for _ in range(20))))
     assert found == [7] * 20

@@ -1,4 +1,7 @@
-"""A file gets all migrations that it needs or none, after whoever keeps a copy of it was asked."""
+"""Tests of running migrations: a file gets all missing migrations or none.
+
+`before` is called first, so that a copy of the file can be kept.
+"""
 
 from contextlib import closing
 from pathlib import Path
@@ -24,7 +27,7 @@ ACME, OTHER = Owner("here", 1, "ACME"), Owner("here", 2, "OTHER")
 
 
 def kind_with(monkeypatch: pytest.MonkeyPatch, folder: Path, *scripts: str) -> FileKind:
-    """The same kind of file, with these migrations."""
+    """Return the same kind of file with these migrations."""
     name = f"{folder.name}-{len(scripts)}"
     (folder / name).mkdir()
     for number, script in enumerate(scripts, 1):

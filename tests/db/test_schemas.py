@@ -1,4 +1,4 @@
-"""The schema of a file is compared with what migrations make."""
+"""Tests of comparing the schema of a file with the schema that migrations create."""
 
 import tarfile
 from contextlib import closing
@@ -50,13 +50,19 @@ def test_a_new_file_is_right_also_with_statistics(tmp_path: Path, kind: FileKind
 
 
 def test_the_digests_are_those_of_the_migrations() -> None:
-    """After a new migration: write these into `wmsd/db/migrations/digests.py`."""
+    """The stored digests match the migrations.
+
+    After a new migration, write these digests into `wmsd/db/migrations/digests.py`.
+    """
     made = {kind.name: schema_check.digest(_made(kind.name, len(kind.scripts()))) for kind in (COMPANY, PLATFORM)}
     assert made == DIGESTS
 
 
 def test_an_index_of_the_operators_own_keeps_no_company_from_being_served(file: Path) -> None:
-    """It is refused in an archive, and the doctor names it."""
+    """A company is served although the operator added an index to its file.
+
+    An archive with such an index is refused, and the doctor names the index.
+    """
     change(file, FOREIGN["index evil"])
     migrate(file, COMPANY)
     with pytest.raises(StorageError, match="index evil"):

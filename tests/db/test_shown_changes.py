@@ -1,4 +1,4 @@
-"""The migrations by which `updated_at` is the moment of a record's last change."""
+"""Tests of the migrations after which `updated_at` is the time of a record's last change."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ WEBHOOKS = """
 
 
 def migrated(path: Path, before: int, stood: str) -> None:
-    """A file as it was before a migration, and after all that came later."""
+    """Create a file in its state before a migration, then run this and all later migrations."""
     connection = connect(path, create=True)
     for script in COMPANY.scripts()[:before]:
         connection.executescript(script.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A long write that somebody ends at the terminal, while SQLite asks whether it may go on."""
+"""Tests of a long write that a user interrupts at the terminal, while SQLite asks whether to continue."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -20,7 +20,10 @@ def abort(staging: Staging) -> None:
 
 
 def abort_just_before(staging: Staging) -> None:
-    """What Python raises before the handler's first statement is lost, and the statement is interrupted."""
+    """Simulate a Ctrl-C just before the first statement of the handler.
+
+    Python loses such an exception, and only the SQL statement is interrupted.
+    """
     staging._connection.interrupt()
 
 

@@ -1,4 +1,4 @@
-"""The number of a file's content: as long as it stays, whatever is read stays the same."""
+"""Tests of the number of a file's content: as long as the number stays, everything that is read stays the same."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    """One that this process has alone, as a server has those of companies."""
+    """Open a database exclusively, as a server opens the files of companies."""
     path, workers = tmp_path / "1.db", Workers()
     create_file(path, COMPANY)
     database = Database(path, OrderedClock(SteeredClock()), CountedIds(), alone=True, workers=workers)
@@ -57,7 +57,10 @@ async def test_each_commit_changes_it_before_anybody_is_told(database: Database)
 
 
 async def test_there_is_none_from_the_request_of_a_write_on(database: Database) -> None:
-    """Some may see the commit already, and whoever reads after them must not see less."""
+    """There is no number from the request of a write on.
+
+    Some callers may already see the commit, and later readers must not see less.
+    """
     writing = asyncio.ensure_future(database.write(partial(add, "A")))
     await asyncio.sleep(0)
     assert database.state is None
@@ -88,7 +91,7 @@ async def test_a_file_that_was_closed_has_another(database: Database) -> None:
 
 
 async def test_two_files_have_none_in_common(database: Database, tmp_path: Path) -> None:
-    """One may be put in the place of the other."""
+    """Two files have no number in common, because one file may replace the other."""
     path, workers = tmp_path / "2.db", Workers()
     create_file(path, COMPANY)
     other = Database(path, OrderedClock(SteeredClock()), CountedIds(), alone=True, workers=workers)

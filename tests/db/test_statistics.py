@@ -1,4 +1,6 @@
-"""SQLite plans its queries by the statistics of large tables, and expects many rows in any other."""
+"""Tests of statistics: SQLite uses the statistics of large tables to plan queries, and expects many rows in any
+other table.
+"""
 
 from functools import partial
 
@@ -18,7 +20,7 @@ def fill(tx: Transaction, first: int, last: int) -> None:
 
 
 def expected_rows(tx: Transaction) -> dict[str, int]:
-    """The tables that have statistics, with the rows that those expect."""
+    """Return the tables that have statistics, with the expected number of rows."""
     if tx.row("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'") is None:
         return {}
     return dict(tx.rows("SELECT tbl, max(CAST(stat AS INTEGER)) FROM sqlite_stat1 GROUP BY tbl"))

@@ -1,4 +1,6 @@
-"""Units of work: whole or not at all, together but not in each other's way, and on disk when they answer."""
+"""Tests of units of work: each is done whole or not at all, together without harming each other, and synced before
+the answer.
+"""
 
 import asyncio
 import threading
@@ -78,7 +80,8 @@ async def test_a_cancelled_waiter_leaves_no_open_transaction(database: Database)
     await database.write(lambda tx: tx.insert(ADD, ("after",)))
     assert "after" in await codes(database)
     await database.close()
-    await no_threads_beside(before)  # one of them was cancelled while it opened the file, and tells the loop so
+    # one read was cancelled while it opened the file, and reports that to the loop
+    await no_threads_beside(before)
 
 
 async def test_cancelling_at_random_keeps_every_unit_whole(database: Database) -> None:
@@ -149,14 +152,17 @@ async def test_the_change_sequence_grows_whatever_the_clock_does(tmp_path: Path)
 
 @pytest.mark.parametrize("kind", ["write", "read_long"])
 async def test_what_comes_while_the_thread_ends_is_done_too(database: Database, kind: str) -> None:
-    """The thread has seen that nothing waits, and the loop has not heard yet that it is idle."""
+    """Work that arrives while the thread ends is done too.
+
+    The thread has seen that nothing waits, but the loop does not know yet that the thread is idle.
+    """
     submit = getattr(database, kind)
     await submit(lambda tx: None)
     ran = threading.Event()
     first = asyncio.ensure_future(submit(lambda tx: ran.set()))
     await asyncio.sleep(0)
     ran.wait(5)
-    time.sleep(0.05)  # noqa: ASYNC251  # the loop stands still, and the thread comes to its end
+    time.sleep(0.05)  # noqa: ASYNC251  # the loop is blocked, and the thread reaches its end
     second = asyncio.ensure_future(submit(lambda tx: "done"))
     async with asyncio.timeout(5):
         await first
@@ -165,7 +171,10 @@ async def test_what_comes_while_the_thread_ends_is_done_too(database: Database, 
 
 @pytest.mark.parametrize("statement", ["BEGIN", "BEGIN IMMEDIATE"])
 def test_a_transaction_that_was_left_open_is_closed_before_the_next(database: Database, statement: str) -> None:
-    """Where memory ran out between two statements."""
+    """A transaction that was left open is closed before the next one.
+
+    Memory may run out between two statements.
+    """
     connection = connect(database.path)
     connection.execute("BEGIN")
     connection.execute("SELECT * FROM articles")

@@ -1,4 +1,4 @@
-"""The migration that makes the log one to search fills in what it needs of the deliveries that it finds."""
+"""Tests of the migration that makes the webhook log searchable: it fills in what existing deliveries need."""
 
 from pathlib import Path
 

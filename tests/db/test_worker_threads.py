@@ -1,4 +1,4 @@
-"""A few threads for all; more only while all are at long tasks and another one waits."""
+"""Tests of worker threads: few threads for all, and more only while all run long tasks and another task waits."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ SOON = 10.0
 
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(SOON):
-        while not condition():  # noqa: ASYNC110  # a thread begins and ends without telling the loop
+        while not condition():  # noqa: ASYNC110  # a thread starts and ends without telling the loop
             await asyncio.sleep(0.01)
 
 

@@ -1,4 +1,4 @@
-"""A log and its file know each other, over every way in which a log begins, is written back, and is cut off."""
+"""Tests of a log and its file: they identify each other, however a log begins, is written back, and is cut."""
 
 import random
 import shutil
@@ -23,13 +23,13 @@ def names(scene: Scene) -> tuple[int, int]:
 
 
 def frames(scene: Scene) -> tuple[int, int]:
-    """In the log, and of them in the file."""
+    """Return the number of frames in the log, and how many of them are in the file."""
     _, in_log, in_file = scene.connection.execute(LOOK).fetchone()
     return in_log, in_file
 
 
 def fill(scene: Scene, prefix: str) -> None:
-    """Writes until the log is written back."""
+    """Write until the log is written back."""
     for number in range(MOST_FRAMES):
         scene.write(add(f"{prefix}{number}-{WIDE}"))
         if frames(scene)[0] >= MOST_FRAMES:
@@ -66,7 +66,10 @@ async def test_a_reader_keeps_the_log_and_its_name(scene: Scene) -> None:
 
 
 async def test_a_file_is_accepted_after_a_crash_at_any_moment(scene: Scene, tmp_path: Path) -> None:
-    """A copy of file and log, made between two commits, is what a power failure leaves."""
+    """A file is accepted after a crash at any moment.
+
+    A copy of file and log between two commits is what a power failure leaves.
+    """
     chance = random.Random(1)
     left = tmp_path / "left.db"
     for number in range(400):
@@ -93,7 +96,7 @@ async def test_an_older_file_is_refused_beside_a_newer_log(scene: Scene, tmp_pat
 
 
 async def test_a_file_of_the_same_log_is_as_good_as_the_one_that_was_there(scene: Scene, tmp_path: Path) -> None:
-    """The log still has all that came since."""
+    """An older file of the same log is as good as the current file, because the log has all later changes."""
     scene.write(add("a"))
     early = shutil.copy(scene.path, tmp_path / "early.db")
     scene.write(add("b"))

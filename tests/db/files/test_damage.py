@@ -1,4 +1,4 @@
-"""Files that are damaged, missing, foreign or too new: told in one line, and left as they are."""
+"""Tests of files that are damaged, missing, foreign or too new: reported in one line, and not changed."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def overwrite(start: int, length: int) -> Damage:
 
 
 def foreign(path: Path) -> None:
-    """A database of another program."""
+    """Replace the file by a database of another program."""
     path.unlink()
     with sqlite3.connect(str(path)) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
@@ -66,7 +66,7 @@ COMMANDS = (
 
 @pytest.fixture
 def copy(home: Home, shared: Home) -> Home:
-    """An installation to break."""
+    """Return a copy of the installation that a test can damage."""
     shutil.copytree(shared.data, home.data)
     shutil.copy(shared.folder / "token", home.folder)
     return home
@@ -127,7 +127,7 @@ def test_companies_without_their_platform(copy: Home) -> None:
 
 
 def begin_of(place: str, path: Path) -> int:
-    """The offset of the page that a table or index begins at."""
+    """Return the offset of the first page of a table or index."""
     connection = connect(path)
     (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (place,)).fetchone()
     connection.close()
@@ -135,7 +135,10 @@ def begin_of(place: str, path: Path) -> int:
 
 
 def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
-    """Each is broken in another way, the first and the last are whole."""
+    """The doctor has a verdict for each company.
+
+    The first and the last company are whole. All other companies are damaged, each in another way.
+    """
     table, index = "table stock_movements", "index stock_movements_by_stock of table stock_movements"
     examined: dict[str, tuple[Damage, str]] = {
         **{
@@ -204,7 +207,7 @@ def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home)
 
 
 def test_damaged_companies_beside_good_ones(copy: Home) -> None:
-    """Each company is broken in another way; one is whole, and works as if nothing were."""
+    """A whole company works normally next to damaged companies. Each damaged company is damaged in another way."""
     damages: dict[str, tuple[Damage, str]] = {
         **DAMAGES,
         "missing": (Path.unlink, " is missing. Restore it from a backup"),
@@ -245,5 +248,5 @@ def test_a_company_is_back_when_its_file_is(copy: Home) -> None:
     with copy.serving() as server:
         assert server.get("/api/articles")[0] == 503
         path.write_bytes(whole)
-        server.soon("/api/articles", lambda status, _: status == 200)  # a look at it may be under way
+        server.soon("/api/articles", lambda status, _: status == 200)  # a check of the file may be running
         assert server.get("/api/health", token="", company=None)[1]["status"] == "ok"

@@ -1,4 +1,6 @@
-"""Files that are damaged under a running server: it says so until they are mended, and ends when it is told to."""
+"""Tests of files that are damaged under a running server: it reports the damage until it is repaired, and stops
+when told.
+"""
 
 import time
 from collections.abc import Callable
@@ -20,7 +22,7 @@ def installation(home: Home) -> Home:
 
 
 def scratch(file: Path, table: str) -> None:
-    """Overwrites the first page of a table."""
+    """Overwrite the first page of a table."""
     [(page, size)] = sql(
         file, f"SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = '{table}'"
     )

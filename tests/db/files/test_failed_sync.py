@@ -1,4 +1,4 @@
-"""The disk fails where a write is to be made durable, and the process is killed: every refusal is true."""
+"""Tests of a disk that fails during a sync, followed by a kill: every refusal is true."""
 
 import time
 from collections.abc import Iterator
@@ -34,7 +34,9 @@ def server(installation: Home) -> Iterator[Server]:
 
 
 def test_what_was_refused_is_not_there_after_a_kill(installation: Home, server: Server) -> None:
-    """SQLite leaves it in the log, where a restart would find it."""
+    """A refused write is not there after a kill, although SQLite leaves it in the log, where a restart would find
+    it.
+    """
     with failing(server.process.pid, SYNC, when="1"):
         status, body = server.send("POST", "/api/articles", article("REFUSED"))
     assert (status, body["code"], body["message"]) == (503, "SERVICE_UNAVAILABLE", NOTHING_CHANGED)

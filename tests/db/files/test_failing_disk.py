@@ -1,4 +1,4 @@
-"""A disk that fails under a running server: a flood of requests is a line in its log."""
+"""Tests of a disk that fails under a running server: a flood of requests is one line in the log."""
 
 import json
 import resource
@@ -39,7 +39,10 @@ def post(server: Server, code: str) -> int:
 
 
 def test_a_flood_of_writes_is_a_line(home: Home) -> None:
-    """What the server may write ends where its log of changes does; reads go on in between."""
+    """A flood of failing writes is one log line.
+
+    The server may write no further than the current end of its write-ahead log. Reads work in between.
+    """
     with first_day(home).serving(env=QUIET) as server:
         log_of_changes = home.data / "companies" / "1.db-wal"
         for number in range(20):
@@ -53,7 +56,7 @@ def test_a_flood_of_writes_is_a_line(home: Home) -> None:
         assert post(server, "AFTER") == 201
         told = [line for line in server.log.splitlines() if "company 1" in line]
         assert [line.partition(" error ")[2].strip().partition(" request=")[0] for line in told] == [
-            "writes to company 1 fail: disk I/O error",  # of the first one the outcome is unknown
+            "writes to company 1 fail: disk I/O error",  # the outcome of the first write is unknown
             "writes to company 1 fail: disk I/O error; 2 times by now",
         ]
 
@@ -72,7 +75,10 @@ def test_a_platform_that_cannot_be_read_is_no_fault_of_a_company(home: Home) -> 
 
 
 def test_a_log_that_grows_since_its_file_cannot_be_written_is_told(home: Home) -> None:
-    """SQLite says nothing of it: what is acknowledged is in the log."""
+    """A write-ahead log that grows because its file cannot be written is reported.
+
+    SQLite does not report it, because acknowledged writes are in the log.
+    """
     told = f"the log of {home.data}/companies/1.db cannot be written into it, and grows: disk I/O error"
     company = home.data / "companies" / "1.db"
     log_of_changes = company.with_name("1.db-wal")
@@ -92,7 +98,9 @@ def test_a_log_that_grows_since_its_file_cannot_be_written_is_told(home: Home) -
 
 
 def test_commands_add_nothing_to_a_full_disk(home: Home, small_disk: Path) -> None:
-    """As requests: what is there is read and moved, and nothing new is made."""
+    """Commands add nothing to a full disk, like requests: existing records can be read and moved, and nothing new
+    is created.
+    """
     home = first_day(Home(home.program, small_disk))
     fill(small_disk, LEAST_REFUSED - 1024**2)
     for command in (
@@ -106,7 +114,10 @@ def test_commands_add_nothing_to_a_full_disk(home: Home, small_disk: Path) -> No
 
 
 def test_sites_webhooks_and_imports_taken_back_look_at_the_disk_too(home: Home, small_disk: Path) -> None:
-    """What only moves goes on until the reserve is needed; what shuts somebody out always does."""
+    """Sites, webhooks and undone imports check the disk too.
+
+    Acts that only move data work until the reserve is needed. Acts that lock a user out always work.
+    """
     home = first_day(Home(home.program, small_disk))
     home.write("warehouses.csv", "code,name\nMAIN,Main\nYARD,Yard\n")
     home.ok("import", "warehouses", "warehouses.csv", "--company", "ACME")
@@ -142,9 +153,12 @@ def test_sites_webhooks_and_imports_taken_back_look_at_the_disk_too(home: Home, 
 def test_where_nothing_is_left_commands_still_read_and_delete(
     home: Home, small_disk: Path, is_served: bool
 ) -> None:
-    """To open a file takes room too: the reserve is for that."""
+    """On a completely full disk, commands still read and delete.
+
+    Opening a file takes space too, which the reserve provides.
+    """
     home = first_day(Home(home.program, small_disk))
-    with home.serving(env=QUIET) as server:  # it makes the reserve
+    with home.serving(env=QUIET) as server:  # the server creates the reserve
         if not is_served:
             assert server.stop() == 0
         fill(small_disk, 0)

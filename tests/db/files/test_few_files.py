@@ -1,4 +1,4 @@
-"""The system allows few open files: companies take turns, and none is refused."""
+"""Tests of a system that allows few open files: companies take turns, and no company is refused."""
 
 import resource
 from collections.abc import Callable

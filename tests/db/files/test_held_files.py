@@ -1,4 +1,4 @@
-"""A company's file that another program holds, or that is no file: nobody else waits for it."""
+"""Tests of a company's file that another program has locked, or that is no file: nobody else waits for it."""
 
 import os
 import threading
@@ -13,7 +13,7 @@ from tests.support.command import Home, Server, first_day
 from tests.support.held_file import held
 
 AT_ONCE = 2.0
-"""Seconds within which others must be answered, though the machine is busy: a held file is waited for longer."""
+"""Seconds within which others must be answered on a busy machine. A locked file is waited for longer."""
 
 
 @pytest.fixture
@@ -91,7 +91,9 @@ def test_what_is_no_file_is_not_opened(installation: Home, file: Path, kind: str
 
 
 def test_a_command_beside_a_server_waits_for_it(installation: Home, file: Path) -> None:
-    """The server that lends the file goes on with its own writes, so a command is in nobody's way."""
+    """A command waits for a locked file without blocking anybody, because the server that lends the file continues
+    with its own writes.
+    """
     listed: list[Any] = []
     command = ("article", "list", "--company", "ACME", "--json")
     asker = threading.Thread(target=lambda: listed.append(installation.run(*command)))

@@ -1,4 +1,6 @@
-"""In the place of a company's file stands what is no file: nobody waits for it, and others are used."""
+"""Tests of a company's file that is replaced by something that is no file: nobody waits for it, and other
+companies work.
+"""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""Somebody removes or replaces the files of a company while they are in use: no write goes into nothing."""
+"""Tests of a user who removes or replaces the files of a company while they are in use: no write is lost
+unnoticed.
+"""
 
 import os
 import shutil
@@ -49,7 +51,7 @@ def written(server: Server, count: int = 5) -> list[str]:
 
 
 def is_stopped(server: Server) -> None:
-    """That company alone."""
+    """Check that only this company is stopped."""
     assert post(server, "LOST") == 503
     assert server.get("/api/articles")[0] == 503
     assert post(server, "GOES-ON", company=2) == 201
@@ -64,7 +66,10 @@ def works_again(server: Server) -> None:
 
 
 def is_open_in(server: Server, file: Path) -> None:
-    """Waits until the round that looks at each file after a start has closed it, and a request has opened it."""
+    """Send requests until the server has the file open.
+
+    After a start the server checks each file and closes it again, and the next request opens it.
+    """
     until = time.monotonic() + LONGEST
     while file.name not in open_files(file.parent.resolve(), server.process.pid):
         assert time.monotonic() < until
@@ -105,7 +110,10 @@ def test_a_file_that_is_removed_is_kept_under_another_name(installation: Home, s
 
 
 def test_the_doctor_and_a_restore_know_what_was_kept(installation: Home, server: Server, file: Path) -> None:
-    """Numbers of events go on after those of the file that was removed: a receiver meets none twice."""
+    """The doctor and a restore know the file that was kept.
+
+    Event numbers continue after its numbers, so a receiver sees no number twice.
+    """
     archive = installation.folder / str(installation.ok("backup", "create", "--json").json["backup"])
     written(server)
     file.unlink()
@@ -220,7 +228,10 @@ def test_a_copy_that_is_laid_over_a_running_file_is_neither_read_nor_written(
 
 
 def test_a_copy_of_a_running_file_is_not_mixed_with_a_log(installation: Home, server: Server, file: Path) -> None:
-    """The copy was made without the log, and the log is of what came after it."""
+    """A copy of a file in use is not mixed with a newer log.
+
+    The copy was made without the log, and the log has later changes.
+    """
     made = written(server)
     server.stop()
     backup = shutil.copy(file, installation.folder / "backup")
@@ -236,7 +247,7 @@ def test_a_copy_of_a_running_file_is_not_mixed_with_a_log(installation: Home, se
         assert (post(refused, "LOST"), refused.get("/api/articles")[0]) == (503, 503)
         assert told(refused, f"{file} was put there, or written by another program, after wmsd had begun its log")
     assert [file.read_bytes(), log.read_bytes()] == put_back
-    shutil.copy(log, file.with_name("1.db-wal.copy"))  # as the message says
+    shutil.copy(log, file.with_name("1.db-wal.copy"))  # as the error message says
     file.with_name("1.db-wal.copy").replace(log)
     with installation.serving() as mended:
         assert codes(mended) == [*made, "LATER"]

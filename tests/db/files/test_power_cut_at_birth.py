@@ -1,4 +1,4 @@
-"""Once an installation is there, no power cut takes its folders away."""
+"""Tests of a power cut: once an installation exists, its folders survive."""
 
 import re
 import subprocess
@@ -18,7 +18,10 @@ IN_PLACE = re.compile(r'rename\w*\(.*"([^"]+/platform\.db)".* = 0$')
 @pytest.mark.parametrize("data", ["data", "far/away/data"])
 @pytest.mark.parametrize("is_there", [False, True])
 def test_each_folder_is_on_the_disk_before_the_platform_is_there(home: Home, data: str, is_there: bool) -> None:
-    """As a start left it that ended in between, too. What counts is what the system is asked to do."""
+    """Each folder is synced before the platform's file exists, also after a start that was interrupted.
+
+    The test checks the system calls.
+    """
     if is_there:
         (home.folder / data).mkdir(parents=True)
     trace = home.folder / "trace"

@@ -1,4 +1,7 @@
-"""What is acknowledged is on disk: seen in the order of the system calls, which no later look at a file tells."""
+"""Tests of syncs: what is acknowledged is on disk.
+
+The order of the system calls shows it, and reading a file later does not.
+"""
 
 import json
 import urllib.request
@@ -29,7 +32,7 @@ def test_no_write_is_answered_before_its_log_is_synced(home: Home, tmp_path: Pat
         assert {post(server, f"A{number}") for number in range(10)} == {201}
         server.stop()
         assert server.process.stdout is not None
-        server.process.stdout.read()  # until the tracer is done, too
+        server.process.stdout.read()  # wait until the tracer has finished too
 
     answered, written, unsynced = 0, 0, 0
     for call in calls(trace):
@@ -63,7 +66,10 @@ def test_a_new_file_is_synced_before_it_has_its_name_and_its_name_after(
 
 
 def test_what_a_killed_server_left_in_the_log_is_synced_anew(home: Home, tmp_path: Path) -> None:
-    """Of a sync that failed the system may hold for written what is not: a power cut would tell."""
+    """After a failed sync the system may take data for written that is not, and a power cut would lose it.
+
+    The log is therefore synced again.
+    """
     with first_day(home).serving() as server:
         assert post(server, "LEFT") == 201
         server.kill()
@@ -72,7 +78,7 @@ def test_what_a_killed_server_left_in_the_log_is_synced_anew(home: Home, tmp_pat
         assert server.get("/api/articles")[0] == 200  # a start alone does not open the file
         server.stop()
         assert server.process.stdout is not None
-        server.process.stdout.read()  # until the tracer is done, too
+        server.process.stdout.read()  # wait until the tracer has finished too
 
     every = [call for call in calls(trace) if "companies/1.db" in call.text]
     removed = next(place for place, call in enumerate(every) if call.name in REMOVALS and '1.db-wal"' in call.text)
