@@ -1,4 +1,6 @@
-"""Authentication and tenancy: who gets in, where, and what changes take effect at once."""
+"""Tests of authentication and tenancy: who may do what in which company, and which changes take effect
+immediately.
+"""
 
 from datetime import timedelta
 
@@ -93,7 +95,7 @@ async def test_a_token_is_accepted_in_one_spelling_only(world: World) -> None:
     header, claims, signature = world.token.split(".")
     unused_bit_set = (
         signature[:-1] + BASE64URL[BASE64URL.index(signature[-1]) + 1]
-    )  # the last two bits mean nothing
+    )  # the last two bits have no meaning
     for other in (
         f"{world.token}=",
         f"{world.token}==",

@@ -1,4 +1,4 @@
-"""What is held in memory of who may do what: a change that comes while it is looked up is not missed."""
+"""Tests of the access data in memory: a change that is made during a look-up is not missed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,12 +19,12 @@ from wmsd.tenants.keys import key_store
 
 LIST = "/api/articles"
 TURNS = 8
-"""More than any look-up takes of the event loop's turns: the change is made after each of them."""
+"""More turns of the event loop than any look-up takes. The change is made after each turn."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """`change` is what makes the request refused."""
+    """A look-up and a change after which the request is refused."""
 
     look_up: Callable[[World], Awaitable[object]]
     change: str
@@ -61,21 +61,21 @@ CASES = {
 
 @pytest.fixture
 async def manned(world: World) -> World:
-    """An installation that everybody has a token for."""
+    """Return an installation with a token for every kind of caller."""
     await world.open_kernel()
     await open_shop(world)
     return world
 
 
 def change_elsewhere(world: World, sql: str) -> None:
-    """As the command line does it."""
+    """Change the platform's file as the command line does."""
     other = connect(world.installation.folder.platform_file)
     other.execute(sql)
     other.close()
 
 
 def changed_by_another(world: World, sql: str) -> None:
-    """As the command line does it, and noticed as the job notices it."""
+    """Change the platform's file as the command line does, and let the server notice it as its job does."""
     change_elsewhere(world, sql)
     world.installation.access.forget()
 
@@ -113,7 +113,7 @@ async def test_who_sends_no_token_is_told_which_and_how(world: World, path: str,
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 async def test_what_is_known_is_not_read_again(manned: World, monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
-    """Until something has changed: then once more."""
+    """Access data in memory is not read again until it has changed. Then it is read once more."""
     if case.path.startswith(ETSM):
         manned.token = await new_site(manned, "MAIN", 1)
     platform, reads = manned.installation.platform, 0
@@ -206,7 +206,7 @@ BOOKKEEPING = {
         "recovery_entries",
     ),
 }
-"""Tables of the platform that decide nothing about who may do what."""
+"""Tables of the platform that do not decide what anybody may do."""
 
 
 async def test_the_version_follows_every_table_that_decides_who_may_do_what(world: World) -> None:
@@ -295,7 +295,8 @@ async def test_it_remembers_so_many_tokens_and_no_more(world: World, monkeypatch
     monkeypatch.setattr(access_cache, "MOST_TOKENS", 3)
     access, entries = world.installation.access, []
     for _ in range(5):
-        await access.caller(await world.new_token("admin@example.com"), "127.0.0.1")  # which it forgets all at
+        # a new token makes the cache forget everything
+        await access.caller(await world.new_token("admin@example.com"), "127.0.0.1")
     tokens = [await world.new_token("admin@example.com") for _ in range(5)]
     for token in tokens:
         await access.caller(token, "127.0.0.1")

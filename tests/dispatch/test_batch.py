@@ -1,4 +1,4 @@
-"""Batch: each sub-request is authorised, limited and answered as if it was sent alone."""
+"""Tests of batches: each sub-request is authorised, limited and answered as if it was sent alone."""
 
 import json
 from typing import Any

@@ -1,4 +1,6 @@
-"""A batch has a budget of bytes and of time; what is beyond is refused in its slot, undone."""
+"""Tests of the bounds of a batch: it has a budget of bytes and of time, and a sub-request beyond the budget is
+refused.
+"""
 
 from typing import Any
 
@@ -36,7 +38,10 @@ async def test_beyond_its_bytes_a_batch_does_nothing_more(stocked: World, monkey
 async def test_what_is_small_is_not_done_either_after_the_first_that_has_no_room(
     stocked: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else whoever sends the rest again, from the first refusal on, would do it twice."""
+    """After the first refusal for lack of room, small sub-requests are refused too.
+
+    Otherwise a client that repeats everything from the first refusal on would do them twice.
+    """
     size = len((await stocked.call("GET", READ["path"])).raw)
     monkeypatch.setattr(batch, "MOST_BYTES", int(size * 1.5))
     hook = {"name": "W", "url": "https://example.com/", "events": ["*"], "secret": "x" * 32}
@@ -62,7 +67,10 @@ async def test_what_begins_too_late_is_refused(stocked: World, monkeypatch: pyte
 
 
 async def test_what_a_company_gathers_is_bounded(stocked: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many of its batches are under way; and nothing of it is left behind."""
+    """The answers that a company collects are bounded, over all of its running batches.
+
+    Nothing of them is left behind.
+    """
     size = len((await stocked.call("GET", READ["path"])).raw)
     budget = ByteBudget(of_a_company=2 * size, in_all=10 * size, fair=0, what="large batches")
     monkeypatch.setattr(stocked.installation.dispatcher, "kept_answers", budget)

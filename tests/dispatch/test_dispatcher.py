@@ -1,4 +1,4 @@
-"""Who and what the door lets in, what it counts, and where it has things done."""
+"""Tests of the dispatcher: which requests it accepts, what it counts, and on which threads it has work done."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ WHICH_COMPANY = "Send X-Company-Id with the id of a company that this token may 
 
 @pytest.fixture
 async def stocked(world: World) -> World:
-    """Five articles in one warehouse."""
+    """Return a world with five articles in one warehouse."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", "code,name\n" + "".join(f"A{n},Article\n" for n in range(5)))
     rows = "".join(f"A{n},MAIN,1\n" for n in range(5))
@@ -33,7 +33,7 @@ async def stocked(world: World) -> World:
 
 
 async def walk(world: World, query: str) -> tuple[list[str], str | None]:
-    """The articles, and the cursor of what follows."""
+    """Return the codes of the articles, and the cursor of the next page."""
     answer = await world.call("GET", f"{LIST}?{query}")
     return [record["article_code"] for record in answer.body["data"]], answer.body["next_cursor"]
 
@@ -64,7 +64,10 @@ async def test_a_cursor_is_of_its_list_its_filters_and_its_company(stocked: Worl
 
 
 async def test_what_is_wrong_with_a_query_is_said_at_once_and_before_its_cursor(stocked: World) -> None:
-    """Without its filters a cursor cannot be judged."""
+    """All errors of a query are reported together, before its cursor.
+
+    Without its filters a cursor cannot be checked.
+    """
     answer = await stocked.call("GET", f"{LIST}?per_page=0&unknown=1&cursor=x", status=422)
     assert set(answer.errors) == {"per_page", "unknown"}
 
@@ -279,7 +282,7 @@ async def test_errors_of_the_text_are_told_with_what_is_wrong_in_it(world: World
 
 
 class Noting(dict[str, object]):
-    """A document that notes on which threads it is read, and waits there for others that are read."""
+    """A document that records on which threads it is read, and waits there for the reading of others."""
 
     def __init__(self, document: dict[str, object], others: threading.Barrier | None = None) -> None:
         super().__init__(document)
@@ -294,7 +297,7 @@ class Noting(dict[str, object]):
 
 
 async def create(world: World, document: Noting, is_large: bool, company: str = "1") -> int:
-    """An article; the status."""
+    """Create an article and return the status."""
 
     async def load() -> Loaded:
         return Loaded(document, {}, is_large)

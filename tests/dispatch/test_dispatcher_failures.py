@@ -1,4 +1,4 @@
-"""What the door says of a failure, to who asks and to the log."""
+"""Tests of what the dispatcher says of a failure, to the caller and in the log."""
 
 import errno
 import json

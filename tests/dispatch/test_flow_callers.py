@@ -1,4 +1,4 @@
-"""What the door tells a flow of who asks."""
+"""Tests of what the dispatcher tells a flow about its caller."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from wmsd.dispatch.call import Call
 
 
 class Doorbell:
-    """Notes who rings."""
+    """A service that records its callers."""
 
     def __init__(self) -> None:
         self.callers: list[str | None] = []

@@ -1,4 +1,4 @@
-"""Idempotency-Key with flows, which wait for something outside before they write."""
+"""Tests of Idempotency-Key with flows, which wait for something outside before they write."""
 
 import asyncio
 import errno
@@ -32,7 +32,7 @@ OUTCOME_UNKNOWN = (
 
 @dataclass
 class Supplier:
-    """Whom the flow asks, and who answers when it is let."""
+    """A supplier that the flow asks, and that answers when the test lets it."""
 
     asked: list[str] = field(default_factory=list)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
@@ -96,7 +96,7 @@ async def kept(world: World) -> int:
 
 
 async def under_way(work: Coroutine[Any, Any, Answer], supplier: Supplier) -> asyncio.Task[Answer]:
-    """A request that has asked the supplier, and waits for the answer."""
+    """Start a request, and return it when it has asked the supplier and waits for the answer."""
     task, asking = asyncio.create_task(work), asyncio.create_task(supplier.heard.acquire())
     await asyncio.wait({task, asking}, timeout=10, return_when=asyncio.FIRST_COMPLETED)
     assert asking.done(), "it has not asked"

@@ -1,4 +1,4 @@
-"""Idempotency-Key: whatever is repeated happens once, and is answered byte for byte as the first time."""
+"""Tests of Idempotency-Key: a repeated request is carried out once, and its answer is the same byte for byte."""
 
 import asyncio
 from collections import Counter

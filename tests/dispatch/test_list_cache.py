@@ -1,4 +1,4 @@
-"""Pages of lists are kept until something is written: whoever asks never sees that they are."""
+"""Tests of cached list pages: they are valid until something is written, and callers see no difference."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,12 +22,12 @@ def a_call(route: Route) -> Call:
 
 
 KEPT = [route for route in SERVED if place_of(a_call(route), 1) is not None]
-"""The routes whose answers are kept."""
+"""The routes whose answers are cached."""
 
 
 @pytest.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
-    """Of a server that has its files alone, as those have that people start."""
+    """Open the shop of a server that uses its files exclusively, as a server normally does."""
     async with open_world(tmp_path / "data", UNLIMITED, alone=True) as world:
         yield await open_shop(world)
 
@@ -48,7 +48,7 @@ async def read(lists: KeptLists, place: Place, state: int, body: bytes, status: 
 
 
 async def keep(lists: KeptLists, place: Place, state: int, body: bytes, status: int = 200) -> None:
-    """What is asked for twice."""
+    """Ask for the same page twice, after which it is cached."""
     for _ in range(2):
         await read(lists, place, state, body, status)
 
@@ -102,7 +102,7 @@ def test_the_lists_of_a_company_are_kept_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("route", KEPT, ids=lambda route: route.path)
 async def test_what_a_list_shows_follows_from_the_file_alone(shop: Shop, route: Route) -> None:
-    """A month later it is the same: else it could not be kept."""
+    """A list depends only on the file, so it is the same a month later. Otherwise it could not be cached."""
     await shop.order()
     hook = {"name": "W", "url": "https://8.8.8.8/", "events": ["*"], "secret": "x" * 32}
     await shop.world.call("POST", "/api/v2/webhooks", hook, status=201)
@@ -147,7 +147,7 @@ async def test_whoever_reads_beside_a_writer_never_sees_less_than_before(shop: S
 
 
 async def test_each_has_the_answer_to_what_was_asked(shop: Shop) -> None:
-    """Pages, filters, versions and companies apart."""
+    """Each request gets its own answer: pages, filters, versions and companies are distinguished."""
     other = await shop.world.new_company("OTHER")
     asked = ["/api/articles", "/api/articles?per_page=1", "/api/articles?per_page=1&page=2", "/api/stock"]
     first = [(await shop.world.call("GET", path)).raw for path in asked]

@@ -1,4 +1,4 @@
-"""ETag and If-Match: a change of what somebody has seen, or none."""
+"""Tests of ETag and If-Match: a record is changed only if it is as the caller has seen it."""
 
 import pytest
 
@@ -63,7 +63,11 @@ async def test_a_change_of_what_was_not_seen_is_refused(
     ],
 )
 async def test_the_tag_of_a_record_is_known_as_proxies_and_clients_pass_it_on(shop: Shop, passed_on: str) -> None:
-    """nginx makes a tag weak where it compresses the answer, Apache adds how; some clients drop the marks."""
+    """An ETag is recognised in the forms in which proxies and clients pass it on.
+
+    nginx makes an ETag weak when it compresses the answer, Apache appends the compression, and some clients drop
+    the quotes.
+    """
     order = await shop.order()
     path = f"/api/sales-orders/{order.id}"
     tag = passed_on.format(order.headers["ETag"].strip('"'))

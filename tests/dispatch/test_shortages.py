@@ -1,4 +1,6 @@
-"""The machine is short of threads or files: a sentence, never a wait without an end, and then all is well."""
+"""Tests of a machine that is short of threads or files: callers get an error, never wait for ever, and afterwards
+all works.
+"""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""A company's quota and a full disk: what adds ends first, what frees goes on, and nobody is locked in."""
+"""Tests of a company's quota and of a full disk: additions are refused first, deletions still work, and nobody is
+locked in.
+"""
 
 import errno
 import logging
@@ -37,7 +39,7 @@ async def bytes_used(world: World) -> int:
 
 @pytest.fixture
 async def crowded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
-    """A shop with an order, whose quota is used up: its megabytes are as small as its file."""
+    """Return a shop with an order and a used-up quota. A megabyte is patched to be as small as its file."""
     await shop.order({"article_code": "A", "quantity": 1})
     monkeypatch.setattr(growth_limits, "MEGABYTE", await bytes_used(shop.world))
     await set_quota(shop.world, 1)

@@ -1,4 +1,4 @@
-"""What companies and people cost the service, and who is told of it."""
+"""Tests of what companies and people cost the service, and of who is told of it."""
 
 import asyncio
 from typing import Any

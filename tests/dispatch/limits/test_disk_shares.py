@@ -1,4 +1,6 @@
-"""The last fifth of the disk is kept for companies under their share: nobody fills it for the others."""
+"""Tests of disk shares: the last fifth of the disk is reserved for companies below their share, so that no company
+fills it.
+"""
 
 import math
 from collections.abc import AsyncIterator, Iterator
@@ -19,7 +21,7 @@ from wmsd.server.today.quota_watch import TOLD_FROM
 
 ARTICLES = "code,name\n" + "".join(f"L-{number},{'long' * 50}\n" for number in range(20_000))
 NEARLY_FULL = 36 * MEBIBYTE
-"""Less than a fifth of the disk, and enough for additions."""
+"""Free space of less than a fifth of the disk, but enough for additions."""
 ACME, LITTLE = "1", "2"
 OTHERS = 9
 COMPANY = Company(1, "ACME", "Acme")
@@ -53,7 +55,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 async def world(disk: Path) -> AsyncIterator[World]:
-    """ACME holds 10 MiB, and the others next to nothing."""
+    """Open a world in which ACME uses 10 MiB, and the other companies next to nothing."""
     async with open_world(disk / "data", UNLIMITED) as world:
         for number in range(OTHERS):
             await world.new_company(f"LITTLE-{number}")
@@ -63,7 +65,7 @@ async def world(disk: Path) -> AsyncIterator[World]:
 
 
 async def counted(world: World) -> None:
-    for _ in range(3):  # the figures of a file are read in the turn after it was opened
+    for _ in range(3):  # the metrics of a file are read in the turn after it was opened
         await world.jobs.keep_today()
     await world.jobs.watch_the_disk()
 
@@ -75,7 +77,7 @@ async def add(world: World, company: str, code: str, status: int) -> str:
 
 
 async def told(world: World) -> dict[str, int]:
-    """The percent of what it may hold, by the code of who is told."""
+    """Return the percentage that each warned company uses of its share, by the company's code."""
     known = await world.installation.access.companies()
     return {known[each].code: filling.percent for each, filling in world.jobs.room_watch.told.items()}
 
@@ -86,7 +88,7 @@ async def set_quota(world: World, megabytes: int) -> None:
 
 
 async def upgraded(world: World) -> None:
-    """As of an installation from before there were shares."""
+    """Bring the installation to the state of one from before shares existed."""
     await world.installation.platform.write(lambda tx: tx.execute("UPDATE companies SET held_before = NULL"))
 
 
@@ -107,7 +109,7 @@ async def test_a_quota_of_its_own_takes_the_place_of_the_share(world: World, dis
 
 
 async def test_no_upgrade_refuses_a_company_alone(world: World, disk: Path) -> None:
-    """It may grow by a quarter of what it held then."""
+    """An upgrade alone refuses no company. Each company may grow by a quarter of what it used at the upgrade."""
     fill(disk, NEARLY_FULL)
     await upgraded(world)
     await add(world, ACME, "BEFORE-IT-IS-NOTED", 201)
@@ -134,7 +136,7 @@ async def test_it_is_told_at_80_percent_of_both_ways(world: World, disk: Path) -
 
 
 async def test_of_a_quota_it_is_told_too(world: World) -> None:
-    """At the threshold it does not come and go."""
+    """A company is told when its quota fills. Near the threshold, the message does not come and go."""
     held = await (await world.database()).read(lambda tx: tx.bytes_used())
     told_from = held / MEGABYTE / TOLD_FROM
     roomy, nearly, told_now = math.ceil(told_from * 1.15), math.ceil(told_from), math.floor(told_from)

@@ -1,4 +1,6 @@
-"""The pace of people's writes at the pages: who works waits, and who sends without end slows only himself."""
+"""Tests of the pace of people's writes on the pages: people at work wait, and a person who sends without end slows
+only himself.
+"""
 
 import asyncio
 from collections import Counter
@@ -11,16 +13,16 @@ from wmsd.dispatch.limits.page_writes import COMPANY, MOST_LINES, PATIENCE, PERS
 
 
 class Floor:
-    """People at work, on a steered clock."""
+    """People at work, with a controlled clock."""
 
     def __init__(self) -> None:
         self.clock = SteeredClock()
         self.sleep = SteeredSleep(self.clock)
         self.writes = PageWrites(self.clock, self.sleep)
         self.done: list[tuple[str, float]] = []
-        """Each write that had its turn, and when, in seconds from the beginning."""
+        """The writes that were done, with their times in seconds from the start."""
         self.refused: list[tuple[str, str]] = []
-        """The others, with how many seconds they are told to wait."""
+        """The refused writes, with the seconds that their senders are told to wait."""
         self._began = self.clock.monotonic()
 
     def send(self, name: str, person: int, company: int | None = 1) -> "asyncio.Task[None]":
@@ -63,7 +65,10 @@ async def test_the_burst_comes_back_with_time(floor: Floor) -> None:
 
 
 async def test_eight_handhelds_in_bursts_of_twenty_scans_a_second(floor: Floor) -> None:
-    """For five seconds in each twenty: nobody is refused, and nobody waits as long as five seconds."""
+    """Eight people scan for five seconds of every twenty.
+
+    No scan is refused, and none waits as long as five seconds.
+    """
     sent = dict[str, float]()
     for second in range(60):
         if second % 20 < 5:
@@ -109,7 +114,10 @@ async def test_the_people_of_a_company_share_its_pace(floor: Floor) -> None:
 
 
 async def test_so_many_of_a_company_wait_and_no_more(floor: Floor) -> None:
-    """Each of its people waits for his own turn, so the company's own queue is not full."""
+    """A limited number of a company's writes wait.
+
+    Each person waits for a turn of his own, so the company's queue is not full.
+    """
     people = COMPANY.waiting // PERSON.waiting + 1
     for person in range(people):
         for number in range(PERSON.at_once + PERSON.waiting):
@@ -125,7 +133,10 @@ async def test_so_many_of_a_company_wait_and_no_more(floor: Floor) -> None:
 
 
 async def test_a_write_is_refused_that_waits_too_long_in_both_queues(floor: Floor) -> None:
-    """When it came, the queue of the company was short."""
+    """A write is refused if it waits too long in both queues together.
+
+    When it arrived, the queue of the company was short.
+    """
     for number in range(PERSON.at_once + 95):
         floor.send(f"first {number}", 1)
     await floor.sleep.advance(9)

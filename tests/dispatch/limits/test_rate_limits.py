@@ -1,4 +1,4 @@
-"""Limits: sliding windows, whose Retry-After is enough, and budgets that cannot be used up by others."""
+"""Tests of limits: sliding windows with a sufficient Retry-After, and budgets that others cannot use up."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -109,7 +109,9 @@ async def test_what_is_refused_uses_up_the_address_and_not_the_company(
 
 
 async def test_a_503_uses_up_no_address(tmp_path: Path) -> None:
-    """Whoever asks again until the service is whole is not locked out by that."""
+    """A 503 answer does not count for the address, so clients that repeat requests until the service works are not
+    locked out.
+    """
     async with open_world(tmp_path / "data", {"limits": {"refused_per_minute": 1}}) as world:
         world.installation.files.path(world.company).write_bytes(b"not a database" * 1000)
         assert [(await world.send("GET", LIST)).status for _ in range(5)] == [503] * 5
@@ -204,10 +206,10 @@ async def test_what_is_open_counts_by_address(tmp_path: Path) -> None:
             refused = await world.send("GET", path, token="", company="")
             assert (refused.status, refused.headers["Retry-After"]) == (429, "60"), path
         assert (await world.send("PUT", "/api", token="", company="")).status == 429
-        for status in (200, 200, 200, 200, 200, 200, 429):  # a window of its own
+        for status in (200, 200, 200, 200, 200, 200, 429):  # with a separate window
             assert (await world.send("GET", "/api/health", token="", company="")).status == status
         assert (await world.send("GET", "/sign-in", token="", company="")).status == 200, "nor is it for the pages"
-        for status in (404, 404, 404, 404, 404, 404, 429):  # pages that are missing have a window of their own
+        for status in (404, 404, 404, 404, 404, 404, 429):  # missing pages have a separate window
             assert (await world.send("GET", "/nothing", token="", company="")).status == status
         await world.call("GET", "/api/articles")
 

@@ -1,4 +1,6 @@
-"""One window, to the second: what is left of it, when it is free again, and who has one of their own."""
+"""Tests of one window, to the second: what is left, when it is free again, and which keys have a window of their
+own.
+"""
 
 import pytest
 
@@ -8,7 +10,7 @@ from wmsd.dispatch.limits.rate_limits import GRAIN, WINDOW, Limiter
 
 
 def refused(limiter: Limiter, key: str, limit: int, now: float) -> Problem:
-    """The refusal, which is the same whether it is only asked for or taken."""
+    """Return the refusal, which is the same when the limit is only checked and when it is used."""
     with pytest.raises(Problem) as asked:
         limiter.check(key, limit, now)
     with pytest.raises(Problem) as taken:
@@ -55,7 +57,10 @@ def test_nothing_was_taken_by_a_look() -> None:
 
 
 def test_requests_are_over_one_after_the_other() -> None:
-    """They are a quarter of a second apart, so each is remembered by itself."""
+    """Requests leave the window one after another.
+
+    The requests are a quarter of a second apart, so each request is counted separately.
+    """
     limiter = Limiter()
     for place in range(4):
         limiter.take("open:a", 4, place * GRAIN)
@@ -74,7 +79,10 @@ def test_ten_answers_that_nothing_has_changed_count_as_one() -> None:
 
 
 def test_what_is_over_is_not_taken_back() -> None:
-    """The window may have moved on while the request was under way."""
+    """A request that has left the window is not taken back.
+
+    The window may move on while the request is running.
+    """
     limiter = Limiter()
     limiter.take("open:a", 2, 0.0)
     assert limiter.unchanged("open:a", 2, WINDOW + 1).remaining == 2
@@ -127,7 +135,10 @@ def test_keys_that_share_are_not_all_in_one_window(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_window_that_is_over_makes_room_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one that comes has its own, in which it is found again."""
+    """A window that has ended makes room immediately.
+
+    A new key gets a window of its own, and its next request counts in that window.
+    """
     monkeypatch.setattr(rate_limits, "MOST_KEYS", 1)
     limiter = Limiter()
     limiter.take("open:a", 1, 0.0)

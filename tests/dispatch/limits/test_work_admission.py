@@ -1,4 +1,4 @@
-"""Turns for work that a request sizes by itself."""
+"""Tests of turns for work whose size the request determines."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ def person(number: int, company: int = 1) -> Payers:
 
 
 class Asking:
-    """Somebody who asks for a download, and has it for as long as the test wants."""
+    """A caller who asks for a download, and holds its turn as long as the test wants."""
 
     def __init__(self, work: WorkAdmission, payers: Payers) -> None:
         self.has_begun = False
@@ -102,7 +102,7 @@ async def test_who_gives_up_leaves_no_place_taken(work: WorkAdmission) -> None:
     await settle()
     await first.end()
     assert third.has_begun
-    third.task.cancel()  # while it runs
+    third.task.cancel()  # while the work is running
     await settle()
     assert work.under_way("download") == 0
 
@@ -111,14 +111,14 @@ async def test_a_turn_that_comes_in_the_moment_of_giving_up_is_given_back(work: 
     first, second = Asking(work, person(1)), Asking(work, person(1))
     await settle()
     first._is_over.set()
-    await asyncio.sleep(0)  # the first is over, and the turn of the second has come
+    await asyncio.sleep(0)  # the first has ended, and the turn of the second has come
     second.task.cancel()
     await settle()
     assert (second.has_begun, work.under_way("download")) == (False, 0)
 
 
 async def test_nobody_waits_where_none_may(work: WorkAdmission, held: AsyncExitStack) -> None:
-    """An open page is told at once, and a browser tries again."""
+    """Work without a queue is refused immediately: an open page is told so, and its browser tries again."""
     most = BOUNDS["stream"].each["person"]
     for _ in range(most):
         await held.enter_async_context(work.turn("stream", person(1)))
@@ -134,7 +134,7 @@ async def test_the_turns_of_a_kind_leave_the_processor_to_others() -> None:
         turn.charge(0.1)
     begins = asyncio.create_task(work.turn("search", person(2)).__aenter__())
     done, _ = await asyncio.wait([begins], timeout=0.2)
-    assert not done  # it rests for 0.1 / share - 0.1
+    assert not done  # it pauses for 0.1 / share - 0.1
     assert 0.1 / share - 0.1 > 0.2
     begins.cancel()
     await settle()
