@@ -1,4 +1,4 @@
-"""The event log: whoever was away loses nothing of the last 90 days."""
+"""Tests of the event log: a client that was away loses nothing of the last 90 days."""
 
 from datetime import timedelta
 
@@ -49,7 +49,7 @@ async def test_a_walk_goes_on_later_after_the_last_event_that_one_has(shop: Shop
 
 
 async def test_a_walk_goes_on_after_a_test_of_a_webhook(shop: Shop) -> None:
-    """The last id that a receiver has may be that of a test."""
+    """A walk continues after a test of a webhook. The last id that a receiver has may be the id of a test."""
     hook = {"name": "ERP", "url": "https://hooks.example.com/", "events": ["*"], "secret": "s" * 32}
     await shop.world.call("POST", "/api/v2/webhooks", hook, status=201)
     await shop.order()
@@ -82,7 +82,7 @@ async def test_events_are_kept_for_90_days(shop: Shop) -> None:
 
 
 async def dated(shop: Shop, moment: str) -> None:
-    """An order whose events a clock gone wrong has dated."""
+    """Create an order whose events have the time of a wrong clock."""
     before = await shop.world.last_event()
     await shop.order()
     redate = "UPDATE events SET occurred_at = ? WHERE sequence > ?"
@@ -139,7 +139,9 @@ async def test_events_since_a_moment(shop: Shop) -> None:
 
 
 async def test_events_since_a_moment_although_the_clock_was_set_back(shop: Shop) -> None:
-    """Nothing at or after the moment is left out, in whatever order the clock made them."""
+    """Reading events since a time leaves out no event at or after that time, in whatever order the clock dated
+    them.
+    """
     shop.world.clock.advance(3600)
     await shop.order()
     shop.world.clock.set_back(3000)
@@ -167,7 +169,10 @@ async def test_a_place_in_front_of_forgotten_events_is_told(shop: Shop) -> None:
 
 
 async def test_who_waits_for_a_rare_event_is_not_told_of_a_gap(shop: Shop) -> None:
-    """The end of a walk is the end of the log, not the last event that matched."""
+    """A client that waits for a rare event is not told of a gap.
+
+    The end of a walk is the end of the log, not the last matching event.
+    """
     shop.world.token = await shop.world.new_token("admin@example.com", lifetime=timedelta(days=900))
     page = (await shop.world.call("GET", f"{PATH}?event=stock.low")).body
     assert page["data"] == []

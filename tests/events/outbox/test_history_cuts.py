@@ -1,5 +1,5 @@
-"""What an integrator meets after each kind of rescue: nothing is given twice, and it knows what it misses
-(decisions, section 11).
+"""Tests of what an integrator sees after each kind of rescue: no number is used twice, and the integrator knows
+what is missing (decisions, section 11).
 """
 
 import shutil
@@ -31,7 +31,7 @@ def site(home: Home) -> Iterator[Site]:
     "rescue", (*(each for each in RESCUES if each != EVERYTHING), *OTHER_RESCUES), ids=lambda rescue: rescue.name
 )
 def test_an_integrator_reads_on_and_meets_no_number_twice(site: Site, rescue: Rescue) -> None:
-    """Each kind once: in `scripts/soak --only disaster` they come three times in a row."""
+    """Each kind of rescue is tested once. `scripts/soak --only disaster` runs each three times in a row."""
     drill(site, rescue, ["only"])
 
 
@@ -58,7 +58,10 @@ def test_the_feed_says_where_it_was_cut(site: Site) -> None:
 
 
 def test_gaps_from_before_seams_were_recorded_are_no_fault(home: Home) -> None:
-    """What version 1.0.0 has left after a restore is taken over: the numbers went on after a gap."""
+    """Gaps from before seams were recorded are no error.
+
+    After a restore by version 1.0.0 the numbers continued after a gap.
+    """
     with tarfile.open(RELEASED / "wmsd-1.0.0.tar.gz") as archive:
         archive.extractall(home.data, filter="data")
     file = home.data / "companies" / "1.db"
@@ -97,7 +100,10 @@ def test_ids_are_not_given_again_to_what_comes_after_an_undone_import(site: Site
 
 
 def test_numbers_go_on_after_those_that_a_later_backup_has_seen(site: Site) -> None:
-    """An older one is restored into an empty folder: the later one says how far the company had come."""
+    """Numbers continue after those that a later backup has seen.
+
+    An older backup is restored into an empty folder, and the later one shows how far the company had come.
+    """
     options = ("--passphrase-file", "words")
     archive = back_up(site.home, "older.tar.gz", *options)
     change(site.file, "UPDATE sqlite_sequence SET seq = 1000000 WHERE name = 'events'")
@@ -107,7 +113,7 @@ def test_numbers_go_on_after_those_that_a_later_backup_has_seen(site: Site) -> N
     restore(site.home, archive, *options)
     [(series,)] = sql(site.file, "SELECT min(last) FROM series")
     [(events,)] = sql(site.file, "SELECT seq FROM sqlite_sequence WHERE name = 'events'")
-    assert (events > 11_000_000, series > 10_000_000) == (True, True)  # ten times what is missing
+    assert (events > 11_000_000, series > 10_000_000) == (True, True)  # ten times the missing numbers
 
 
 def test_numbers_need_not_leap_where_nothing_was_written_after_the_backup(site: Site) -> None:
@@ -129,7 +135,10 @@ def test_numbers_need_not_leap_where_nothing_was_written_after_the_backup(site: 
 
 
 def test_an_import_can_be_undone_after_a_restore_while_nothing_was_built_on_it(site: Site) -> None:
-    """A restore gives every record a new place, and that is no change of it."""
+    """An import can be undone after a restore if nothing depends on it.
+
+    A restore gives every record a new position, which is no change.
+    """
     acme = Tenant(site.home, "ACME")
     assert acme.take("articles", "code,name\nA,A\nGOODS,Goods otherwise\n") == (1, 1, 0)
     restore(site.home, back_up(site.home, "before.tar.gz"), "--company", "ACME")
@@ -146,7 +155,7 @@ def test_an_import_can_be_undone_after_a_restore_while_nothing_was_built_on_it(s
 
 
 def test_a_restore_that_is_repeated_loses_nothing_more(site: Site) -> None:
-    """That every record has got a new place is no change."""
+    """A repeated restore loses nothing more. The new position of every record is no change."""
     archive = back_up(site.home, "before.tar.gz")
     for _ in range(2):
         done = site.home.ok("backup", "restore", archive, "--company", "ACME", "--yes")

@@ -1,4 +1,4 @@
-"""Deliveries are queued with the commit of their events, whichever units share it."""
+"""Tests of the queue: deliveries are queued with the commit of their events, whichever units share the commit."""
 
 import asyncio
 import threading
@@ -54,7 +54,7 @@ def refused_event_of(entity_id: int) -> Unit:
 
 
 async def together(database: Database, *units: Unit) -> None:
-    """One commit for all: they wait while the writer is busy."""
+    """Run the units with one commit, because they wait while the writer is busy."""
     go_on = threading.Event()
     first = asyncio.ensure_future(database.write(lambda tx: go_on.wait()))
     waiting = [asyncio.ensure_future(database.write(unit)) for unit in units]

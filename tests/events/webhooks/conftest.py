@@ -12,6 +12,6 @@ __all__ = ["authority", "hooks", "pytest_asyncio_loop_factories", "receivers"]
 
 @pytest.fixture
 async def hooks(tmp_path: Path, authority: Authority) -> AsyncIterator[Hooks]:
-    """A running sender, and a receiver with TLS that is allowed."""
+    """Open a running sender, and a receiver with TLS to which it may send."""
     async with open_hooks(tmp_path / "data", authority) as opened:
         yield opened

@@ -1,4 +1,6 @@
-"""ACME's shop, with a running sender and an HTTPS receiver that its certificate authority stands for."""
+"""The shop of ACME, with a running sender, and an HTTPS receiver whose certificate the test
+authority has issued.
+"""
 
 import asyncio
 import time
@@ -35,7 +37,7 @@ class Hooks:
         return [each.headers["x-webhook-event"] for each in self.received]
 
     async def subscribe(self, *events: str, path: str = "/200", **fields: Any) -> int:
-        """By hmac, unless the fields say otherwise."""
+        """Create a webhook, signed by hmac unless the fields say otherwise. Return its id."""
         secret = {} if "auth_type" in fields else {"secret": SECRET}
         body = {"name": "ERP", "url": self.receiver.url(path), "events": list(events) or ["*"], **secret}
         return (await self.world.call("POST", "/api/webhooks", {**body, **fields}, status=201)).id
@@ -47,7 +49,7 @@ class Hooks:
         return await self.world.call("PATCH", f"/api/webhooks/{id}", fields)
 
     async def log(self, id: int = 1, query: str = "") -> list[Any]:
-        """The oldest first."""
+        """Return the deliveries of a webhook, the oldest first."""
         answer = await self.world.call("GET", f"/api/v2/webhooks/{id}/deliveries?per_page=500{query}")
         return list(reversed(answer.body["data"]))
 
@@ -55,7 +57,7 @@ class Hooks:
         return [delivery["status"] for delivery in await self.log(id)]
 
     async def received_count(self, count: int) -> None:
-        """Waits until as many have come, and none beyond them."""
+        """Wait until this number of requests was received, and check that no more come."""
         await self.until(lambda: len(self.received) >= count)
         await asyncio.sleep(SETTLED)
         assert len(self.received) == count, self.events
@@ -67,7 +69,7 @@ class Hooks:
             await asyncio.sleep(0.005)
 
     async def settled(self) -> None:
-        """Waits until nothing is under way and all is written down."""
+        """Wait until nothing is under way and everything is recorded."""
         quiet = 0
         before = -1
         while quiet < 3:
@@ -76,7 +78,7 @@ class Hooks:
             before = len(self.received)
 
     async def later(self, seconds: float) -> None:
-        """The time passes, and what is due then is sent."""
+        """Let time pass, and send what is due then."""
         self.world.clock.advance(seconds)
         await self.sender.tick()
         await self.settled()
@@ -89,7 +91,10 @@ class Hooks:
 
 @asynccontextmanager
 async def open_hooks(data: Path, authority: Authority, **settings: Any) -> AsyncIterator[Hooks]:
-    """`settings` of the section webhooks, beside those that allow the receiver."""
+    """Open hooks.
+
+    `settings` belong to the section webhooks, in addition to the settings that allow the receiver.
+    """
     allowed = {"allow_networks": ["127.0.0.1/32"], "allow_ports": ANY_PORT, "ca_file": str(authority.ca_file)}
     async with (
         Receiver(tls=authority.server_context()) as receiver,

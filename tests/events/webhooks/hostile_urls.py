@@ -1,6 +1,6 @@
-"""URLs of somebody who means harm. `{port}` is where the canary listens, on loopback.
+"""URLs of an attacker. `{port}` is the loopback port of the canary.
 
-Names are answered by `NAMES`: what a name server of his would say.
+`NAMES` has what the attacker's name server would answer.
 """
 
 _HOSTS = """
@@ -60,7 +60,7 @@ NAMES: dict[str, list[list[str]]] = {
 }
 
 _WRITTEN = [
-    # credentials, and hosts that only some see
+    # credentials, and hosts that only some programs see
     *("{scheme}://user:secret@127.0.0.1:{port}/", "{scheme}://receiver.example@127.0.0.1:{port}/"),
     *("{scheme}://127.0.0.1:{port}@receiver.example/", "{scheme}://receiver.example:443@127.0.0.1:{port}/"),
     *(

@@ -1,4 +1,4 @@
-"""Receivers that answer when they may, and a sender that sends to them: no network is between."""
+"""Receivers that answer when the test lets them, and a sender that sends to them without a network."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -18,7 +18,10 @@ SECRET = "s" * 32
 
 @dataclass
 class Client:
-    """Receivers that answer when they may; `asked` has each request's event id, `answers` what comes next."""
+    """Receivers that answer when they may.
+
+    `asked` has the event id of each request. `answers` has the next answers.
+    """
 
     status: int = 200
     seconds: float = 0.0
@@ -45,7 +48,7 @@ class Scene:
         await self.world.call("POST", "/api/webhooks", body, status=201)
 
     async def articles(self, first: int, last: int) -> None:
-        """An event for each."""
+        """Import articles, which cause one event each."""
         rows = "".join(f"A{number},x\n" for number in range(first, last + 1))
         await self.world.import_csv("articles", f"code,name\n{rows}")
 
@@ -57,13 +60,13 @@ class Scene:
         return [id for (id,) in await self.world.rows("SELECT id FROM events ORDER BY sequence")]
 
     def ask(self, companies: Companies) -> None:
-        """From here on the sender asks this."""
+        """Make the sender ask `companies` from here on."""
         for part in (self.sender, self.sender._scanner):
             part._companies = companies
 
     async def until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(5):
-            while not holds():  # noqa: ASYNC110  # nothing tells of it
+            while not holds():  # noqa: ASYNC110  # nothing reports the change
                 await asyncio.sleep(0.005)
 
     async def at_rest(self) -> None:

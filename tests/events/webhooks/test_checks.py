@@ -1,4 +1,4 @@
-"""The doctor names what is wrong with deliveries."""
+"""Tests of the doctor's checks of webhook deliveries."""
 
 import pytest
 
@@ -9,7 +9,9 @@ from wmsd.maintenance.file_checks.company_checks import Findings, examine
 
 @pytest.fixture
 async def busy(hooks: Hooks) -> Hooks:
-    """1 delivered; 2 pending with 3 held behind it; an inactive subscription."""
+    """Return hooks with delivery 1 delivered, 2 pending, and 3 held behind 2, and with an inactive
+    subscription.
+    """
     await hooks.subscribe("sales_order.created", "sales_order.status_changed")
     await hooks.shop.order()
     await hooks.received_count(1)

@@ -1,4 +1,4 @@
-"""How many attempts are under way at a time."""
+"""Tests of how many attempts run at the same time."""
 
 import asyncio
 from contextlib import closing
@@ -14,7 +14,7 @@ from wmsd.events.webhooks.sending.throttle import (
 
 
 async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[Slot]:
-    """The slots that there are at once for these; those that have to wait give up."""
+    """Return the slots that these lanes get immediately. Lanes that have to wait give up."""
     slots = [Slot() for _ in lanes]
     tasks = [asyncio.create_task(limits.take(slot, lane)) for slot, lane in zip(slots, lanes, strict=True)]
     _, waiting = await asyncio.wait(tasks, timeout=0.01)

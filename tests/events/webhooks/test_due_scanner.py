@@ -1,4 +1,4 @@
-"""What is due is known without looking at every company: at the start, and at each tick."""
+"""Tests of the due scanner: at the start and at each tick it knows what is due, without reading every company."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""How subscriptions fare, told by figures that are kept; and what each attempt sent and got."""
+"""Tests of the stored metrics of subscriptions, and of what each attempt sent and received."""
 
 import json
 from typing import Any

@@ -1,4 +1,6 @@
-"""The guide's page on webhooks: its receivers verify what the sender really sends, and its tables are true."""
+"""Tests of the guide's page on webhooks: its receivers verify what the sender really sends, and its tables are
+true.
+"""
 
 import base64
 import json
@@ -42,13 +44,13 @@ LIBRARY_HEAD = "language | one line; it raises when the delivery is not genuine"
 
 
 def block(language: str) -> str:
-    """The one block of the guide in this language."""
+    """Return the only block of the guide in this language."""
     (found,) = re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     return str(found)
 
 
 def table(head: str) -> list[list[str]]:
-    """The cells of the rows under the head."""
+    """Return the cells of the rows of the table with this head."""
     rows = GUIDE.split(f"| {head} |\n", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
     return [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
 
@@ -62,7 +64,10 @@ def names(cell: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Language:
-    """`harness` reads cases as JSON from standard input, and answers what the guide's function says of each."""
+    """A language of the guide.
+
+    `harness` reads cases as JSON from standard input, and prints the verdict of the guide's function on each.
+    """
 
     block: str
     program: str
@@ -120,7 +125,7 @@ class Case:
 
 
 def verdicts(language: Language, folder: Path, cases: list[Case]) -> list[bool]:
-    """What the guide's receiver says of them, in a process of its own."""
+    """Run the guide's receiver in a separate process, and return its verdict on each case."""
     file = folder / language.file
     file.write_text(language.before + block(language.block) + language.harness, encoding="utf-8")
     given = [
@@ -136,7 +141,7 @@ def verdicts(language: Language, folder: Path, cases: list[Case]) -> list[bool]:
 
 
 async def at(hooks: Hooks, moment: datetime) -> None:
-    """Sets the installation's clock: receivers look at a real one."""
+    """Set the installation's clock, because the receivers check the time with a real clock."""
     hooks.world.clock.wall = moment
     hooks.world.token = await hooks.world.new_token("admin@example.com")
 
@@ -149,7 +154,7 @@ async def next_one(hooks: Hooks) -> Received:
 
 
 async def real_cases(hooks: Hooks) -> list[Case]:
-    """Deliveries that were received over HTTP, and what a forger makes of them."""
+    """Return deliveries that were received over HTTP, and forgeries of them."""
     await at(hooks, datetime.now(UTC))
     webhook = await hooks.subscribe("article.created")
     real = await next_one(hooks)

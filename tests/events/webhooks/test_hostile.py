@@ -1,4 +1,6 @@
-"""No URL and no header leads to the canary, a server on loopback that anybody else on this machine can reach."""
+"""Tests of hostile URLs and headers: none reaches the canary, a loopback server that anything else on this machine
+can reach.
+"""
 
 import asyncio
 import socket
@@ -27,7 +29,7 @@ GUARDS = {
 
 
 class Canary(Receiver):
-    """Counts the connections on 127.0.0.1 and, where there is one, ::1 at the same port."""
+    """A server that counts the connections on 127.0.0.1 and, if there is one, on ::1 at the same port."""
 
     async def listen(self) -> int:
         port = await super().listen()
@@ -55,7 +57,7 @@ def names() -> ScriptedNames:
 
 
 def only_unreadable(url: str, guard: Guard) -> list[str]:
-    """What a client without rules would not send either."""
+    """Return the errors of a URL that a client without rules would not send to either."""
     try:
         assert parse_url(url).raw_host is not None
     except (ValueError, AssertionError):
@@ -95,7 +97,7 @@ async def test_the_canary_can_be_reached(canary: Canary) -> None:
 
 
 async def test_without_the_guard_they_reach_it(canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So the table is worth something."""
+    """Without the guard the URLs reach the canary, so the table of URLs is a real test."""
     monkeypatch.setattr(client_module, "url_errors", only_unreadable)
     urls = [url for url in hostile_urls(canary.port) if url.startswith("http://") and "127" in url]
     urls += [f"http://{name}:{canary.port}/" for name in ("loopback.test", "mapped.test", "localhost")]
@@ -119,7 +121,7 @@ async def test_redirects_are_answers(canary: Canary, status: int) -> None:
 
 
 async def test_rebinding_between_the_check_and_the_dial(canary: Canary) -> None:
-    """A name is asked for once for each dial, and what it said is what is dialled."""
+    """A name is resolved once for each connection, and exactly the resolved address is used."""
     scripted = ScriptedNames(rebinding_test=[["127.0.0.2"], ["127.0.0.1"], ["127.0.0.2", "127.0.0.1"]])
     guard = Guard(["127.0.0.2/32"], allow_http=True, allow_ports=ANY_PORT)
     url = f"http://rebinding.test:{canary.port}/"
@@ -143,7 +145,7 @@ async def test_the_own_port_is_never_dialled(canary: Canary) -> None:
 
 
 async def test_no_port_is_dialled_that_is_not_listed(canary: Canary) -> None:
-    """Neither by its address nor by a name; nor where only the socket's maker looks."""
+    """No port outside the list is reached, neither by address nor by name."""
     listed = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=[80, f"{canary.port + 1}-65535"])
     scripted = ScriptedNames(lan_test=[["127.0.0.1"]])
     async with aclosing(GuardedClient(listed, resolver=scripted.resolver)) as client:
@@ -178,7 +180,7 @@ async def test_no_header_changes_what_is_sent(canary: Canary, name: str, value: 
 
 
 async def test_one_request_is_one_request(canary: Canary) -> None:
-    """A body that looks like a second request is a body."""
+    """A body that looks like a second request is sent as a body."""
     body = b"{}\r\nGET /admin HTTP/1.1\r\nHost: a\r\n\r\n"
     canary.script.append(answer())
     async with aclosing(GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT))) as client:

@@ -1,6 +1,6 @@
-"""Nothing that was committed is lost, whatever is killed: a sending server, receivers that fail, and kill -9.
+"""Tests that nothing committed is lost, whatever is killed: a sending server, failing receivers, and kill -9.
 
-`scripts/soak` does it at 60 times the size.
+`scripts/soak` runs the same at 60 times the size.
 """
 
 from collections.abc import Iterator
@@ -36,5 +36,5 @@ async def test_every_event_reaches_every_subscriber_through_kills(home: Home) ->
     assert list(ledger_laws.broken(ledger)) == []
     assert ledger.figures["orders"] >= ORDERS
     assert ran.rounds, "so that sending again is proven too"
-    home.ok("clock", "confirm")  # it has leapt by a year, back and forth
+    home.ok("clock", "confirm")  # the clock has jumped by a year, forward and back
     home.ok("doctor")

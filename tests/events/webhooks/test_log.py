@@ -1,4 +1,4 @@
-"""The log, and sending again."""
+"""Tests of the webhook log, and of sending deliveries again."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ LONG_AGO, NEVER = "2000-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"
 
 
 async def exhausted(hooks: Hooks, *events: str) -> None:
-    """One subscription, and an order whose first event was given up."""
+    """Create a subscription, and an order whose first delivery is exhausted."""
     hooks.receiver.script = [MANNERS["/500"]] * 5
     await hooks.subscribe(*(events or ("sales_order.created",)))
     await hooks.shop.order()
@@ -133,7 +133,10 @@ async def test_of_an_answer_the_first_2_kb_are_kept_as_text(hooks: Hooks) -> Non
 
 
 async def test_an_installation_may_keep_no_answers(tmp_path: Path, authority: Authority) -> None:
-    """Neither of an event nor of a test; what a receiver's status was is told all the same."""
+    """An installation may store no answers, of events and of tests.
+
+    The status of the receiver is reported nevertheless.
+    """
     async with open_hooks(tmp_path / "data", authority, keep_answers=False) as hooks:
         for path, status in (("/200", "delivered"), ("/500", "pending")):
             webhook = await hooks.subscribe("article.created", path=path)

@@ -1,7 +1,7 @@
-"""Subscriptions, receivers and the life of the sender in any order, by a steered clock.
+"""Subscriptions, receivers and starts and stops of the sender in any order, with a controlled clock.
 
-After each step every delivery is what the model says, every request was one that it allows, and nothing lies that
-could have been sent.
+After each step every delivery is what the model says. Every request was one that the model allows. Nothing that
+could have been sent is left.
 """
 
 from functools import partial
@@ -39,7 +39,7 @@ TOPICS = st.sampled_from(
     [("*",), ("*",), ("sales_order.created", "sales_order.status_changed"), ("article.updated", "article.created")]
 )
 MANNERS = st.sampled_from([200, 200, 200, 500, 500, 500, 410, None, None])
-"""What a receiver answers; None: it hangs."""
+"""The status that a receiver answers. None means that the receiver hangs."""
 BRIEFLY = st.sampled_from([True, True, False])
 ANSWERS = st.sampled_from([200, 200, 500, 500, 410])
 CHANGES = ["moves", "off", "deleted", "new secret", "module", "module", "clock", "again"]
@@ -65,13 +65,13 @@ class WebhooksMachine(WatchedSender):
 
     @rule(count=st.integers(1, 40))
     def articles_come(self, count: int) -> None:
-        """An event for each: created, or updated."""
+        """Import articles, which cause one event each: created or updated."""
         rows = "".join(f"N{number},x{self.runs.steps}\n" for number in range(count))
         self.done(self.world.import_csv("articles", f"code,name\n{rows}"))
 
     @rule(way=WAYS, has_notes=st.booleans())
     def an_order_comes_and_moves(self, way: list[str], has_notes: bool) -> None:
-        """A transaction for each, with one event or two of the order."""
+        """Create an order and move it. Each transaction has one or two events of the order."""
 
         async def whole() -> None:
             body = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 1}]}
@@ -91,7 +91,7 @@ class WebhooksMachine(WatchedSender):
 
     @rule(manner=MANNERS, count=st.integers(1, 20))
     def all_is_looked_after(self, manner: int | None, count: int) -> None:
-        """The receivers do as they are told from here on, and everything is on."""
+        """Make the receivers answer in this manner from here on, and switch everything on."""
         for url in self.client.manners:
             self.client.manners[url] = manner
         if self.sender is None:
@@ -159,7 +159,10 @@ class WebhooksMachine(WatchedSender):
     @precondition(lambda self: self.model)
     @rule(which=WHICH, change=st.sampled_from(CHANGES), status=ANSWERS)
     def something_changes_behind_one_that_hangs(self, which: int, change: str, status: int) -> None:
-        """What it has loaded then is sent by what holds when it answers."""
+        """Change something behind a receiver that hangs.
+
+        When the receiver answers, the sender handles what it has loaded by the changed state.
+        """
         chosen = self.chosen(which)
         self.client.manners[chosen.url] = None
         self.articles_come(20)
@@ -231,7 +234,7 @@ class WebhooksMachine(WatchedSender):
     @precondition(lambda self: self.model)
     @rule(which=WHICH, is_cut=st.booleans())
     def a_test_is_sent(self, which: int, is_cut: bool) -> None:
-        """It may be cut off: then it is the sender's, a minute later."""
+        """Send a test event. If the test is interrupted, the sender sends it a minute later."""
         chosen = self.chosen(which)
         manner = self.client.manners[chosen.url]
 
@@ -260,7 +263,7 @@ class WebhooksMachine(WatchedSender):
     async def switch_module(self) -> None:
         self.is_on = not self.is_on
         if not self.is_on:
-            self.committed(self.world.company)  # else it would be seen at the next commit
+            self.committed(self.world.company)  # otherwise it would be noticed at the next commit
         await self.settle()
 
     @rule(seconds=st.sampled_from([1, 31, 31, 121, 481, 1921, 1921, DAY]), count=st.integers(0, 9))
@@ -271,7 +274,7 @@ class WebhooksMachine(WatchedSender):
     @precondition(lambda self: any(each.failing is not None for each in self.model.values()))
     @rule(seconds=st.sampled_from([1921, 1921, DAY]))
     def much_time_passes(self, seconds: int) -> None:
-        """So that deliveries are given up, and subscriptions."""
+        """Let so much time pass that deliveries become exhausted and subscriptions are switched off."""
         for _ in range(5):
             self.pass_time(seconds)
 

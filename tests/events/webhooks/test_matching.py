@@ -1,4 +1,6 @@
-"""What a filter of the log finds, in its order and on its pages, against a plain reading of every row."""
+"""Tests of the filters of the webhook log: their results, order and pages are compared with a plain reading of
+every row.
+"""
 
 import random
 from collections.abc import Callable
@@ -28,7 +30,7 @@ ALL = """
 
 
 def fill(tx: Transaction, seed: int, back: int = -7) -> None:
-    """Two subscriptions, few different moments, and a clock that is set `back` now and then."""
+    """Fill two subscriptions with deliveries of few different times. The clock is sometimes set `back`."""
     some = random.Random(seed)
     minute = 100
     for number in range(ROWS):
@@ -49,7 +51,7 @@ def moment(minute: int) -> str:
 
 
 def plainly(tx: Transaction, wanted: Wanted) -> list[int]:
-    """The oldest first."""
+    """Return the ids of the wanted deliveries, the oldest first."""
     found = [
         (at, id)
         for id, subscription, status, event, entity, entity_id, at, is_test in tx.rows(ALL)
@@ -114,7 +116,10 @@ async def test_every_question_finds_what_a_plain_reading_finds(
 
 
 async def test_a_condition_that_holds_for_none_finds_nothing(tmp_path: Path) -> None:
-    """As what is failed and delivered at once: it must never stand for everything."""
+    """A condition that no delivery satisfies finds nothing, such as both failed and delivered.
+
+    Such a condition must never mean everything.
+    """
 
     def look(tx: Transaction) -> None:
         fill(tx, 1)
@@ -141,7 +146,10 @@ async def test_a_place_whose_delivery_is_gone_is_still_a_place(tmp_path: Path) -
 
 @pytest.mark.parametrize("has_statistics", [False, True])
 async def test_every_plan_reads_its_index_in_order(tmp_path: Path, has_statistics: bool) -> None:
-    """However many deliveries there are: nothing is scanned, and nothing but a page is sorted."""
+    """Every query plan reads its index in order.
+
+    However many deliveries exist, none is scanned, and only one page is sorted.
+    """
 
     def look(tx: Transaction) -> list[str]:
         for seed in range(8 * has_statistics):

@@ -1,4 +1,6 @@
-"""Deliveries whose credentials cannot be opened wait, and go out in their order once they are set again."""
+"""Tests of deliveries whose credentials cannot be decrypted: they wait, and are sent in order when the credentials
+are set again.
+"""
 
 import asyncio
 import json
@@ -29,7 +31,7 @@ NEW = "n" * 40
 
 
 async def seal_with_lost_key(hooks: Hooks, id: int = 1) -> None:
-    """As a restore without the keys leaves a subscription."""
+    """Leave a subscription as a restore without the keys does."""
     sealed = OTHER.seal(json.dumps({"secret": SECRET}))
     await (await hooks.world.database()).write(
         lambda tx: tx.execute("UPDATE webhook_subscriptions SET credentials = ? WHERE id = ?", (sealed, id))
@@ -38,7 +40,7 @@ async def seal_with_lost_key(hooks: Hooks, id: int = 1) -> None:
 
 
 async def is_noticed(hooks: Hooks) -> None:
-    """Waits until the sender has met what it cannot open."""
+    """Wait until the sender has noticed the credentials that cannot be decrypted."""
     end = time.monotonic() + LONGEST
     while (await hooks.subscription())["credentials_missing_since"] is None:
         assert time.monotonic() < end
@@ -46,7 +48,7 @@ async def is_noticed(hooks: Hooks) -> None:
 
 
 def told(received: list[Received]) -> dict[int, list[str]]:
-    """The events of each record, in the order in which they came."""
+    """Return the events of each record, in the order in which they arrived."""
     found: dict[int, list[str]] = {}
     for each in received:
         found.setdefault(json.loads(each.body)["data"]["id"], []).append(each.headers["x-webhook-event"])
@@ -99,7 +101,7 @@ async def test_what_waits_holds_up_no_other_and_costs_nothing(
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Grows with each scan of a company's file."""
+    """Return a list that grows with each scan of a company's file."""
     looks: list[Any] = []
     real: Callable[[Transaction], Any] = due_store.outlooks
 
@@ -151,7 +153,10 @@ async def test_a_wait_survives_a_restart(hooks: Hooks) -> None:
 
 
 async def test_time_of_waiting_is_no_time_of_failing(hooks: Hooks) -> None:
-    """Else it would be switched off after five days, and what happens from then on would not be queued."""
+    """The time of waiting does not count as failing.
+
+    Otherwise the webhook would be switched off after five days, and later events would not be queued.
+    """
     await hooks.subscribe("sales_order.created", path="/500")
     await hooks.shop.order({"article_id": 1, "quantity": 0.1})
     await hooks.settled()
@@ -219,7 +224,7 @@ async def test_a_test_receiver_gets_a_new_secret_by_itself(hooks: Hooks) -> None
 
 
 async def test_a_look_finds_what_is_lost_and_what_is_not(hooks: Hooks) -> None:
-    """Also where nothing is due, and where a webhook is off."""
+    """A scan finds the credentials that are lost, also if nothing is due and if the webhook is off."""
     for active in (True, False, True):
         await hooks.subscribe("sales_order.created", active=active)
     for id in (1, 2):

@@ -1,4 +1,4 @@
-"""The house's own receiver: what is sent to it is what would have gone out, and it can be made to do no harm."""
+"""Tests of the test receivers inside wmsd: they get what would have been sent, and can be told to fail."""
 
 import asyncio
 import inspect
@@ -155,7 +155,10 @@ async def test_one_that_is_sent_again_by_hand_is_overtaken(scene: Scene) -> None
 
 
 async def test_410_switches_it_off_and_says_nothing_of_it_to_the_house(scene: Scene) -> None:
-    """A receiver that plays being gone is no trouble of the service, and is not audited."""
+    """A test receiver that answers 410 is switched off.
+
+    The receiver only plays being gone, so the service reports no error and writes no audit entry.
+    """
     await scene.make(answers="gone")
     await scene.shop.order()
     await scene.settled()
@@ -302,7 +305,7 @@ async def test_a_company_that_may_send_nothing_sends_nothing_here_either_and_say
 
 
 async def test_a_test_by_the_command_line_arrives_too(scene: Scene) -> None:
-    """It has a client of its own, and no sender."""
+    """A test event that the command line sends arrives too. The command has a client of its own, and no sender."""
     await scene.make()
     installation = scene.world.installation
     company = (await installation.access.companies())[scene.world.company]
@@ -318,7 +321,10 @@ async def test_a_test_by_the_command_line_arrives_too(scene: Scene) -> None:
 async def test_a_file_that_cannot_be_written_is_no_failure_of_the_receiver(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the house's trouble: no attempt is counted, and it is tried again."""
+    """A file that cannot be written is no failure of the receiver.
+
+    The problem is in the installation: no attempt is counted, and the delivery is tried again.
+    """
     await scene.make()
     fails = [True]
     real = store.keep

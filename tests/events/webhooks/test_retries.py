@@ -1,4 +1,4 @@
-"""Attempts, their waits, the order within an entity, and what ends it all."""
+"""Tests of attempts: their waits, the order within an entity, and what ends the attempts."""
 
 import asyncio
 import json
@@ -159,7 +159,7 @@ async def test_a_clock_that_leaps_a_year_switches_nothing_off(hooks: Hooks) -> N
     await failing_order(hooks)
     await hooks.later(365 * 86_400)
     assert len(hooks.received) == 2
-    hooks.world.clock.set_back(365 * 86_400)  # its token would be too old
+    hooks.world.clock.set_back(365 * 86_400)  # otherwise its token would be too old
     assert (await hooks.subscription())["active"]
 
 
@@ -175,7 +175,7 @@ async def test_a_clock_set_back_a_year_delays_by_no_more_than_the_back_off(hooks
 
 
 async def test_a_clock_that_leaps_starts_no_storm(hooks: Hooks) -> None:
-    """Each leap may bring an attempt forward, never more than one of each delivery."""
+    """A clock that jumps starts no storm. Each jump may bring forward one attempt of each delivery, never more."""
     await failing_order(hooks)
     for count, leap in enumerate((365 * 86_400, -365 * 86_400, 86_400), start=2):
         hooks.world.clock.advance(max(leap, 0))
@@ -243,7 +243,9 @@ async def test_a_hanging_receiver_holds_only_its_own(hooks: Hooks) -> None:
 
 
 async def test_no_more_are_under_way_than_the_bounds_say(hooks: Hooks) -> None:
-    """A receiver that takes its time, and more to send than it is sent at once."""
+    """No more attempts run than the bounds allow, with a slow receiver and more deliveries than may
+    run together.
+    """
     under_way, most = 0, 0
 
     async def slow(writer: asyncio.StreamWriter, received: Received) -> bool:
@@ -281,7 +283,10 @@ async def test_off_by_module_is_skipped_and_can_be_sent_later(hooks: Hooks) -> N
 async def test_what_was_skipped_in_part_leaves_nothing_held_for_ever(
     hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process ends between some and the rest; when it runs again, the module is on."""
+    """Deliveries that were skipped in part leave none held for ever.
+
+    The process stops between some and the rest. When it runs again, the module is on.
+    """
     await failing_order(hooks, "sales_order.created", "sales_order.status_changed")
     for status in ORDER_MOVES:
         await hooks.world.send("PATCH", "/api/sales-orders/1", {"status": status})

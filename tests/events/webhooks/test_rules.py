@@ -1,4 +1,4 @@
-"""What a sending means, and what a subscription needs."""
+"""Tests of what the result of sending means, and of what a subscription needs."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the sender does when a result, a look and a load of the same rows cross."""
+"""Tests of a sender when a result, a scan and a load of the same rows overlap."""
 
 import asyncio
 from typing import Any
@@ -33,9 +33,9 @@ async def test_a_delivery_whose_result_is_written_while_it_is_loaded_is_not_sent
         await scene.articles(2, 2)
         scene.client.may_answer.set()
         await has_read.wait()
-        while "delivered" not in await scene.statuses():  # noqa: ASYNC110  # nothing tells of it
+        while "delivered" not in await scene.statuses():  # noqa: ASYNC110  # nothing reports the change
             await asyncio.sleep(0.005)
-        await scene.articles(3, 3)  # what is committed while it loads is found as well
+        await scene.articles(3, 3)  # what is committed while it loads is found too
         await scene.at_rest()
         may_go_on.set()
         await scene.until(lambda: len(scene.client.asked) >= 3)
@@ -112,7 +112,10 @@ async def test_what_comes_due_does_not_wait_for_one_that_hangs(world: World) -> 
 async def test_what_is_found_while_an_empty_load_ends_is_not_left_lying(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The look that finds it cannot begin a load, for one is under way that has read before."""
+    """A delivery that is found while an empty load ends is not forgotten.
+
+    The scan that finds it cannot start a load, because a load that has already read is running.
+    """
     async with sending(world) as scene:
         scene.client.may_answer.set()
         await scene.subscribe()
@@ -200,7 +203,11 @@ async def test_a_clock_that_was_set_back_while_nothing_could_be_written(
 async def test_what_could_not_be_sent_is_sent_soon_and_no_storm_comes_of_it(
     world: World, monkeypatch: pytest.MonkeyPatch, is_off: bool
 ) -> None:
-    """The platform's file fails when it is asked whether the company may send; or it may not, on a full disk."""
+    """Deliveries that could not be sent are sent soon, without a storm.
+
+    The platform's file fails when the sender asks whether the company may send. Or the company may not send, and
+    the disk is full.
+    """
     async with sending(world) as scene:
         await scene.subscribe()
         await scene.at_rest()
@@ -243,7 +250,10 @@ async def test_what_could_not_be_sent_is_sent_soon_and_no_storm_comes_of_it(
 async def test_what_was_skipped_is_not_sent_though_it_was_loaded_before(
     world: World, status: int, becomes: str
 ) -> None:
-    """What was under way when it was skipped has its attempt in the log."""
+    """Skipped deliveries are not sent even if they were loaded before.
+
+    If an attempt was running when its delivery was skipped, the log has the attempt.
+    """
     async with sending(world) as scene:
         await scene.subscribe()
         await scene.articles(1, 10)

@@ -1,4 +1,4 @@
-"""What one company's webhooks may take from the others, and from memory."""
+"""Tests of what one company's webhooks may take from other companies and from memory."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,9 @@ LONGEST = 30.0
 async def test_a_company_whose_receivers_all_hang_holds_up_no_other(
     world: World, count: int, hosts: int, most: int
 ) -> None:
-    """Neither at the host of the other's receiver nor at hosts of their own."""
+    """A company whose receivers all hang does not delay others, whether they share the host of a
+    receiver or not.
+    """
     async with sending(world) as scene:
         for number in range(count):
             await scene.subscribe(url=f"https://receiver{number % hosts}.example/")
@@ -58,7 +60,7 @@ async def test_large_bodies_are_loaded_a_few_at_a_time(world: World, monkeypatch
 async def test_a_company_has_no_more_in_memory_than_its_share(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many subscriptions it has, whose receivers all hang."""
+    """A company has no more in memory than its share, however many subscriptions with hanging receivers it has."""
     monkeypatch.setattr(subscription_queue, "LARGEST_OF_COMPANY", 3000)
     async with sending(world) as scene:
         for number in range(30):
@@ -74,7 +76,7 @@ async def test_a_company_has_no_more_in_memory_than_its_share(
         scene.client.may_answer.set()
         await scene.until(lambda: len(scene.client.asked) == 30 * 20)
         async with asyncio.timeout(LONGEST):
-            while set(await scene.statuses()) != {"delivered"}:  # noqa: ASYNC110  # nothing tells of it
+            while set(await scene.statuses()) != {"delivered"}:  # noqa: ASYNC110  # nothing reports the change
                 await asyncio.sleep(0.02)
         await scene.at_rest()
         assert sum(queue.size + queue.reserved for queue in queues) == 0
@@ -94,7 +96,7 @@ async def test_subscriptions_that_were_deleted_are_forgotten(world: World) -> No
 
 
 async def test_subscriptions_that_have_nothing_due_have_no_task(world: World) -> None:
-    """A site may have thousands of them."""
+    """Subscriptions with nothing due have no task, because a site may have thousands of subscriptions."""
     async with sending(world) as scene:
         scene.client.may_answer.set()
         await scene.subscribe()
@@ -105,7 +107,7 @@ async def test_subscriptions_that_have_nothing_due_have_no_task(world: World) ->
         await scene.articles(1, 2)
         await scene.until(lambda: len(scene.client.asked) == 60)
         async with asyncio.timeout(LONGEST):
-            while set(await scene.statuses()) != {"delivered"}:  # noqa: ASYNC110  # nothing tells of it
+            while set(await scene.statuses()) != {"delivered"}:  # noqa: ASYNC110  # nothing reports the change
                 await asyncio.sleep(0.02)
         await scene.at_rest()
         assert len(asyncio.all_tasks()) <= before

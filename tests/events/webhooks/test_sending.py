@@ -1,4 +1,4 @@
-"""What a receiver gets: body, headers, signatures; by every way of authentication."""
+"""Tests of what a receiver gets: body, headers and signatures, with every way of authentication."""
 
 import asyncio
 import base64
@@ -60,7 +60,7 @@ async def test_the_headers_are_the_specified_and_the_decided_ones(hooks: Hooks) 
 
 @pytest.fixture
 def at_the_worlds_time(monkeypatch: pytest.MonkeyPatch, hooks: Hooks) -> None:
-    """The verifier refuses what is not of now."""
+    """Make the verifier use the time of the world, because it refuses old messages."""
 
     class Now:
         @staticmethod
@@ -147,7 +147,10 @@ async def test_an_event_has_one_id_and_body_for_all_subscribers(hooks: Hooks) ->
 
 
 async def test_it_is_sent_at_once(hooks: Hooks) -> None:
-    """Far within what is promised, 100 ms, were nothing else going on here: a second is not."""
+    """A delivery is sent immediately.
+
+    The promise is 100 ms on an idle machine. Here the limit is a second.
+    """
     await hooks.subscribe("sales_order.created")
     for count in range(1, 4):
         began = time.monotonic()

@@ -1,4 +1,6 @@
-"""A machine that runs out of files, threads or memory: webhooks go on by themselves when it is over."""
+"""Tests of a machine that runs out of files, threads or memory: webhooks continue automatically when the shortage
+is over.
+"""
 
 import asyncio
 import errno
@@ -43,7 +45,10 @@ def lines(caplog: pytest.LogCaptureFixture, words: str) -> list[str]:
 async def test_a_delivery_that_found_no_socket_goes_out_later_and_no_attempt_is_lost(
     hooks: Hooks, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without another commit; and it is no failure of the receiver."""
+    """A delivery that found no socket is sent later without another commit.
+
+    No attempt is counted, because the receiver did not fail.
+    """
     caplog.set_level(logging.INFO)
     await hooks.subscribe("article.created")
     with no_more_files():
@@ -131,7 +136,10 @@ async def test_whatever_goes_wrong_in_a_file_is_tried_again(
 async def test_a_task_that_cannot_begin_leaves_nothing_waiting(
     world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    """Whether it was to load, to send or to write down: whatever it had taken is given back."""
+    """A task that cannot start leaves nothing waiting.
+
+    Whether it was to load, send or record, everything that it had reserved is released.
+    """
     async with sending(world) as scene:
         scene.client.may_answer.set()
         await scene.subscribe()
@@ -198,7 +206,10 @@ async def test_a_file_that_never_answers_holds_up_no_other_for_long(
 async def test_an_attempt_in_a_shortage_raises_and_the_next_one_succeeds(
     shortage: Any, receivers: Any, authority: Any
 ) -> None:
-    """Not an answer, which would blame the receiver. Nothing that was read in the shortage is kept."""
+    """An attempt in a shortage raises an error, and the next attempt succeeds.
+
+    An answer would blame the receiver. Nothing that was read during the shortage is cached.
+    """
     guard = Guard(["127.0.0.1/32"], allow_ports=ANY_PORT)
     resolver = ScriptedNames(receiver_test=[["127.0.0.1"]]).resolver
     url = receivers.url("/200", "good", "receiver.test")

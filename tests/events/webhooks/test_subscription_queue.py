@@ -1,4 +1,4 @@
-"""What is loaded for a subscription, while its deliveries are sent and what came of them is written down."""
+"""Tests of what is loaded for a subscription while deliveries are sent and their results are recorded."""
 
 from typing import Any, cast
 
@@ -16,7 +16,10 @@ TARGET = Target(1, "https://erp.example.com/", "hmac", VAULT.seal('{"secret": "s
 
 
 class File:
-    """A company's file in which these are due, whatever was done with them; something happens while it is read."""
+    """A company's file in which these deliveries are due, except those already taken.
+
+    `meanwhile` runs while the file is read.
+    """
 
     def __init__(self, due: list[Due], meanwhile: Any = lambda: None) -> None:
         self.due = due
@@ -37,7 +40,7 @@ def result(status: int) -> Result:
 
 
 async def load(queue: SubscriptionQueue, file: File) -> list[int]:
-    """What is ready then."""
+    """Load the queue, and return the ids that are ready then."""
     await queue.load(cast(Database, file), 1000)
     return [each.id for each in queue.ready]
 

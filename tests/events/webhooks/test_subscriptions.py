@@ -1,4 +1,4 @@
-"""Subscriptions by v1 and v2: their fields, what they keep to themselves, and what they refuse."""
+"""Tests of subscriptions by v1 and v2: their fields, their secrets, and what they refuse."""
 
 import json
 from typing import Any

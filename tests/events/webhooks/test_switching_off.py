@@ -1,4 +1,6 @@
-"""A subscription whose receiver is gone, or has failed for five days, is switched off, and that is told."""
+"""Tests of subscriptions that are switched off and reported, because the receiver is gone or has failed for five
+days.
+"""
 
 from tests.events.webhooks.hooks import Hooks
 from tests.support.receivers import MANNERS, answer

@@ -1,4 +1,4 @@
-"""Test events: what came back is told, and a test is sent once."""
+"""Tests of test events: the result is reported, and each test is sent once."""
 
 import asyncio
 import json
@@ -75,7 +75,10 @@ async def test_a_test_with_a_key_is_sent_once_even_from_two_at_a_time(hooks: Hoo
 
 
 async def test_a_test_that_was_cut_off_is_sent_by_and_by(hooks: Hooks) -> None:
-    """The process ended between the row and the answer."""
+    """A test that was interrupted is sent later.
+
+    The process stopped between writing the row and getting the answer.
+    """
     await hooks.subscribe("sales_order.created")
     await (await hooks.world.database()).write(lambda tx: queue_test(tx, 1))
     await hooks.later(59)

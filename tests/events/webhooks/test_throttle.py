@@ -1,4 +1,4 @@
-"""How many attempts begin in a moment."""
+"""Tests of how many attempts start in a short time."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from wmsd.events.webhooks.sending.throttle import MOMENT_SECONDS, Throttle
 
 
 class Service:
-    """Time and requests, as a test steers them."""
+    """Time and requests, as the test controls them."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -69,7 +69,7 @@ async def test_who_waits_for_a_turn_gets_it_in_a_later_moment_in_the_order_of_co
 
     waiting = [asyncio.create_task(begin(number)) for number in range(2 * throttle.UNPROVEN)]
     await asyncio.sleep(0)
-    await service.turn(is_proven=True)  # which waits for none of them
+    await service.turn(is_proven=True)  # this attempt does not wait for the others
     assert len(began) <= throttle.UNPROVEN
     await asyncio.gather(*waiting)
     assert began == list(range(2 * throttle.UNPROVEN))

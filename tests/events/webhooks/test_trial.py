@@ -1,4 +1,4 @@
-"""A test event over the API: its key, its access, and what is written down of it."""
+"""Tests of a test event over the API: its key, its access, and what is recorded."""
 
 import asyncio
 
@@ -41,7 +41,10 @@ async def test_what_is_not_found_is_not_kept(hooks: Hooks) -> None:
 
 
 async def test_whose_log_is_gone_by_the_time_it_ends_is_not_found(hooks: Hooks) -> None:
-    """The webhook was deleted while the receiver took its time, and what was sent to it is forgotten."""
+    """A test whose webhook is deleted before it ends is not found.
+
+    The receiver took its time, and the webhook's log was deleted with the webhook.
+    """
     go_on = asyncio.Event()
 
     async def wait(writer: asyncio.StreamWriter, received: Received) -> bool:

@@ -1,4 +1,4 @@
-"""A sender of which every request, and every row that it leaves, is compared with what a model says."""
+"""A sender whose every request, and every row that it leaves, is compared with a model."""
 
 import asyncio
 import base64
@@ -32,7 +32,7 @@ DAY = 86_400
 
 @dataclass
 class Asked:
-    """A request of the sender's, and in the end what it was answered; None was never answered."""
+    """A request of the sender, and finally the answer. None means that the request was never answered."""
 
     url: str
     headers: Mapping[str, str]
@@ -46,7 +46,7 @@ class Asked:
 
 @dataclass
 class Client:
-    """Receivers that answer as they are told, by URL. `log` has what came and what went, in order."""
+    """Receivers that answer as the test says, by URL. `log` has all requests and answers, in order."""
 
     world: World
     manners: dict[str, int | None] = field(default_factory=dict)
@@ -71,10 +71,10 @@ def milliseconds(world: World) -> int:
 
 
 class WatchedSender(RuleBasedStateMachine):
-    """A sender in a world, its receivers, and the model that says what it may do."""
+    """A sender in a world, its receivers, and the model that says what the sender may do."""
 
     def __init__(self, runs: Runs, every_request: list[Asked]) -> None:
-        """`every_request` takes those of all runs."""
+        """Open a world and a sender. `every_request` collects the requests of all runs."""
         super().__init__()
         self.every_request = every_request
         self.runs, self.run = runs, runs.loop.run_until_complete
@@ -87,7 +87,7 @@ class WatchedSender(RuleBasedStateMachine):
         self.run(self.open())
 
     async def open(self) -> None:
-        self.world.clock.advance(DAY)  # so that it can be set back, but not to before the token was made
+        self.world.clock.advance(DAY)  # so that the clock can be set back, but not to before the token was created
         self.client = Client(self.world)
         self.world.installation.files.after_commit = self.committed
         await open_shop(self.world)
@@ -148,12 +148,12 @@ class WatchedSender(RuleBasedStateMachine):
         self.sender = None
         for subscription in self.model.values():
             for delivery in subscription.under_way:
-                delivery.began = None  # cut off: it is due as before
+                delivery.began = None  # interrupted: it is due as before
 
-    # --- what is looked at after each step ----------------------------------------------------------------------
+    # --- the checks after each step ----------------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """Waits until nothing moves, and holds all that was seen to the model."""
+        """Wait until nothing moves, and compare everything that happened with the model."""
         quiet = 0
         while quiet < 3:
             await asyncio.sleep(0.001)
@@ -183,7 +183,7 @@ class WatchedSender(RuleBasedStateMachine):
             self.last_event = sequence
 
     def judge(self, asked: Asked) -> None:
-        """Whether this might be sent, at this moment and in this way."""
+        """Check that the request may be sent at this moment and in this way."""
         self.every_request.append(asked)
         found = [each for each in self.model.values() if each.url == asked.url]
         assert found, ("sent to where nobody subscribes any more", asked.url)
@@ -268,7 +268,7 @@ class WatchedSender(RuleBasedStateMachine):
         return answer.body
 
     def done(self, work: Any) -> Any:
-        """The work, and all that comes of it."""
+        """Run the work, and everything that follows from it."""
 
         async def whole() -> Any:
             found = await work

@@ -1,6 +1,8 @@
-"""What subscriptions and their deliveries must be: plain Python, told what was done and what receivers said.
+"""A model of subscriptions and their deliveries in plain Python, which is told what was done and what receivers
+answered.
 
-Times are milliseconds. It reads the events from the file, and predicts all that follows from them.
+Times are in milliseconds. The model reads the events from the file, and predicts everything that follows from
+them.
 """
 
 from collections.abc import Iterator
@@ -29,13 +31,13 @@ class Event:
 class Delivery:
     sequence: int
     event: Event | None
-    """None of a test."""
+    """The event, or None for a test."""
     status: str = "pending"
     due: int | None = None
     attempts: int = 0
     left: int = ATTEMPTS
     began: int | None = None
-    """When the attempt that is under way began."""
+    """The time at which the running attempt began, or None."""
 
     @property
     def entity(self) -> tuple[str, int]:
@@ -58,11 +60,11 @@ class Subscription:
     previous_ends: int = 0
     deliveries: list[Delivery] = field(default_factory=list)
     failing: int | None = None
-    """For how long it has been failing; None when all is well."""
+    """The time for which the subscription has been failing, in milliseconds, or None if it works."""
     last_attempt: int = 0
     is_switched_off: bool = False
     allowed: int = 1
-    """How many may be under way, by what came back last."""
+    """The number of attempts that may run at the same time, by the last result."""
 
     @property
     def shown(self) -> tuple[object, ...]:
@@ -81,7 +83,7 @@ class Subscription:
         return [self.secret, *([self.previous] if self.previous and self.previous_ends > now else [])]
 
     def due(self, now: int) -> list[Delivery]:
-        """What is pending, due and not under way."""
+        """Return the deliveries that are pending, due and not under way."""
         return [each for each in self.pending() if each.began is None and (each.due or 0) <= now]
 
     def pending(self) -> Iterator[Delivery]:
@@ -121,7 +123,7 @@ class Subscription:
         self.active = active
 
     def finish(self, delivery: Delivery, status: int, now: int, began: int) -> None:
-        """What a receiver's answer makes of it."""
+        """Apply a receiver's answer to a delivery."""
         delivery.began = None
         if delivery.status not in ("pending", "skipped"):
             return
