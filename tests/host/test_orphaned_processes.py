@@ -1,4 +1,6 @@
-"""What is left to the program, as to process 1 of a container, does not stay in the table of processes."""
+"""Tests of orphaned processes: they are handed to the program as process 1 of a container, and do not stay in the
+process table.
+"""
 
 import subprocess
 import sys

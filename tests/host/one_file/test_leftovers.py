@@ -10,7 +10,7 @@ from wmsd.host.one_file.startup import hold
 
 
 def unpacked(temporary: Path, name: str, *files: str, age: float = 0.0) -> Path:
-    """A folder as the executable leaves it there, with a library in a package."""
+    """Create a folder as the executable leaves it, with a library in a package."""
     folder = temporary / name
     (folder / "package").mkdir(parents=True)
     (folder / "package" / "library.so").write_bytes(b"library")

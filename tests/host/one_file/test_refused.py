@@ -1,4 +1,7 @@
-"""What a program says that could not unpack itself. The lines are those of PyInstaller 6 and of glibc."""
+"""Tests of the error of a program that could not unpack itself.
+
+The lines are those of PyInstaller 6 and of glibc.
+"""
 
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""What a service manager is told, over a real socket."""
+"""Tests of what a service manager is told, over a real socket."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""A real server under a service manager of our own: what it is told, and when."""
+"""Tests of a real server under a simulated service manager: what the manager is told, and when."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""A server whose event loop is stuck starts again by itself, as the same process."""
+"""Tests of a server whose event loop is stuck: it restarts automatically, as the same process."""
 
 import signal
 import subprocess
@@ -57,7 +57,7 @@ def is_told(home: Home, words: str, times: int) -> None:
 
 
 def test_a_server_that_is_stuck_starts_again(home: Home, server: "subprocess.Popen[str]", port: int) -> None:
-    is_told(home, "info    serving", 1)  # it listens before the watchdog looks
+    is_told(home, "info    serving", 1)  # it listens before the watchdog checks
     server.send_signal(signal.SIGUSR1)
     is_told(home, "info    serving", 2)
     assert is_served(port, LONGEST)

@@ -1,4 +1,4 @@
-"""The authority of an installation: what it vouches for, and when a certificate is made anew."""
+"""Tests of an installation's certificate authority: what it certifies, and when a new certificate is issued."""
 
 import ipaddress
 import stat
@@ -66,7 +66,9 @@ def test_openssl_accepts_the_chain_for_this_machine_only(tmp_path: Path) -> None
 
 
 def test_the_authority_vouches_for_nothing_outside_of_the_lan(tmp_path: Path) -> None:
-    """Neither a public address nor a name of the internet, even where the machine has one."""
+    """The authority certifies nothing outside the LAN: no public address and no internet name, even if the machine
+    has one.
+    """
     named = MachineNames(
         ("localhost", "www.example.com"), tuple(map(ipaddress.ip_address, ("8.8.8.8", "10.0.0.1")))
     )

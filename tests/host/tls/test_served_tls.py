@@ -1,4 +1,4 @@
-"""`[server] tls`: one PEM file, and the address is https."""
+"""Tests of `[server] tls`: one PEM file, and the address is https."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from tests.support.command import Home, first_day
 from wmsd.host.tls.authority import Signed, new_authority, new_certificate
 
 CERTIFICATE = Path(__file__).parents[2] / "support" / "loopback.pem"
-"""A certificate for 127.0.0.1 that nobody but these tests trusts, and its key."""
+"""A certificate for 127.0.0.1 that only these tests trust, and its key."""
 
 
 def test_it_serves_https(home: Home) -> None:
@@ -93,7 +93,7 @@ def test_plain_http_is_told_that_the_port_speaks_https(home: Home) -> None:
             assert told.startswith(b"HTTP/1.1 400 Bad Request\r\n")
             assert told.endswith(b"Begin the address with https://.\n")
         with socket.create_connection(("127.0.0.1", port), timeout=10):
-            pass  # it leaves without a word
+            pass  # it closes the connection without sending anything
         with urllib.request.urlopen(f"{server.address}/api/health", context=trusting, timeout=10) as answer:
             assert answer.status == 200
         assert server.stop() == 0
@@ -108,7 +108,9 @@ def _told(port: int, sent: bytes) -> bytes:
 
 
 def test_links_have_the_address_of_the_running_server(home: Home) -> None:
-    """Its flags are not in the settings that the command reads."""
+    """Links have the address of the running server, although its flags are not in the settings that the command
+    reads.
+    """
     with home.serving("--tls", "lan") as server:
         link = home.ok("user", "first-admin-link").out
         assert link.startswith(f"{server.address}/first-admin?code=")

@@ -1,4 +1,4 @@
-"""The context that the server has its certificate in."""
+"""Tests of the TLS context that holds the server's certificate."""
 
 import asyncio
 import logging
@@ -28,7 +28,10 @@ def served_in(folder: Path) -> ServedTls:
 
 
 def test_a_certificate_that_cannot_be_judged_is_served(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Such as beside an authority of the LAN that is torn: it is looked at only to tell what may be wrong."""
+    """A certificate that cannot be checked is served, such as next to a damaged LAN authority.
+
+    The authority is read only to report possible errors.
+    """
     authority = tmp_path / FOLDER / AUTHORITY
     authority.parent.mkdir()
     authority.write_bytes(b"torn")
@@ -57,7 +60,7 @@ async def test_a_file_that_became_a_fifo_keeps_no_server_waiting(
     monkeypatch.setattr(served_certificate, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(served_certificate.LOG, "error", note)
     release = threading.Timer(5.0, lambda: os.close(os.open(fifo, os.O_RDWR | os.O_NONBLOCK)))
-    release.start()  # whoever reads the FIFO would wait for ever
+    release.start()  # otherwise the reader of the FIFO would wait for ever
     keeping = asyncio.create_task(served.keep())
     await asyncio.wait_for(is_said.wait(), 4.0)
     keeping.cancel()
