@@ -1,4 +1,4 @@
-"""The guarded client against real receivers: what it says, how long it takes, and what it does not do."""
+"""Tests of the guarded client against real receivers: its results, its times, and what it does not do."""
 
 import asyncio
 import random
@@ -20,7 +20,7 @@ from wmsd.http_client.guard import Guard
 
 LISTED = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)
 DEADLINE = 0.3
-"""Of a client whose deadline is what a test is about; the others have all the time that a busy machine needs."""
+"""The deadline of a client in tests about deadlines, in seconds. Other clients may take longer."""
 HEADERS = {"User-Agent": "3PL-WMS-Webhook/1.0", "Content-Type": "application/json"}
 BODY = b'{"event":"stock.updated"}'
 
@@ -106,7 +106,7 @@ async def test_answers(
 
 
 async def test_what_follows_an_answer_without_a_body_is_never_the_next_answer(client: GuardedClient) -> None:
-    """Its connection is closed at once."""
+    """Bytes after an answer without a body are never the next answer: the connection is closed immediately."""
     async with Receiver([MANNERS["/204-answer"]]) as receiver:
         statuses = [(await client.post(receiver.url("/200"), HEADERS, BODY)).status for _ in range(2)]
         assert (statuses, receiver.connections) == ([204, 200], 2)
@@ -162,7 +162,7 @@ async def test_oddities_are_answers_of_some_kind(hasty: GuardedClient, receivers
 async def test_one_deadline_for_everything(
     hasty: GuardedClient, receivers: Receivers, kind: str, path: str, status: int | None, what: str
 ) -> None:
-    await hasty.post(receivers.url("/200", kind), HEADERS, BODY)  # a handshake may take a busy machine long
+    await hasty.post(receivers.url("/200", kind), HEADERS, BODY)  # a handshake may take long on a busy machine
     found = await hasty.post(receivers.url(path, kind), HEADERS, BODY)
     assert (
         found.error == f"127.0.0.1 took too long: the 0.3 seconds of an attempt passed while waiting for {what}."
@@ -271,7 +271,11 @@ async def test_nothing_else_is_sent_twice(
 
 
 async def test_a_connection_is_handed_on_while_the_last_answer_is_still_read(client: GuardedClient) -> None:
-    """An answer may end in a packet of its own, in the very turn of the loop in which another attempt begins."""
+    """A connection is reused while the last answer is still being read.
+
+    The end of an answer may arrive in a separate packet, in the same turn of the loop in which another attempt
+    starts.
+    """
 
     async def in_two(writer: asyncio.StreamWriter, received: object) -> bool:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no")

@@ -1,4 +1,4 @@
-"""Deadlines: each attempt has its own, whatever becomes of the others."""
+"""Tests of deadlines: each attempt has its own, whatever happens to the others."""
 
 import asyncio
 
@@ -113,7 +113,7 @@ async def test_an_error_made_of_the_deadline_leaves_the_task_uncancelled() -> No
 
 
 async def test_one_that_can_have_no_timer_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else it would end whatever the task did later."""
+    """A deadline that gets no timer has not started. Otherwise it would end whatever the task did later."""
     loop, deadlines = asyncio.get_running_loop(), lasting(SOON)
     with monkeypatch.context() as failing:
         failing.setattr(loop, "call_at", no_timer)

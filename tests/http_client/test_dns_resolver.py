@@ -1,4 +1,4 @@
-"""Names that are not found, and name servers that hang: nobody else waits for them."""
+"""Tests of names that are not found, and of name servers that hang: nobody else waits for them."""
 
 import asyncio
 import errno
@@ -57,7 +57,10 @@ INNER = {
 async def test_nobody_is_told_what_a_name_leads_to_nor_whether_there_is_such_a_name(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """But the log is, once. What is told of each differs in nothing but the name that was asked for."""
+    """No caller is told what a name resolves to, or whether the name exists. The log contains it once.
+
+    The errors of all names differ only in the requested name.
+    """
     known: dict[str, list[Saying]] = {name: [addresses] for name, addresses in INNER.items()}
     guard = Guard(["127.0.0.0/8"], allow_http=True)
     hosts = [name.replace("_", ".") for name in INNER]
@@ -107,13 +110,16 @@ async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:
     ids=["in one zone", "in many zones"],
 )
 async def test_the_dead_name_server_of_one_company_holds_up_no_other(hanging: list[str], most: int) -> None:
-    """Even where both have their names in what is one zone to whoever looks at two labels."""
+    """The dead name server of one company delays no other company.
+
+    This holds even if the names of both seem to be in one zone, judged by the last two labels.
+    """
     never = Event()
     known: dict[str, list[Saying]] = {host.replace(".", "_"): [never] for host in hanging}
     scripted = ScriptedNames(receiver_co_uk=[["127.0.0.1"]], **known)
     async with Receiver() as receiver, aclosing(GuardedClient(LISTED, "", 2.0, scripted.resolver)) as client:
         slow = [asyncio.create_task(client.post(f"https://{host}/", HEADERS, BODY, party=1)) for host in hanging]
-        while len(scripted.asked) < most:  # noqa: ASYNC110  # nothing tells of it
+        while len(scripted.asked) < most:  # noqa: ASYNC110  # nothing reports it
             await asyncio.sleep(0.01)
         url = receiver.url(host="receiver.co.uk")
         assert (await client.post(url, HEADERS, BODY, party=2)).is_success

@@ -1,4 +1,4 @@
-"""Which addresses may be dialled, and what admits those that may not."""
+"""Tests of which addresses wmsd may connect to, and of the settings that allow others."""
 
 import socket
 from collections.abc import Sequence
@@ -176,7 +176,10 @@ def test_an_address_of_ipv6_is_looked_for_among_those_of_ipv6() -> None:
 def test_nothing_is_admitted_that_python_takes_for_special(
     address: object,
 ) -> None:
-    """Python's own table is not enough, but what it refuses must be refused here too; without any listing."""
+    """Nothing is allowed that Python counts as a special address, unless it is listed.
+
+    Python's own table is not enough, but what it refuses must be refused here too.
+    """
     ip = ip_address(str(address))
     if not ip.is_global or ip.is_multicast:
         assert Guard().objection(str(ip), "https") is not None
@@ -192,7 +195,7 @@ def test_every_range_is_refused_by_its_rule() -> None:
 
 
 def own_address() -> str:
-    """One of this machine's that is not loopback. Nothing is sent to find it."""
+    """Return an address of this machine that is not loopback. No packet is sent to find it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))

@@ -1,4 +1,4 @@
-"""Connections that are kept for the next request: not many, and not for long."""
+"""Tests of idle connections: only few are retained for the next request, and not for long."""
 
 import asyncio
 from contextlib import aclosing
@@ -14,11 +14,14 @@ from wmsd.http_client import connector
 from wmsd.http_client.client import GuardedClient
 
 FAREWELL_SECONDS = 30.0
-"""For so long asyncio waits for it, unless it is told otherwise."""
+"""The seconds for which asyncio waits for the TLS farewell by default."""
 
 
 async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is an open file of the service, and a tenant may have as many hosts as it likes."""
+    """The number of idle connections is bounded.
+
+    Each connection is an open file of the service, and a tenant may have any number of hosts.
+    """
     monkeypatch.setattr(connector, "MOST_KEPT", 3)
     known: dict[str, list[Saying]] = {f"a{number}_test": [["127.0.0.1"]] for number in range(20)}
     resolver = ScriptedNames(**known).resolver
@@ -33,7 +36,10 @@ async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypa
 async def test_idle_connections_are_not_kept_for_long(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does TLS wait for the farewell of a receiver that says none."""
+    """Idle connections are not retained for long.
+
+    TLS does not wait for the farewell of a receiver that sends none.
+    """
     monkeypatch.setattr(connector, "KEEP_SECONDS", 0.05)
     async with (
         Receiver(tls=authority.server_context()) as receiver,
@@ -42,7 +48,7 @@ async def test_idle_connections_are_not_kept_for_long(
         before = open_files()
         assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
         async with asyncio.timeout(FAREWELL_SECONDS / 2):
-            while open_files() > before:  # noqa: ASYNC110  # nothing tells of it
+            while open_files() > before:  # noqa: ASYNC110  # nothing reports it
                 await asyncio.sleep(0.01)
         assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
         assert receiver.connections == 2

@@ -1,4 +1,4 @@
-"""Where the settings name a proxy, all goes through it, and the guard still judges each receiver."""
+"""Tests of a proxy in the settings: every request goes through it, and the guard still checks each receiver."""
 
 import socket
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What is said of a URL and of headers when they are given."""
+"""Tests of the errors of URLs and headers when they are entered."""
 
 import pytest
 
@@ -146,7 +146,7 @@ def test_the_own_port() -> None:
 
 
 def test_ports_are_judged_as_far_as_they_can_be() -> None:
-    """Of a name nobody knows yet where it leads to."""
+    """Ports are checked as far as possible, although wmsd does not yet know what address a name leads to."""
     for host in ("receiver.example", "8.8.8.8", "10.0.0.1"):
         assert url_errors(f"https://{host}:25/", HOME) == [
             "Port 25 belongs to another protocol: no receiver may use it."
