@@ -1,4 +1,4 @@
-"""What others change while an import has checked its rows and not yet written them."""
+"""Tests of changes by others after an import has checked its rows and before it writes them."""
 
 import io
 from collections.abc import Callable
@@ -23,7 +23,7 @@ PLACE = "article_code,warehouse_code,quantity\n"
 
 
 class Meanwhile(Watch):
-    """Has another import done, whole, between the check of this one and its writing."""
+    """A watch that runs another whole import between the check and the writing of this one."""
 
     def __init__(self, staging: Staging, kind: str, text: str) -> None:
         self.staging, self.kind, self.text = staging, kind, text
@@ -45,7 +45,7 @@ async def take_while(world: World, kind: str, text: str, other: str, others: str
 
 
 async def refused_while(world: World, kind: str, text: str, other: str, others: str) -> list[CellError]:
-    """The errors of an import that changes nothing."""
+    """Return the errors of an import that must change nothing."""
     with pytest.raises(ImportRefused) as refused:
         await take_while(world, kind, text, other, others)
     return refused.value.outcome.errors.first
@@ -135,7 +135,7 @@ async def test_an_article_that_is_now_tracked_by_serials_is_refused_its_fraction
 
 
 class TakesBack(Watch):
-    """The import before this one is taken back between the check and the writing."""
+    """A watch that undoes the import before this one, between the check and the writing."""
 
     def __init__(self, staging: Staging) -> None:
         self.staging = staging
@@ -146,7 +146,7 @@ class TakesBack(Watch):
 
 
 async def with_import(world: World, kind: str, text: str) -> None:
-    """One that can be taken back."""
+    """Run an import that can be undone."""
     with closing((await world.database()).staging()) as staging:
         import_beside(staging, KINDS[kind], io.StringIO(text), recording=Recording(kind, "file.csv"))
 
@@ -172,7 +172,10 @@ async def test_a_client_that_was_taken_back_is_unknown(world: World) -> None:
 
 
 class OtherSerialIsHeld(Watch):
-    """The order of the first serial takes the second one instead. The stock record stays as it is."""
+    """A watch after which the order reserves the second serial instead of the first.
+
+    The stock record does not change.
+    """
 
     def __init__(self, staging: Staging) -> None:
         self.staging = staging
@@ -205,7 +208,7 @@ async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None
 
 
 async def undo_while(monkeypatch: pytest.MonkeyPatch, world: World, meanwhile: Callable[[Staging], object]) -> str:
-    """Why the last import cannot be taken back, when that is done at this moment."""
+    """Return the reason why the last import cannot be undone if something happens `meanwhile`."""
     database = await world.database()
     with closing(database.staging()) as staging, closing(database.staging()) as other:
         write = staging.write
@@ -291,7 +294,7 @@ ORDER = "code,partner_code,warehouse_code,article_code,quantity\n"
 
 
 async def trading(world: World) -> None:
-    """A partner, a warehouse, and ten of an article in it."""
+    """Create a partner, a warehouse, and an article with a stock of ten."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("partners", "code,name,type\nP1,One,CLIENT\n")
     await world.import_csv("articles", "code,name\nA,Apple\n")
@@ -299,7 +302,7 @@ async def trading(world: World) -> None:
 
 
 async def orders(world: World) -> list[tuple[str, str, str]]:
-    """Code, status and the code of the partner."""
+    """Return the code, the status and the partner's code of each order."""
     partner = "(SELECT code FROM partners WHERE id = partner_id)"
     found = await world.rows(f"SELECT code, status, {partner} FROM sales_orders ORDER BY id")
     return [tuple(row) for row in found]

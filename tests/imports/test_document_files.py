@@ -1,4 +1,6 @@
-"""Receptions and returns in files, and all documents of a company exported and taken in by a new one."""
+"""Tests of receptions and returns in files, and of all documents of a company exported to and imported by a new
+company.
+"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is guessed of a file, and what is asked: a number is never taken for another one."""
+"""Tests of what is guessed of a file and what is asked: a number is never read as another number."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ def of_quantities(*cells: str) -> Guess:
 
 
 def written(number: Decimal, mark: Mark, between: str) -> str:
-    """The number as a spreadsheet shows it."""
+    """Return the number as a spreadsheet displays it."""
     whole, _, part = f"{number:f}".partition(".")
     grouped = f"{int(whole):,}".replace(",", between)
     return grouped + (SIGN_OF[mark] + part if part else "")
@@ -46,7 +46,10 @@ def test_a_number_is_read_as_it_was_written(number: Decimal, mark: Mark, is_grou
 def test_no_number_is_read_as_another_one_unless_somebody_chose(
     numbers: list[Decimal], mark: Mark, is_grouped: bool
 ) -> None:
-    """Whatever is guessed without a question is what was written."""
+    """No number is read as another one unless a user chose so.
+
+    What is guessed without a question is what was written.
+    """
     cells = [written(number, mark, SIGN_OF[OTHER[mark]] if is_grouped else "") for number in numbers]
     found = of_quantities(*cells)
     if found.question is None:
@@ -78,7 +81,10 @@ def test_what_can_be_two_numbers_is_asked(cells: tuple[str, ...]) -> None:
 
 
 def test_a_thousandth_is_asked_even_where_others_show_the_mark() -> None:
-    """`1.000` is never 1 without somebody's choice; but it is a thousand where commas are the decimal mark."""
+    """A thousandth is asked even if other cells show the decimal mark.
+
+    `1.000` is never read as 1 without a user's choice. If commas are the decimal mark, `1.000` is a thousand.
+    """
     assert of_quantities("2.5", "1.000").question is not None
     assert of_quantities("2,5", "1.000").question is None
     assert of_quantities("2,5", "1.000").form.decimal == "comma"
@@ -177,7 +183,7 @@ MANY = {
 
 @pytest.mark.parametrize(("encoding", "name"), [(each, name) for each, names in MANY.items() for name in names])
 def test_letters_show_which_encoding_it_is(encoding: str, name: str) -> None:
-    """Also of a file with one name."""
+    """Letters show the encoding, even in a file with one name."""
     file = io.BytesIO(f"code;name\nA;{name}\n".encode(encoding))
     assert guess(file, KINDS["clients"].columns, Chosen()).form.encoding == encoding
 

@@ -1,4 +1,4 @@
-"""`wmsd import` of good files: every kind, every way in which a spreadsheet may write it."""
+"""Tests of `wmsd import` with good files: every kind, in every way in which a spreadsheet may write it."""
 
 import pytest
 
@@ -57,7 +57,9 @@ def test_partners(tenant: Tenant) -> None:
 
 
 def test_a_text_that_looks_like_a_formula_is_taken_as_it_is_meant(tenant: Tenant) -> None:
-    """With the `'` that an export puts before it, and as people write it."""
+    """A text that looks like a formula is imported as meant: with the `'` that an export puts before it, or as
+    people type it.
+    """
     rows = "A,=1+1\nB,'=1+1\nC,''=1+1\nD,'Apple'\n"
     assert tenant.take("articles", "code,name\n" + rows) == (4, 0, 0)
     assert [row["name"] for row in tenant.rows("articles")] == ["=1+1", "=1+1", "'=1+1", "'Apple'"]

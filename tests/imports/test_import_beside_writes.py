@@ -1,4 +1,4 @@
-"""`wmsd import` beside a running server: it keeps nobody waiting while it reads, and leaves nothing half done."""
+"""Tests of `wmsd import` next to a running server: nobody waits while it reads, and nothing is left half done."""
 
 import fcntl
 import json
@@ -46,7 +46,7 @@ def company(tenant: Tenant) -> int:
 
 
 def create(server: Server, company: int, code: str) -> int:
-    """The status of a new article."""
+    """Create an article and return the status."""
     headers = {"Authorization": f"Bearer {server.token}", "X-Company-Id": str(company)}
     headers["Content-Type"] = "application/json"
     body = json.dumps({"code": code, "name": "By REST"}).encode()
@@ -65,13 +65,13 @@ def codes(tenant: Tenant) -> list[str]:
 
 
 def importing(tenant: Tenant, folder: Path) -> "subprocess.Popen[str]":
-    """An import of articles that waits for its input, with a folder of its own for what is temporary."""
+    """Start an import of articles that waits for its input, with a separate folder for temporary files."""
     command = ("import", "articles", "-", "--company", tenant.code, "--json")
     return tenant.home.start(*command, stdin=subprocess.PIPE, env={"TMPDIR": str(folder)})
 
 
 def sent(process: "subprocess.Popen[str]", text: str) -> None:
-    """Returns when the process has read it, and waits for more."""
+    """Send text, and return when the process has read it and waits for more."""
     assert process.stdin is not None
     process.stdin.write(text)
     process.stdin.flush()
@@ -79,7 +79,7 @@ def sent(process: "subprocess.Popen[str]", text: str) -> None:
 
 
 def unread(process: "subprocess.Popen[str]") -> int:
-    """Bytes that wait in the pipe."""
+    """Return the number of bytes that wait in the pipe."""
     assert process.stdin is not None
     (count,) = struct.unpack("i", fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)))
     assert isinstance(count, int)
@@ -107,7 +107,7 @@ def test_an_input_that_stalls_keeps_nobody_waiting(
 
 
 def test_a_question_needs_no_writer(tenant: Tenant, company: int) -> None:
-    """It is told while another one writes: orders are tried on a copy."""
+    """A question needs no writer, so it is asked while another program writes. Orders are tried on a copy."""
     tenant.take("warehouses", "code,name\nMAIN,Main\n")
     content = "code;partner_code;warehouse_code;article_code;quantity\nO1;P1;MAIN;A;1,000\n"
     file = tenant.home.data / "companies" / f"{company}.db"
@@ -212,7 +212,7 @@ def test_a_full_temporary_folder_is_told(tenant: Tenant, small_disk: Path) -> No
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one megabyte. Only root can mount it."""
+    """Mount a disk of one megabyte, which only root can do."""
     place = tmp_path / "small"
     place.mkdir()
     if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place]).returncode:

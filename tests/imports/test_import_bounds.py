@@ -1,4 +1,6 @@
-"""What a file costs has a bound, whatever is in it: a company's admin may send any."""
+"""Tests of the cost of a file: it is bounded, whatever the file contains, because a company's admin may send any
+file.
+"""
 
 import io
 import json
@@ -27,7 +29,10 @@ def test_a_line_with_very_many_names(tenant: Tenant) -> None:
 
 
 def test_columns_without_a_name_are_no_names(tenant: Tenant) -> None:
-    """As a spreadsheet writes them where something stood far to the right once."""
+    """Columns without a name are not column names.
+
+    A spreadsheet writes such columns if a cell far to the right was once used.
+    """
     assert preview(tenant, f"code,name{',' * 2000}\nA,Apple{',' * 2000}\n")["unreadable"] is None
 
 
@@ -38,7 +43,10 @@ def test_names_that_stand_twice_are_found_in_one_pass() -> None:
 
 
 def test_a_long_code_of_letters_with_marks(tenant: Tenant) -> None:
-    """To compose them takes a time that grows by the square: half an hour for a megabyte."""
+    """A long code of letters with marks is handled quickly.
+
+    The time to compose them grows by the square: half an hour for a megabyte.
+    """
     code = "A" + "\u0301" * LONG + "\u0323" * LONG
     told = preview(tenant, f"code,name,active\n{code},Apple,{code}\n")
     errors = told["errors"]

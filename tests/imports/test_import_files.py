@@ -1,4 +1,6 @@
-"""`wmsd import` and the files around it: the errors file, and a list that others write while it is read."""
+"""Tests of `wmsd import` and the files around it: the errors file, and a list that others write
+while it is read.
+"""
 
 import csv
 import errno

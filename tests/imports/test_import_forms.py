@@ -1,4 +1,4 @@
-"""`wmsd import` of files as a European spreadsheet writes them, and its preview."""
+"""Tests of `wmsd import` with files as a European spreadsheet writes them, and of its preview."""
 
 import json
 
@@ -39,7 +39,10 @@ def test_a_wrong_encoding_is_told_with_the_right_option(tenant: Tenant) -> None:
 
 
 def test_where_the_encoding_is_guessed_a_name_is_shown_as_it_was_read(tenant: Tenant) -> None:
-    """Each of the two reads what the other writes, with other letters."""
+    """When the encoding is guessed, a name is displayed as it was read.
+
+    Each of the two encodings reads what the other writes, but with other letters.
+    """
     command = ("import", "clients", "-", "--company", tenant.code)
     content = "code;name\r\nC1;Müller\r\nC2;Biała Śruba\r\n".encode("windows-1250")
     shown = 'Row 3 has "Biała Śruba". If that is wrong, say --encoding windows-1252 ("Bia³a Œruba").'
@@ -56,7 +59,7 @@ def test_where_the_encoding_is_guessed_a_name_is_shown_as_it_was_read(tenant: Te
 
 
 def test_letters_of_dos_are_shown_as_they_were_read(tenant: Tenant) -> None:
-    """No encoding that can be guessed reads them rightly."""
+    """Letters of DOS are displayed as they were read. No encoding that can be guessed reads them correctly."""
     content = "code;name\r\nC1;Żółty\r\n".encode("cp852")
     shown = 'Row 2 has "½¢\u02c6ty". If that is wrong, save the file as CSV UTF-8.'
     command = ("import", "clients", "-", "--company", tenant.code, "--dry-run")

@@ -1,4 +1,6 @@
-"""`wmsd import` of bad files: every error by row and column, all at once, and nothing imported."""
+"""Tests of `wmsd import` with bad files: every error is reported by row and column in one answer, and nothing is
+imported.
+"""
 
 import pytest
 
@@ -293,7 +295,10 @@ LOOKED_UP = {
 
 @pytest.mark.parametrize("kind", LOOKED_UP)
 def test_the_code_that_was_meant_is_named(tenant: Tenant, kind: str) -> None:
-    """Whatever the record that is looked up: one that differs in capitals, blanks and signs only."""
+    """The error names the code that was meant, for every kind of record.
+
+    The code may differ only in capitals, blanks and signs.
+    """
     records = {
         "articles": "A",
         "clients": "OWN-1",
@@ -324,7 +329,10 @@ def test_the_code_that_was_meant_is_named(tenant: Tenant, kind: str) -> None:
     ],
 )
 def test_a_code_is_named_only_where_it_is_surely_meant(tenant: Tenant, cell: str, meant: str | None) -> None:
-    """Signs between digits count; and of several codes none is named, unless one has the same signs."""
+    """A code is suggested only if it is surely meant.
+
+    Signs between digits count. Of several similar codes none is suggested, unless one has the same signs.
+    """
     codes = ("1-15", "105", "BOLT-8", "NUT 8", "M-A", "M/A", "Tee", "TEE", "PIN1", "PIN-1")
     tenant.take("articles", "code,name\n" + "".join(f"{code},A\n" for code in codes))
     tenant.take("warehouses", "code,name\nMAIN,Main\n")

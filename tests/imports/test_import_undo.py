@@ -1,4 +1,4 @@
-"""`wmsd import undo`: the last import is taken back, all of it or nothing, while nothing was built on it."""
+"""Tests of `wmsd import undo`: the last import is undone as a whole or not at all, while nothing depends on it."""
 
 import re
 from collections.abc import Callable
@@ -60,7 +60,7 @@ def test_an_import_is_taken_back(tenant: Tenant, kind: str) -> None:
     assert {name: tenant.export(name) for name in KINDS} != before
     assert undo(tenant)["kind"] == kind
     after = {name: tenant.export(name) for name in KINDS}
-    if kind.startswith("stock"):  # a stock record that was opened stays, and is empty
+    if kind.startswith("stock"):  # a stock record that was created stays, and is empty
         assert [each for each in tenant.rows("stock") if each["quantity"] != "0"] == [
             {"article_code": "A", "warehouse_code": "MAIN", "quantity": "10"},
             {"article_code": "B", "warehouse_code": "SIDE", "quantity": "4"},
@@ -185,7 +185,7 @@ BUILT: dict[str, tuple[str, str, Callable[[Tenant], object], str]] = {
 
 
 def change(tenant: Tenant, table: str, code: str) -> None:
-    """As somebody changes one at the pages, without an import."""
+    """Change a record as a user does on the pages, without an import."""
     from wmsd.db.engine.sqlite import connect
 
     company = next(

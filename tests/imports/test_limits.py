@@ -1,4 +1,6 @@
-"""What an upload costs has a bound: its process runs under limits, and its files count in the company's quota."""
+"""Tests of the cost of an upload: its process runs under limits, and its files count towards the
+company's quota.
+"""
 
 import asyncio
 import os
@@ -19,7 +21,7 @@ LONG = 120.0
 WRONG = "code\n" + "1\n" * 200_000
 PLACES = "article_code,warehouse_code,quantity\n" + "".join(f"A-{n},MAIN,1\n" for n in range(60_000))
 LOTS = "article_code,warehouse_code,lot_number,quantity\n" + "".join(f"A-1,MAIN,{n},1\n" for n in range(100_000))
-"""Of one article in one warehouse, which is counted as a whole."""
+"""Lots of one article in one warehouse, which are counted as a whole."""
 COUNTED = "code,name\n" + "".join(f"A-{n},Article {n}\n" for n in range(60_000))
 
 
@@ -34,7 +36,7 @@ async def company_of(world: World) -> Company:
 
 
 async def looked_at(world: World, desk: ImportDesk, kind: str, text: str) -> tuple[Upload, About]:
-    """As the page does it, with a process of its own."""
+    """Examine an upload as the page does, in a separate process."""
     company = await company_of(world)
     made = await asyncio.to_thread(desk.uploads.make, company.id, About())
     made.file.write_text(text, encoding="utf-8")
@@ -66,7 +68,7 @@ async def test_a_file_that_needs_too_much_memory_is_told_and_nothing_is_taken_in
 
 
 async def test_counts_of_many_articles_cost_no_memory(world: World) -> None:
-    """They took 1.9 kB each."""
+    """Counts of many articles use no extra memory. In an earlier version each used 1.9 kB."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", COUNTED)
     desk, company = desk_of(world, Limits(150 * MEGABYTE, 600)), await company_of(world)
@@ -90,7 +92,10 @@ async def test_a_file_that_takes_too_long_is_told_and_nothing_is_taken_in(world:
 
 
 async def test_wrong_rows_cost_no_memory_and_no_disk(world: World) -> None:
-    """They took over 0.3 kB each, and twice as much of the disk as the file itself."""
+    """Wrong rows use no extra memory and no extra disk space.
+
+    In an earlier version each used over 0.3 kB of memory, and together twice the disk space of the file.
+    """
     desk = desk_of(world, Limits(150 * MEGABYTE, 600))
     found, about = await looked_at(world, desk, "articles", WRONG)
     preview = found.preview()
@@ -109,7 +114,9 @@ async def test_what_a_process_costs_is_charged_to_its_company(world: World) -> N
 
 
 async def test_each_process_gives_way_to_the_server() -> None:
-    """Also one without limits of its own, such as a backup."""
+    """Each process has a lower priority than the server, also a process without limits of its own, such as a
+    backup.
+    """
     for limits in (None, Limits(90 * MEGABYTE, 60)):
         process = await child_process.start(["sleep", "60"], limits)
         try:

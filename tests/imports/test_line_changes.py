@@ -1,4 +1,4 @@
-"""The preview of a file of documents names the lines that go and that come."""
+"""Tests of the preview of a file of documents: it names the lines that are removed and added."""
 
 from typing import Any
 

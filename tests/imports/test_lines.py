@@ -1,4 +1,6 @@
-"""Empty lines come with the line before them: rows and numbers are those of Python's reader."""
+"""Tests of empty lines: they come with the line before them, and rows and numbers equal those of
+Python's reader.
+"""
 
 import csv
 import io
@@ -16,7 +18,7 @@ Rows = list[tuple[int, list[str]]]
 
 
 def read(text: str) -> Rows | None:
-    """None where it is no CSV."""
+    """Return the rows, or None if the text is no CSV."""
     try:
         return [(row.number, row.cells) for row in split(lines_of(io.BytesIO(text.encode()), "utf-8"), ",")]
     except Unreadable:
@@ -48,7 +50,10 @@ def test_rows_and_their_numbers_are_as_python_reads_them(piece: int, monkeypatch
 
 
 def test_empty_lines_are_passed_over_as_quickly_as_they_are_read() -> None:
-    """One by one they took 1 microsecond each, in each of several readings."""
+    """Empty lines are skipped as quickly as they are read.
+
+    One by one they took 1 microsecond each, in each of several readings.
+    """
     file = io.BytesIO(b"h,i\n" + b"\n" * 5_000_000 + b"a,b\n")
     began = time.process_time()
     rows = [(row.number, row.cells) for row in split(lines_of(file, "utf-8"), ",")]
@@ -58,7 +63,7 @@ def test_empty_lines_are_passed_over_as_quickly_as_they_are_read() -> None:
 
 @pytest.mark.parametrize("text", ["\n" * 200_000, "sep=;\n" + "\r\n" * 200_000])
 def test_a_file_of_empty_lines_has_a_header_of_no_names(text: str) -> None:
-    """So it is refused before its rows are looked for."""
+    """A file of empty lines has a header without names, so it is refused before its rows are read."""
     assert next(iter(split(lines_of(io.BytesIO(text.encode()), "utf-8"), ","))).cells == []
 
 

@@ -1,4 +1,6 @@
-"""An import looks at the disk before it writes and while it does, and gives back what it took."""
+"""Tests of an import and the disk: it checks the free space before and while it writes, and
+releases what it used.
+"""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
@@ -65,7 +67,7 @@ async def test_rows_take_no_more_than_is_reckoned(world: World, small_disk: Path
 
 
 class Filling(Watch):
-    """Somebody fills the disk as soon as rows are written."""
+    """A watch that fills the disk as soon as rows are written."""
 
     def __init__(self, disk: Path) -> None:
         self.disk = disk

@@ -1,4 +1,6 @@
-"""What `wmsd export` writes, `wmsd import` takes back unchanged: into the same company and into a new one."""
+"""Tests of round trips: `wmsd import` accepts what `wmsd export` writes, into the same company and
+into a new one.
+"""
 
 import csv
 import io
@@ -73,7 +75,7 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def filled(tenant: Tenant) -> Tenant:
-    """Everything nasty in every column that can hold it."""
+    """Fill a company with difficult texts in every column that can hold them."""
     contact = ["code", "name", "tax_id", "phone", "address.street", "address.city", "address.country"]
     people = [[text] * len(contact) for text in NASTY]
     for kind in ("clients", "partners"):
@@ -140,7 +142,7 @@ def packaging_balances(tenant: Tenant) -> dict[tuple[str, str], float]:
 
 
 def test_an_export_may_come_back_from_a_spreadsheet(full: Tenant, tenant: Tenant) -> None:
-    """With its delimiter, its mark and its line ends."""
+    """An export can be imported after a spreadsheet has saved it with its delimiter, mark and line ends."""
     for kind in KINDS:
         rows = list(csv.reader(io.StringIO(full.export(kind), newline="")))
         file = io.StringIO()
@@ -196,7 +198,7 @@ ARTICLES = st.fixed_dictionaries(
 
 
 def written(value: Any) -> str:
-    """A field's value as a person would write it; lists as JSON."""
+    """Return a field's value as a person would write it. A list is JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):
@@ -237,7 +239,7 @@ def test_any_article_comes_back(connection: sqlite3.Connection, articles: list[d
 
 
 def exported(connection: sqlite3.Connection, content: str) -> str:
-    """What an empty company exports after it took in this file; the company is empty again then."""
+    """Return what an empty company exports after it imported this file. Afterwards the company is empty again."""
     clock = SteeredClock()
     connection.execute("BEGIN")
     try:

@@ -1,4 +1,6 @@
-"""`wmsd import` says which codes look like others: it may be meant so."""
+"""Tests of similar codes: `wmsd import` reports codes that look like others, but accepts them because they may be
+meant.
+"""
 
 import pytest
 
@@ -52,7 +54,10 @@ def test_codes_that_differ_in_what_cannot_be_seen_are_told(
 
 
 def test_numbers_that_have_lost_their_zeros_are_told(tenant: Tenant) -> None:
-    """A spreadsheet drops them when it opens the file, and each such article would be there twice."""
+    """Numbers that lost their leading zeros are reported.
+
+    A spreadsheet drops them when it opens the file, and each such article would then exist twice.
+    """
     tenant.take("articles", "code,name\n0123,Bolt\n0,Nut\n")
     command = ("import", "articles", "-", "--company", tenant.code)
     done = tenant.home.ok(*command, stdin="code,name\n123,Bolt\n00,Nut\n0123A,Pin\n123A,Pin\n")

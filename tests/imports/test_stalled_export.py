@@ -1,4 +1,4 @@
-"""An export whose reader stands still: the company's log does not wait for it."""
+"""Tests of an export whose reader stops reading: the company's log does not wait for the reader."""
 
 import subprocess
 
@@ -6,7 +6,7 @@ from tests.support.command import Home, first_day
 
 WRITES = 300
 MOST_LOG_BYTES = 6_000_000
-"""SQLite begins the log anew at about 4 MB, when no read is in the way."""
+"""The most bytes of the log. SQLite restarts the log at about 4 MB if no read prevents this."""
 
 
 def test_the_log_begins_anew(home: Home) -> None:
