@@ -1,4 +1,7 @@
-"""The demo is a company at work, made once. What a further start gives out neither piles up nor warns."""
+"""Tests of the demo: it is a company at work, created once.
+
+Later starts issue new tokens that neither pile up nor cause warnings.
+"""
 
 from collections import Counter
 from datetime import date, timedelta
@@ -24,7 +27,7 @@ TOKENS = """
 
 
 async def tokens(world: World) -> list[tuple[str, bool]]:
-    """The name of each of the demo's user, and whether it is good."""
+    """Return the name of each token of the demo's user, and True if the token works."""
     found = await world.installation.platform.read(lambda tx: list(tx.rows(TOKENS, (EMAIL,))))
     return [(name, bool(is_good)) for name, is_good in found]
 
@@ -79,7 +82,7 @@ async def test_its_people_have_done_it(demo_world: World) -> None:
 
 
 async def test_a_day_is_made_once(demo_world: World) -> None:
-    """Whatever has become of it, and however old it is."""
+    """A day is created once, whatever has happened to its documents and however old it is."""
     (cancelled, *_) = [
         each["id"] for each in await documents(demo_world, "sales-orders") if each["status"] == "CREAT"
     ]

@@ -1,4 +1,4 @@
-"""Which companies changed after a position: each once, the last one first, and nothing is missed."""
+"""Tests of which companies changed after a position: each is named once, the latest first, and none is missed."""
 
 import asyncio
 from typing import cast

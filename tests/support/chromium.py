@@ -168,7 +168,7 @@ class Loaded:
     def __init__(self, page: Page) -> None:
         self._page = page
         self._responses: list[Response] = []
-        page.on("response", self._responses.append)
+        page.on("response", lambda response: self._responses.append(response))
 
     def too_heavy(self) -> dict[str, int]:
         """Return the bytes of the present page and of all that it loads, scripts compressed, if they are too many.
