@@ -1,4 +1,6 @@
-"""A flood of requests to a file that fails is a line in the log, and another when it is over."""
+"""Tests of a flood of requests to a failing file: it is one line in the log, and another when the
+failure is over.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +21,12 @@ def log() -> Iterator[Kept]:
 
 
 def complaints(log: Kept) -> list[str]:
-    """All that is told of the company, without the requests' own lines."""
+    """Return all log messages about the company, without the lines of the requests."""
     return [record.getMessage() for record in log.records if record.name in ("wmsd.dispatcher", "wmsd.companies")]
 
 
 async def damaged(shop: Shop, table: str) -> tuple[Path, bytes]:
-    """The company's file after the page that the table begins at was overwritten, and what it was before."""
+    """Damage the first page of a table. Return the company's file and its bytes from before."""
     ((page,),) = await shop.world.rows("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))
     database = await shop.world.database()
     await database.close()
@@ -35,7 +37,7 @@ async def damaged(shop: Shop, table: str) -> tuple[Path, bytes]:
 
 
 async def test_a_damaged_page(shop: Shop, log: Kept) -> None:
-    """What does not need it goes on working in between."""
+    """Requests that do not need the damaged page work in between."""
     world = shop.world
     file, whole = await damaged(shop, "partners")
     for _ in range(50):

@@ -1,4 +1,4 @@
-"""The files of a log, while they are written and rotated."""
+"""Tests of the files of a log while they are written and rotated."""
 
 import logging
 import os
@@ -40,7 +40,7 @@ def add(file: Path, *lines: str) -> None:
 
 
 def for_now(lines: Iterator[str | None]) -> list[str]:
-    """Until there was nothing more twice: a rename may take a look."""
+    """Return the lines up to the third pause, because a rename may take one read."""
     found, pauses = [], 0
     for line in lines:
         pauses = pauses + 1 if line is None else 0

@@ -1,4 +1,4 @@
-"""The lines of requests are written in groups: the same lines, in their order, and all of them."""
+"""Tests of request lines in groups: the same lines, in order and complete."""
 
 import json
 import logging

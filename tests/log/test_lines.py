@@ -1,4 +1,4 @@
-"""What was logged is read back, whoever wrote what into it."""
+"""Tests of reading the log back: every line is read, whatever anybody wrote into it."""
 
 import json
 import logging

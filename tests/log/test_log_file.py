@@ -1,4 +1,4 @@
-"""`log.file` of a server that runs."""
+"""Tests of `log.file` of a running server."""
 
 import os
 

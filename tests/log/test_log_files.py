@@ -1,4 +1,4 @@
-"""The log in a file: of bounded size, and no trouble to anybody when the disk is full."""
+"""Tests of the log in a file: its size is bounded, and a full disk harms nobody."""
 
 import logging
 import resource

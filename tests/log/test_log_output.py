@@ -1,4 +1,6 @@
-"""The log: lines for people or programs, with the request's id and company, and never a secret."""
+"""Tests of the log: lines for people or programs, with the id of the request and the company, and
+never a secret.
+"""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Which lines of requests are written under a flood."""
+"""Tests of which request lines are written under a flood."""
 
 from collections.abc import Iterable
 
