@@ -27,13 +27,19 @@ if not IS_THOROUGH:
 
 
 def pytest_configure() -> None:
-    """In the background of a shell a suite ignores Ctrl-C, and so would commands that tests end by it."""
+    """Restore the default handling of Ctrl-C.
+
+    A test run in the background of a shell ignores Ctrl-C, and so would the commands that tests end by it.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays to the end: the garbage collector would walk through all of it again and again."""
+    """Exclude what is collected from garbage collection.
+
+    The collected tests live to the end, so the collector would examine them again and again.
+    """
     gc.disable()
     try:
         return (yield)
@@ -43,8 +49,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Modules marked `long` begin first, so that no process waits for the other's last one. Those of webhooks,
-    which wait for receivers more than they work, are spread evenly among the others.
+    """Sort the modules.
+
+    Modules marked `long` start first, so that no process waits for another's last module. The webhook modules
+    mostly wait for receivers, so they are spread evenly among the others.
     """
     modules = dict.fromkeys(item.path for item in items)
     waiting = [path for path in modules if path.parent.name == "webhooks"]
@@ -74,24 +82,24 @@ async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 @pytest.fixture
 async def dock(world: World) -> Dock:
-    """ACME with something to receive."""
+    """Return ACME with goods to receive."""
     return await open_dock(world)
 
 
 @pytest.fixture
 async def shop(world: World) -> Shop:
-    """ACME with something to sell."""
+    """Return ACME with goods to sell."""
     return await open_shop(world)
 
 
 @pytest.fixture
 async def store(world: World) -> Store:
-    """ACME with articles that have lots and serials, and nothing in stock yet."""
+    """Return ACME with articles that have lots and serials, and without stock."""
     return await open_store(world)
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A place with a disk of its own, of 100 MiB."""
+    """Yield the path of a separate disk of 100 MiB."""
     with small_disk_at(tmp_path / "disk") as place:
         yield place

@@ -1,4 +1,7 @@
-"""Every part of `scripts/bench` at a tiny size: it measures nothing then, and shows that it still runs."""
+"""Tests of every part of `scripts/bench` at a tiny size.
+
+These runs measure nothing, and show only that each part still runs.
+"""
 
 import json
 import os
@@ -23,7 +26,7 @@ from tests.support.programs import program as require
 pytestmark = pytest.mark.long
 
 LONGEST = 300.0
-"""Seconds of a part on a busy machine; on a quiet one it takes two to six."""
+"""The most seconds of a part on a busy machine. On a quiet machine a part takes two to six."""
 PAGES = {f"{name} {PAGE_AGAINST_API}" for name, _, path, _ in PAIRS if path}
 
 
@@ -32,7 +35,7 @@ def module_of(part: str) -> ModuleType:
 
 
 def promised(module: ModuleType) -> set[str]:
-    """The figures with goals that it names, and those of the modules that measure for it."""
+    """Return the numbers with goals that the module names, and those of the modules that measure for it."""
     names = {value for value in vars(module).values() if isinstance(value, str)} & GOALS.keys()
     others = [
         value for value in vars(module).values() if isinstance(value, ModuleType) and hasattr(value, "measure")
@@ -41,7 +44,7 @@ def promised(module: ModuleType) -> set[str]:
 
 
 def bench(program: Program, *arguments: str, scratch: Path) -> "subprocess.CompletedProcess[str]":
-    """At the tiny size. What it leaves behind is in the folder `scratch`."""
+    """Run the benchmark at the tiny size. The files that the benchmark leaves are in the folder `scratch`."""
     forks = {"BENCH_FORKED": str(FORKED), "FORKS": str(program.requests)}
     return subprocess.run(
         [sys.executable, "-m", "benchmarks", "--tiny", *arguments],

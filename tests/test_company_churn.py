@@ -1,4 +1,6 @@
-"""Many more companies than can be open at once: files open and close under everything that a server does."""
+"""Tests of many more companies than can be open at the same time: files open and close during everything that a
+server does.
+"""
 
 import asyncio
 import resource
@@ -24,19 +26,19 @@ COMPANIES = 300
 SUBSCRIBED = 20
 MEMORY = {"WMSD_STORAGE_MEMORY_MEGABYTES": "16"}
 CONNECTIONS = 20
-"""Of companies' files, in that memory."""
+"""The connections to companies' files that fit into the memory."""
 CLIENTS = 16
 LIVES = 6
-"""Of the server; each but the last ends by a kill."""
+"""The number of servers, one after another. Each server except the last ends by a kill."""
 SECONDS = 2.0
-"""Of work, at the longest in a life."""
+"""The most seconds of work of one server."""
 MOST_THREADS = 40
 WARM_SECONDS = 8.0
-"""Of work, in which most companies are met: what is kept of each has a bound."""
+"""Seconds of work in which most companies are used, because what is cached of each company has a bound."""
 MOST_GROWTH = 12.0
-"""Megabytes, from the most in two rounds of work to the least in two later ones."""
+"""The most growth in megabytes: from the maximum in two rounds of work to the minimum in two later rounds."""
 FEW_FILES = 200
-"""That the process may have open."""
+"""The number of files that the process may have open."""
 LONGEST = 30.0
 
 
@@ -66,7 +68,7 @@ def working(site: Site, server: Server, label: str) -> Iterator[Churn]:
 
 
 def repeat(site: Site, server: Server, asked: list[Asked]) -> None:
-    """With their keys, those that were not done."""
+    """Repeat the requests that were not done, with their keys."""
     for place in {each.place for each in asked}:
         tenant = site.tenants[place]
         of_place = [each for each in asked if each.place == place]
@@ -78,7 +80,7 @@ def not_done(asked: list[Asked]) -> list[str]:
 
 
 def broken_laws(site: Site, asked: list[Asked]) -> Iterator[str]:
-    """No server may run."""
+    """Yield a sentence for each broken law. No server may be running."""
     yield from site.flaws()
     yield from laws.of_answers(asked)
     for place, tenant in enumerate(site.tenants):
@@ -110,7 +112,9 @@ def test_every_law_holds_over_kills(site: Site) -> None:
 
 
 def test_what_the_server_holds_does_not_grow(site: Site) -> None:
-    """But for the last requests of each company, whose memory has a bound of its own."""
+    """The resources of the server do not grow, except for the last requests of each company, which have a separate
+    bound.
+    """
     held = list[Held]()
     with site.home.serving(env={"WMSD_REQUESTS_KEEP": "false"}) as server:
         for round_ in range(5):

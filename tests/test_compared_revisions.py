@@ -1,4 +1,4 @@
-"""`scripts/bench --against REVISION`: what it says where the other side cannot be measured."""
+"""Tests of `scripts/bench --against REVISION`: its output if the other revision cannot be measured."""
 
 import subprocess
 from pathlib import Path
@@ -13,7 +13,7 @@ from benchmarks.revisions import LOCK, Checkout, checked_out, last_release
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """In the place of this one."""
+    """Return a repository that replaces this one."""
     root = tmp_path / "repository"
     root.mkdir()
     git(root, "init", "--quiet")
@@ -77,7 +77,7 @@ def test_the_last_release_is_found_by_its_version(repository: Path) -> None:
     assert cut.stdout.startswith(last_release())
     (repository / "CHANGELOG.md").write_text(f"## 1.1.0 \N{EN DASH} 2026-11-28\n\n{changes}")
     (repository / "wmsd/__init__.py").write_text('__version__ = "1.1.0"\n')
-    assert cut.stdout.startswith(last_release())  # that of a release which is being cut is the one before it
+    assert cut.stdout.startswith(last_release())  # during a release, the last release is the one before
 
 
 def test_a_repository_without_a_release(repository: Path) -> None:

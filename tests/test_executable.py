@@ -1,4 +1,6 @@
-"""A first day with the one-file executable: an empty folder, an empty environment, nothing else of wmsd."""
+"""Tests of a first day with the one-file executable: an empty folder, an empty environment, and nothing else of
+wmsd.
+"""
 
 import base64
 import fcntl
@@ -103,14 +105,14 @@ def test_the_first_admin_follows_the_link(server: Server) -> None:
     form = {"name": "Ana", "email": "ana@example.com", "password": chosen, "again": chosen, "code": code}
     wrong = fetch(f"{server.address}/first-admin", form={**form, "again": "another"})
     assert (wrong.status, "is not the same as the password" in wrong.text) == (422, True)
-    welcome = fetch(f"{server.address}/first-admin", form=form)  # it signs in, which this client forgets
+    welcome = fetch(f"{server.address}/first-admin", form=form)  # the answer signs in, which this client forgets
     assert (welcome.status, "<h1>Sign in to wmsd</h1>" in welcome.text) == (200, True)
     assert fetch(server.first_admin).status == 404
     assert "ana@example.com" in done(server.folder, "user", "list")
 
 
 def test_pages_are_by_a_time_zone_that_is_inside(tmp_path: Path) -> None:
-    """Also where the machine has no files of time zones: only the executable is read."""
+    """Pages use the executable's own time zones, also if the machine has none: only the executable is read."""
     with serving(tmp_path, "--demo", environment={"WMSD_SERVER_TIME_ZONE": "Asia/Tokyo"}) as running:
         chosen = "correct horse battery"
         user = ["user", "create", "ana@example.com", "--role", "platform-admin", "--password-stdin"]
@@ -173,7 +175,9 @@ def test_a_company_is_restored_from_a_backup(server: Server) -> None:
 
 
 def test_the_server_makes_and_proves_backups_by_itself(server: Server) -> None:
-    """A minute after its start, for there is none of today."""
+    """The server creates and verifies backups automatically, a minute after its start if there is
+    none of today.
+    """
     done(server.folder, "recovery-phrase", "decline", "--yes")
     record = server.folder / "data" / "backup.json"
 
@@ -219,7 +223,10 @@ def test_a_second_server_says_who_has_the_folder(server: Server) -> None:
 
 
 def test_it_lives_on_what_it_was_started_from(tmp_path: Path) -> None:
-    """Whoever installs a newer one does not hurt the one that runs; nor does what cleans /tmp."""
+    """The running program depends only on its own files.
+
+    Neither the installation of a newer program nor a clean-up of /tmp harms it.
+    """
     installed = Path(shutil.copy2(EXECUTABLE, tmp_path / "wmsd"))
     with serving(tmp_path, executable=installed) as running:
         newer = tmp_path / "newer"
@@ -263,7 +270,7 @@ def test_a_signal_stops_it_and_leaves_nothing_behind(stop: signal.Signals, tmp_p
         children, unpacked = running.children, running.unpacked
         assert (len(children), len(unpacked)) == (1, 1)
         if stop is signal.SIGINT:
-            os.killpg(running.process.pid, stop)  # as the terminal does it, to all of them
+            os.killpg(running.process.pid, stop)  # as the terminal does it, to all processes of the group
         else:
             running.process.send_signal(stop)
         assert running.process.wait(LONGEST) == 0, (tmp_path / "log").read_text()

@@ -1,4 +1,6 @@
-"""The floors that `scripts/bench` measures orders, receptions and imports beside write what wmsd itself writes."""
+"""Tests of the floors with which `scripts/bench` compares orders, receptions and imports: they write what wmsd
+itself writes.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -47,11 +49,13 @@ LEFT_OUT_OF_IMPORTS = {
     "article_search_data": "pages of the index of text, which a trigger fills: how many depends on its merges",
     "article_search_idx": "the same",
 }
-"""Tables of a few rows, however many are imported, that the floor of imports does not write."""
+"""Tables that have only a few rows, however many records are imported. The floor of imports does
+not write them.
+"""
 ONLY_CHANGED = {"sales-orders": {"stock": "what is reserved changes in rows that are there; the floor adds rows"}}
-"""By kind of import, what the floor leaves out beside these."""
+"""The tables that the floor leaves out in addition, by kind of import."""
 Changed = dict[str, tuple[int, int]]
-"""By table: how many rows are gone, and how many are new. A row that changed is both."""
+"""The numbers of removed and of new rows, by table. A changed row counts as both."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Till:
         return answer
 
     def state(self, name: str) -> Path:
-        """A copy of the company's file as it is."""
+        """Return a copy of the company's file in its current state."""
         copy = self.scratch / f"{name}.db"
         self.site.copy(Company(1, "ACME", ""), copy)
         return copy
@@ -90,7 +94,7 @@ def both(source: Path, target: Path) -> Iterator[tuple[Any, Any]]:
 
 
 def rows_of(file: Path) -> dict[str, Counter[Any]]:
-    """Every row of every table, also of those that belong to SQLite and to its indexes of text."""
+    """Return every row of every table, also of the tables that belong to SQLite and to its text indexes."""
     with closing(connect(file)) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         return {name: Counter(connection.execute(f"SELECT * FROM {name}").fetchall()) for name in tables}
@@ -106,7 +110,7 @@ def changed(before: Path, after: Path) -> Changed:
 def changed_by_floor(
     before: Path, after: Path, statements: Callable[[Any, Any], list[list[Statement]]]
 ) -> Changed:
-    """What the floor makes of a copy of `before`."""
+    """Return the changes that the floor makes in a copy of `before`."""
     floor = before.with_name("floor.db")
     floor.write_bytes(before.read_bytes())
     with both(after, floor) as (source, target):
@@ -173,7 +177,10 @@ def receive(till: Till, reception: int) -> None:
 
 
 def test_the_floor_of_receptions_writes_what_a_reception_writes(till: Till) -> None:
-    """One of its articles has lots, and no stock record before."""
+    """The floor of receptions writes what a reception writes.
+
+    One of its articles has lots and no stock record before.
+    """
     reception = draft(till)
     before = till.state("before")
     receive(till, reception)

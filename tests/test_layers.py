@@ -1,4 +1,6 @@
-"""SQL keeps the layers too: a room reads the tables of those beneath it and its own, as its imports do."""
+"""Tests of the layers in SQL: a package reads only the tables of its own and of the packages below it, as with
+imports.
+"""
 
 import re
 import tomllib
@@ -42,11 +44,13 @@ OWNERS = {
     "warehouse/returns": ("returns", "return_lines"),
     "warehouse/transports": ("transports", "transport_orders", "transport_packaging"),
 }
-"""The tables of each room. Those of the outbox, which queues for webhooks, and of the application are not here."""
+"""The tables of each package. The tables of the outbox, which queues for webhooks, and of the application are not
+here.
+"""
 
 
 def rooms() -> dict[str, tuple[int, ...]]:
-    """How far down each stands: its top room, and then within that."""
+    """Return the depth of each package: the place of its top package, and then its place within that."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     places: dict[str, tuple[int, ...]] = {}
     for contract in settings["tool"]["importlinter"]["contracts"]:

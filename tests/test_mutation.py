@@ -1,4 +1,4 @@
-"""What `scripts/mutate` breaks, and the tests that are to notice it, are there under these names."""
+"""Tests of `scripts/mutate`: what it breaks, and the tests that should notice it, exist under these names."""
 
 import ast
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_what_goes_unnoticed_is_of_functions_that_are_there() -> None:
 
 
 def functions(path: Path) -> set[str]:
-    """The functions of a file; a method has the name of its class before its own."""
+    """Return the functions of a file. The name of a method starts with the name of its class."""
     found: set[str] = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else ():
         inner = node.body if isinstance(node, ast.ClassDef) else [node]

@@ -1,4 +1,6 @@
-"""The Debian package on a machine that can be changed: with systemd as its init, and without any."""
+"""Tests of the Debian package on a machine that can be changed: with systemd as its init process,
+and without any.
+"""
 
 import json
 import os
@@ -28,7 +30,7 @@ STATE: Final = "/var/lib/wmsd"
 AS_WMSD: Final = ("runuser", "-u", "wmsd", "--", PROGRAM)
 PACK_SECONDS: Final = 120.0
 OF_PACKAGE: Final = __version__.replace("-", "~")
-"""As Debian sorts it: before the release."""
+"""The version in Debian's order, in which a pre-release comes before the release."""
 
 
 def packed(to: Path, folder: Path, version: str) -> Path:
@@ -231,7 +233,10 @@ def test_apt_installs_upgrades_and_removes_it(bare: Machine, package: Path, newe
 
 
 def test_the_service_by_command_makes_room_for_the_package(booted: Machine, package: Path) -> None:
-    """As the guide says it: the data stays, and so do the settings that people wrote."""
+    """A service that was installed by command makes room for the package, as the guide says.
+
+    Data and edited settings stay.
+    """
     booted.ok(EXECUTABLE, "service", "install", "--listen", "127.0.0.1:8485")
     program = "/usr/local/bin/wmsd"
     booted.ok(*AS_WMSD[:-1], program, "company", "create", "ACME", "--name", "Acme", "--config", CONFIG)

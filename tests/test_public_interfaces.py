@@ -1,4 +1,4 @@
-"""wmsd uses what libraries offer, and nothing that they keep to themselves or that has to be replaced in them."""
+"""Tests of library use: wmsd uses only the public parts of libraries, and replaces nothing in them."""
 
 import ast
 import importlib
@@ -16,7 +16,7 @@ import wmsd
 
 ROOT: Final = Path(wmsd.__file__).parent
 OF_NAMED_TUPLES: Final = {"_asdict", "_fields", "_replace"}
-"""Public in spite of their names, which are kept apart from those of fields."""
+"""Public names in spite of the underscore, which separates them from the names of fields."""
 EXCEPTIONS: Final = {
     "host/own_program.py: uses getattr(sys, '_MEIPASS', None)": "PyInstaller documents it under this name",
     "log/output.py: sets logging.raiseExceptions": "logging documents it as a switch for programs in use",
@@ -31,7 +31,7 @@ def is_private(name: str) -> bool:
 
 
 def own_names(tree: ast.AST) -> set[str]:
-    """The private names that a module defines, or sets on its own objects."""
+    """Return the private names that a module defines, or sets on its own objects."""
     found = OF_NAMED_TUPLES.copy()
     for node in ast.walk(tree):
         match node:
@@ -45,7 +45,7 @@ def own_names(tree: ast.AST) -> set[str]:
 
 
 def imported(tree: ast.AST) -> set[str]:
-    """The names that stand for other packages, or for what is in them."""
+    """Return the names that stand for other packages, or for things in them."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -74,7 +74,7 @@ def violations(source: str) -> Iterator[str]:
                     if any(map(is_private, path.split("."))):
                         yield f"imports {path}"
             case ast.Attribute(value=ast.Name(id="self" | "cls")):
-                pass  # what of it is inherited is looked at below
+                pass  # what is inherited of it is checked below
             case ast.Attribute(attr=name) if is_private(name) and name not in own:
                 yield f"uses {ast.unparse(node)}"
             case ast.Call(func=ast.Name(id="getattr" | "setattr"), args=[_, ast.Constant(str(name)), *_]):
@@ -87,10 +87,10 @@ def violations(source: str) -> Iterator[str]:
 
 @cache
 def private_names(cls: type) -> set[str]:
-    """Those that the source of a class defines, and those that it uses of itself."""
+    """Return the private names that the source of a class defines, and those that it uses of itself."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError):  # made at run time, or written in C
+    except (OSError, TypeError):  # the class is created at run time, or written in C
         return set(filter(is_private, vars(cls)))
     found = own_names(tree) - OF_NAMED_TUPLES
     for node in ast.walk(tree):
@@ -101,7 +101,7 @@ def private_names(cls: type) -> set[str]:
 
 
 def inherited(cls: type) -> Iterator[str]:
-    """Private names that the class shares with a base of another package, be it on purpose or not."""
+    """Yield the private names that the class shares with a base class of another package, on purpose or not."""
     own = private_names(cls)
     for base in cls.__mro__[1:]:
         if own and base.__module__.partition(".")[0] not in ("wmsd", "builtins", "typing"):

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def files(folder: Path) -> Rows:
-    """The import files that the loader makes, by kind."""
+    """Return the rows of the import files that the loader creates, by kind."""
     loader = [sys.executable, str(ROOT / "scripts" / "retail-files"), str(SOURCE), str(folder)]
     done = subprocess.run(loader, env=FIXED, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [
@@ -42,7 +42,7 @@ def files(folder: Path) -> Rows:
 
 @pytest.fixture(scope="module")
 def server(program: Program, folder: Path, files: Rows) -> Iterator[Server]:
-    """Serves what was imported through the command line."""
+    """Import the files through the command line, and run a server."""
     home = first_day(Home(program, folder))
     for kind in ORDER:
         said = home.ok("import", kind, folder / f"{kind}.csv", "--company", "ACME", "--json").json
@@ -58,7 +58,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def pages(server: Server, path: str) -> list[Any]:
-    """Every record of a page list."""
+    """Return every record of a list by pages."""
     records: list[Any] = []
     page, last = 1, 1
     while page <= last:
@@ -72,7 +72,7 @@ def pages(server: Server, path: str) -> list[Any]:
 
 
 def walk(server: Server, path: str, per_page: int = 500) -> list[Any]:
-    """Every record of a cursor list."""
+    """Return every record of a list by cursor."""
     records: list[Any] = []
     cursor = ""
     while True:

@@ -1,4 +1,4 @@
-"""`scripts/replay-month`: invoices become orders by its rules, and what it says of them is so."""
+"""Tests of `scripts/replay-month`: it turns invoices into orders by its rules, and reports them truthfully."""
 
 import csv
 import json
@@ -80,7 +80,7 @@ LOTS = """
 SERIALS = "SELECT serial FROM stock_serials ORDER BY serial"
 Line = tuple[str, int]
 Row = tuple[str, str, int, str, float, str]
-"""Invoice, stock code, quantity, customer, price and day."""
+"""A row: invoice, stock code, quantity, customer, price and day."""
 
 
 def replay(source: Path, folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -105,7 +105,7 @@ def query(folder: Path, sql: str) -> list[Any]:
 
 
 def documents(folder: Path, sql: str) -> list[Any]:
-    """Their fields, the reference first, and their lines."""
+    """Return each document as its fields, starting with the reference, and its lines."""
     return [(*fields, json.loads(lines)) for *fields, lines in query(folder, sql)]
 
 
@@ -121,12 +121,12 @@ def test_each_rule(tmp_path: Path) -> None:
         ("1004", "22034", 22, "17850.0", 9.0, later),
         ("1005", "DCGS0076", 1, "17850.0", 9.0, later),
         ("1005", "22000", 4, "17850.0", 2.5, later),
-        ("C1009", "DCGS0076", -1, "17850.0", 9.0, later),  # 1005 is not earlier
-        ("C1003", "71053", -3, "", 3.5, late),  # whoever that was
-        ("C1006", "22000", -7, "17850.0", 2.5, late),  # 4 of 1005, 3 of 1001
-        ("C1007", "22000", -5, "17850.0", 2.5, late),  # 3 of 1001, and 2 too many
-        ("C1007", "22034", -2, "17850.0", 9.0, late),  # 1004
-        ("C1013", "22034", -2, "12583.0", 9.0, late),  # another's
+        ("C1009", "DCGS0076", -1, "17850.0", 9.0, later),  # order 1005 is not earlier
+        ("C1003", "71053", -3, "", 3.5, late),  # the customer is unknown
+        ("C1006", "22000", -7, "17850.0", 2.5, late),  # 4 of order 1005, 3 of order 1001
+        ("C1007", "22000", -5, "17850.0", 2.5, late),  # 3 of order 1001, and 2 too many
+        ("C1007", "22034", -2, "17850.0", 9.0, late),  # of order 1004
+        ("C1013", "22034", -2, "12583.0", 9.0, late),  # the order of another customer
         ("1008", "71053", -5, "", 0.0, late),
         ("1014", "71053", 5, "", 0.0, late),
         ("1010", "POST", 1, "12583.0", 18.0, late),
@@ -171,7 +171,10 @@ def test_each_rule(tmp_path: Path) -> None:
 
 
 def check_purchases(folder: Path) -> None:
-    """Of the largest order a half did not come; 22074 is ordered in boxes of 10, and a tenth more of it comes."""
+    """Check the purchases.
+
+    Half of the largest order did not come. 22074 is ordered in boxes of 10, and a tenth more of it comes.
+    """
     first, rest, odd, single = "SUPPLIER-22-1", "SUPPLIER-22-1-REST", "SUPPLIER-71-1", "SUPPLIER-DC-1"
     assert documents(folder, PURCHASES) == [
         (first, "RECEPTIONAT", "SUPPLIER-22", [["22000", 10, 5], ["22034", 22, 11], ["22074", 200, 100]]),
@@ -223,7 +226,7 @@ def test_a_document_that_is_refused_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SOURCE.exists(), reason=f"{SOURCE.name} is not beside the checkout")
 def test_the_month_begins_as_it_did(tmp_path: Path) -> None:
-    """The sums of the month's beginning, taken from its lines alone."""
+    """The month starts as recorded. The sums are computed from its lines alone."""
     done = replay(SOURCE, tmp_path, "--orders", str(FIRST))
     assert (done.returncode, done.stderr) == (0, "")
     sold: dict[str, list[Any]] = {}
@@ -245,7 +248,10 @@ def test_the_month_begins_as_it_did(tmp_path: Path) -> None:
 
 
 def check_sums(folder: Path, sold: list[Line], returned: list[Line]) -> None:
-    """What is sold of each article is ordered; what came beyond it or back, and was not destroyed, is there."""
+    """Check the sums: what is sold of each article is ordered.
+
+    What was left over or returned, and not destroyed, is in stock.
+    """
     ordered, left, came_back, quarantined = (Counter[str]() for _ in range(4))
     for ref, status, _, lines in documents(folder, PURCHASES):
         assert status == "RECEPTIONAT"
@@ -266,7 +272,7 @@ def check_sums(folder: Path, sold: list[Line], returned: list[Line]) -> None:
 
 
 def total(lines: list[Line]) -> Counter[str]:
-    """Pieces by stock code."""
+    """Return the number of pieces by stock code."""
     sums: Counter[str] = Counter()
     for code, quantity in lines:
         sums[code] += quantity

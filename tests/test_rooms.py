@@ -1,6 +1,7 @@
-"""The tree shows the architecture: small folders, names that one can search, and a place for each thing.
+"""Tests that the source tree shows the architecture: small folders, names that can be searched, and a place for
+each thing.
 
-Each list of exceptions only gets shorter: a test says so when one of its lines is needed no more.
+The lists of exceptions only get shorter: a test fails if an exception is no longer needed.
 """
 
 import ast
@@ -22,18 +23,18 @@ from wmsd.settings.all_settings import sections
 PACKAGE: Final = room_map.PACKAGE
 MODULES: Final = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES: Final = 30
-"""Side by side in a folder."""
+"""The most files in one folder."""
 FEWEST_LINES, MOST_LINES = 40, 400
 LONGEST_SENTENCE: Final = 92
 FIELD_WORDS: Final = re.compile(
     "billing|decoding|lending|masking|packaging|planning|posting|rendering|routing|sampling|sending|signing|staging|"
     "tracking"
 )
-"""Nouns of the field that end as a participle does."""
+"""Words of the field that end like participles."""
 ROOM_FILES: Final = re.compile(
     "schema|rules|store|actions|checks|imports|kind|pages|routes|tracking_obstacles|__init__"
 )
-"""Names that mean the same in each room."""
+"""File names that mean the same in each package."""
 SHORT: Final = {
     "base/bech32.py": "a format of its own: BIP 173",
     "contract/history_cuts.py": "a model that several answers declare",
@@ -50,7 +51,7 @@ SHORT: Final = {
     "interfaces/pages/webhooks/event.py": "a page",
     "server/figures/ask.py": "what a command imports of the figures, which import the server",
 }
-"""Files under 40 lines that one room uses, with the reason why they stand alone."""
+"""Files under 40 lines that only one package uses, with the reason why they are separate files."""
 WRITES: Final = re.compile(
     r"\b(?:INSERT (?:OR \w+ )?INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b(?=\s*(?:\(|SET|WHERE|AS|SELECT|\n|\"|$))"
 )
@@ -75,21 +76,21 @@ WRITES_ELSEWHERE: Final = {
     "warehouse/stock/lots.py": "a serial is of a lot",
     "warehouse/stock/stock_reservations.py": "the one way to reserve, by balance, lot and serial",
 }
-"""Files that write a table whose name they do not have, and why."""
+"""Files that write to a table that does not have their name, with the reason."""
 VERBS: Final = frozenset({"confirm", "note"})
-"""Of the command line, where they are written in every file."""
+"""Verbs of the command line that are part of every file of commands."""
 NO_NAMES: Final = frozenset(
     {"told", "shown", "kept", "look", "house", "trouble", "troubles", "mistake", "mistakes"}
 )
-"""Words that say nothing of what a function gives."""
+"""Words that do not say what a function returns."""
 STILL_NAMED: Final = frozenset(
     {"look_at_upload", "look_for_demo", "look_for_first_admin", "get_house_health", "get_house_backups"}
 )
-"""Operations, whose names the history of requests has."""
+"""Operations with such words in names that the request history already contains."""
 COMMAND_FILES: Final = {"import": "import_export", "export": "import_export", "graphql": "graphql_schema"}
-"""Commands whose names Python or a room has already."""
+"""Commands whose names are taken by Python or by a package."""
 PARAMETER: Final = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
-"""Of an address; its pattern may have braces too."""
+"""A parameter of an address. The pattern of a parameter may contain braces too."""
 OTHER_ADDRESSES: Final = {
     "admin/health.py": "/backups and /jobs have its form",
     "kit/assets.py": "/pages/… has what pages load",
@@ -102,7 +103,7 @@ OTHER_ADDRESSES: Final = {
     "webhooks/redeliver.py": "/again says nothing without what stands before it",
     "work/import_files.py": "/imports/…, whose name means something else in each room",
 }
-"""Files of pages that serve addresses without their names, and why."""
+"""Files of pages that serve addresses without their names, with the reason."""
 
 
 def path_of(module: Path) -> str:
@@ -114,7 +115,7 @@ def lines_of(module: Path) -> int:
 
 
 def test_the_map_is_that_of_the_rooms() -> None:
-    """`scripts/map` writes it."""
+    """The map in the architecture page matches the packages. `scripts/map` writes it."""
     found = room_map.MAP.search(room_map.PAGE.read_text(encoding="utf-8"))
     assert found is not None
     assert found[0] == room_map.drawn()
@@ -155,7 +156,7 @@ def test_the_name_of_a_module_is_there_once_in_its_top_room() -> None:
 
 
 def users() -> dict[str, set[str]]:
-    """The rooms that import each module."""
+    """Return the packages that import each module."""
     known = {".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts): module for module in MODULES}
     found: dict[str, set[str]] = defaultdict(set)
     for module in MODULES:
@@ -196,7 +197,7 @@ def test_a_command_is_in_the_file_of_its_name(command: str) -> None:
 
 
 def page_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
-    """The address of each page, and the file of its handler in the room of pages."""
+    """Yield the address of each page, and the file of its handler in the package of pages."""
     found: list[tuple[str, Any]] = []
     monkeypatch.setattr(
         page_routes, "add_visited", lambda _, __, ___, path, handler: found.append((path, handler))
@@ -210,7 +211,10 @@ def page_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
 
 
 def test_a_page_is_in_the_file_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part of its address has the name. An address of parameters alone, such as that of a record, has none."""
+    """A page is in the file of its name: a part of its address has the name.
+
+    An address of only parameters, such as that of a record, has no name.
+    """
     others = set()
     for path, file in page_handlers(monkeypatch):
         parts = PARAMETER.sub("", path.removeprefix(page_routes.A_COMPANY).removeprefix(page_routes.ADMIN))
@@ -238,7 +242,7 @@ def test_a_table_is_written_in_a_store_or_in_the_file_of_its_name() -> None:
 
 
 def functions() -> dict[str, list[str]]:
-    """The public functions of each module, by its dotted name."""
+    """Return the public functions of each module, by its dotted name."""
     found = {}
     for module in MODULES:
         dotted = ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
@@ -249,7 +253,10 @@ def functions() -> dict[str, list[str]]:
 
 
 def test_a_function_that_is_imported_by_its_name_can_be_searched() -> None:
-    """Its name has more than one word, or is a verb or a noun that no other function has."""
+    """A function that is imported by name can be searched.
+
+    Its name has more than one word, or is a verb or a noun that no other function has.
+    """
     known = functions()
     times = Counter(name for names in known.values() for name in names)
     imported = {

@@ -1,4 +1,4 @@
-"""Each promise of the security page names tests that are there."""
+"""Tests of the security page: the tests that each promise names exist."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The service on a machine that can be changed: with systemd as its init, and without any."""
+"""Tests of the service on a machine that can be changed: with systemd as its init process, and without any."""
 
 import json
 import os
@@ -29,11 +29,11 @@ open("/srv/stalled", "w").close()
 time.sleep(600)
 """
 MOST_EXPOSED = 20
-"""In tenths, as systemd-analyze reckons it: 0 is nothing, 100 everything."""
+"""The highest exposure that systemd-analyze may report, in tenths: 0 is none, 100 is full exposure."""
 
 
 def refused(on: Machine, *arguments: str | Path) -> str:
-    """The one sentence of a command that must fail, and change nothing."""
+    """Return the only error sentence of a command that must fail and change nothing."""
     done = on.run(EXECUTABLE, "service", *arguments)
     assert (done.returncode, done.stdout) == (1, ""), done
     assert not on.path(PROGRAM).exists()
@@ -107,7 +107,9 @@ def _is_hardened(on: Machine) -> None:
 
 
 def _works_inside(on: Machine) -> None:
-    """Within these limits it writes, makes backups and examines them, each as a process of its own."""
+    """Check that the service works within its limits: it writes, creates backups and examines them, each in a
+    separate process.
+    """
     given = ("--config", CONFIG)
     on.ok(PROGRAM, "company", "create", "ACME", "--name", "Acme", "--all-modules", *given)
     record = on.path("/var/lib/wmsd/data/backup.json")
@@ -152,7 +154,10 @@ def test_it_starts_with_the_machine(bare: Machine) -> None:
 
 
 def test_a_disk_that_is_missing(booted: Machine) -> None:
-    """Without that of the data nothing is begun anew in its place; without that of the backups it runs."""
+    """Without the disk of the data, the service creates nothing new in its place.
+
+    Without the disk of the backups, it runs.
+    """
     booted.ok("mkdir", "-p", "/etc/wmsd")
     booted.path(CONFIG).write_text('[backup]\nfolder = "/srv/saved/backups"\n')
     booted.ok(EXECUTABLE, "service", "install", "--data", "/srv/goods/data")
@@ -174,7 +179,9 @@ def test_a_disk_that_is_missing(booted: Machine) -> None:
 
 
 def test_a_stop_ends_within_its_time_whatever_is_under_way(booted: Machine) -> None:
-    """Some requests never end, and a command writes many rows beside the server."""
+    """A stop ends within its time, whatever is running: requests that never end, and a command that writes many
+    rows.
+    """
     booted.ok(EXECUTABLE, "service", "install")
     wmsd = f"runuser -u wmsd -- {PROGRAM}"
     booted.ok("sh", "-c", f"{wmsd} company create ACME --name Acme --all-modules --config {CONFIG}")

@@ -1,4 +1,4 @@
-"""The parts of `scripts/soak` at a hundredth of their size, where no other test is their short form."""
+"""Tests of the parts of `scripts/soak` at a hundredth of their size, if no other test is their short form."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from tests.support.forked import ROOT
 pytestmark = pytest.mark.long
 
 LONGEST = 300.0
-"""Seconds of a part on a busy machine."""
+"""The most seconds of a part on a busy machine."""
 SHORT_FORMS = {
     "restores": "tests/maintenance/backups/test_killed_backups.py",
     "webhooks": "tests/events/webhooks/test_ledger.py",
@@ -22,7 +22,7 @@ SHORT_FORMS = {
     "disaster": "tests/events/outbox/test_history_cuts.py",
     "tests": "tests/browser/test_every_page.py",
 }
-"""Parts that are not run here, and the tests that do the same in little."""
+"""Parts that are not run here, and the tests that do the same at a small size."""
 
 
 @pytest.mark.parametrize("part", SHORT_FORMS)

@@ -1,6 +1,6 @@
-"""Everything at once, for a short while: strangers and tenants who mean harm, beside tenants who work.
+"""A short attack with everything at the same time: hostile strangers and tenants, next to tenants who work.
 
-Times are not held here: `scripts/soak --only hostile` does that on a quiet machine.
+Times are not tested here. `scripts/soak --only hostile` tests them on an idle machine.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Clocks, disks, shortages, files and kills break a server at work, a few of each.
+"""A few faults of each kind on a server at work: clocks, disks, shortages, files and kills.
 
-All of them, and times: `scripts/soak --only faults`, which writes `wmsd/docs/reliability.md`.
+`scripts/soak --only faults` runs all faults with times, and writes `wmsd/docs/reliability.md`.
 """
 
 from collections.abc import Iterator

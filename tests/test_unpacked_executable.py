@@ -1,4 +1,6 @@
-"""The one-file executable and the temporary folder that it unpacks itself into: full, or gone, under a server."""
+"""Tests of the one-file executable and the temporary folder that it unpacks itself into, which is full or deleted
+under a server.
+"""
 
 import http.cookiejar
 import os
@@ -20,12 +22,12 @@ from tests.support.small_disk import fill
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build")
 LEFT_BYTES = 5_000_000
-"""Less than the program has, unpacked."""
+"""The free bytes, fewer than the unpacked program needs."""
 
 
 @dataclass
 class Browser:
-    """Signed in as the first admin."""
+    """A browser that is signed in as the first admin."""
 
     server: Server
     jar: http.cookiejar.CookieJar = field(default_factory=http.cookiejar.CookieJar)
@@ -52,7 +54,7 @@ class Browser:
 
 
 def remove_what_is_unpacked(running: Server) -> None:
-    """As somebody does who cleans /tmp, once the server has read what it needs from there."""
+    """Remove the unpacked files, as a clean-up of /tmp does, when the server has read what it needs of them."""
     [unpacked] = running.unpacked
     libraries = {str(each) for each in unpacked.rglob("*.so*") if each.is_file() and not each.is_symlink()}
     [child] = running.children

@@ -1,4 +1,4 @@
-"""The upgrade of a one-file executable to a newer one, beside a server at work."""
+"""Tests of the upgrade of a one-file executable to a newer one, next to a server at work."""
 
 import json
 import os
@@ -47,14 +47,14 @@ def newer(newer_build: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One that passes the rehearsal and cannot serve."""
+    """Return an executable that passes the rehearsal but cannot serve."""
     patches = {"wmsd/interfaces/cli/server/serve.py": CANNOT_SERVE}
     return signed(built(newer_wmsd(tmp_path_factory.mktemp("broken") / "tree", patches=patches)) / "wmsd")
 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """The executable that is upgraded."""
+    """Return the executable that is upgraded."""
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "maker.pub").write_bytes(bytes(PAIR.public_key))
@@ -85,7 +85,7 @@ def articles(server: Server) -> list[str]:
 
 @dataclass
 class Orders:
-    """Articles that somebody adds all the while; the answers tell which of them are there for sure."""
+    """Articles that a client adds all the time. The answers show which of them surely exist."""
 
     server: Server
     added: list[str] = field(default_factory=list)
@@ -118,7 +118,7 @@ def at_work(server: Server) -> Iterator[Orders]:
 
 
 def free_port() -> int:
-    """A server that starts again must be found where it was."""
+    """Return a free port. A server that restarts must be found at the same port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -170,7 +170,7 @@ def test_an_upgrade_beside_a_server_at_work_loses_nothing(server: Server, progra
     assert is_right(server.folder, program)
     assert program.with_name("wmsd.previous").exists()
     assert (server.folder / "data" / f"before-{VERSION}" / "companies" / "1.db").exists()
-    assert server.process.poll() is None  # it is the same process to whoever supervises it
+    assert server.process.poll() is None  # for a supervisor it is still the same process
     assert "is no upgrade" in upgrade(program, newer).stderr
 
 

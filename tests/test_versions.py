@@ -1,4 +1,6 @@
-"""A development version is never named as a released one, and each released one is kept for the tests."""
+"""Tests of versions: a development version never has the name of a release, and each release is stored for the
+tests.
+"""
 
 import re
 from pathlib import Path
