@@ -74,7 +74,7 @@ FILLED_FOR: dict[str, Fill] = {"dock": fill_dock, "shop": fill_shop, "store": fi
 
 @pytest.fixture
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[World]:
-    """An installation with the company ACME, and limits that do not bite."""
+    """Open an installation with the company ACME, and with limits that no test reaches."""
     fill = next((fill for name, fill in FILLED_FOR.items() if name in request.fixturenames), None)
     async with open_world(tmp_path / "data", UNLIMITED, fill=fill) as opened:
         yield opened
