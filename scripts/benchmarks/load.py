@@ -18,6 +18,7 @@ from benchmarks.size import sized
 ROUNDS: Final = sized(5, 1)
 ROUND_SECONDS: Final = sized(2.0, 0.3)
 WARM_UP_SECONDS: Final = sized(1.0, 0.2)
+LONGEST_ROUND_SECONDS: Final = 16.0
 RATE: Final = re.compile(r"Requests/sec:\s+([0-9.]+)")
 COUNT: Final = re.compile(r"([0-9]+) requests in ")
 WRONG: Final = re.compile(r"(Non-2xx or 3xx responses: .*|Socket errors: .*)")
@@ -45,7 +46,8 @@ def has_wrk() -> bool:
 def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, arguments: Sequence[str] = ()) -> Load:
     """Run one round and return its rate.
 
-    Raise Failed if a request was refused or interrupted, because the rate would be meaningless.
+    A round in which no request was answered is repeated, four times as long. Raise Failed if a request was refused
+    or interrupted, because the rate would be meaningless.
     """
     whole = math.ceil(seconds)
     command = ["wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{whole}s"]
@@ -63,6 +65,10 @@ def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, argu
     rate, count, wrong = (pattern.search(told) for pattern in (RATE, COUNT, WRONG))
     if wrk.returncode or rate is None or count is None or wrong is not None:
         raise Failed(f"wrk {target.url}: {wrong[0] if wrong else told + errors}")
+    if count[1] == "0" and seconds < LONGEST_ROUND_SECONDS:
+        return drive(target, connections, 4 * seconds, arguments)
+    if count[1] == "0":
+        raise Failed(f"wrk {target.url}: no request was answered in {seconds:.0f} s.")
     return Load(float(rate[1]), int(count[1]))
 
 
