@@ -19,21 +19,22 @@ from tests.support.faults.load import Asked, Told, repeated
 from tests.support.forked import Program
 from tests.support.raw_http import Caller
 from tests.support.receivers import open_receivers
+from tests.support.thorough import IS_THOROUGH
 
 pytestmark = pytest.mark.long
 
-COMPANIES = 300
-SUBSCRIBED = 20
+COMPANIES = 300 if IS_THOROUGH else 100
+SUBSCRIBED = 20 if IS_THOROUGH else 10
 MEMORY = {"WMSD_STORAGE_MEMORY_MEGABYTES": "16"}
 CONNECTIONS = 20
 """The connections to companies' files that fit into the memory."""
 CLIENTS = 16
-LIVES = 6
+LIVES = 6 if IS_THOROUGH else 4
 """The number of servers, one after another. Each server except the last ends by a kill."""
 SECONDS = 2.0
 """The most seconds of work of one server."""
 MOST_THREADS = 40
-WARM_SECONDS = 8.0
+WARM_SECONDS = 8.0 if IS_THOROUGH else 4.0
 """Seconds of work in which most companies are used, because what is cached of each company has a bound."""
 MOST_GROWTH = 12.0
 """The most growth in megabytes: from the maximum in two rounds of work to the minimum in two later rounds."""

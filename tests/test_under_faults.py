@@ -16,6 +16,7 @@ from tests.support.faults.scene import Scene, made_in
 from tests.support.faults.table import FAULTS
 from tests.support.forked import Program
 from tests.support.small_disk import small_disk_at
+from tests.support.thorough import IS_THOROUGH
 
 pytestmark = pytest.mark.long
 
@@ -32,7 +33,7 @@ CHOSEN = (
     "a company's file is removed, and what was kept is put back",
     "another program has a company's file locked",
 )
-KILLS = 15
+KILLS = 15 if IS_THOROUGH else 8
 SEED = 15
 
 

@@ -12,6 +12,9 @@ from tests.support.forked import ROOT
 LONGER: Final = (
     "tests/browser/test_every_page.py",
     "tests/browser/test_guide.py",
+    "tests/events/webhooks/test_ledger.py",
+    "tests/test_company_churn.py",
+    "tests/test_under_faults.py",
     "tests/maintenance/backups/test_killed_backups.py",
     "tests/data_folder/test_killed_changes.py",
     "tests/imports/test_import_beside_writes.py",

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support.command import KINDS, Home, Tenant
 from tests.support.steering import CountedIds, SteeredClock
+from tests.support.thorough import IS_THOROUGH
 from wmsd.contract.context import PROGRAM
 from wmsd.contract.csv_cells import NUMBER, unguarded, write_cell
 from wmsd.db.engine.sqlite import connect, sqlite3
@@ -215,7 +216,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Con
     opened.close()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=400 if IS_THOROUGH else 75, deadline=None)
 @given(st.lists(ARTICLES, min_size=1, max_size=4, unique_by=lambda article: article["code"]))
 def test_any_article_comes_back(connection: sqlite3.Connection, articles: list[dict[str, Any]]) -> None:
     references: set[str] = set()

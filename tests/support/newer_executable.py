@@ -1,5 +1,6 @@
 """Executables of other source trees, built as `scripts/build` builds them from this tree."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -32,5 +33,14 @@ def built(tree: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def newer_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the build of a newer wmsd, whose migrations add a table to each file."""
-    return built(newer_wmsd(tmp_path_factory.mktemp("newer") / "tree"))
+    """Return the build of a newer wmsd, whose migrations add a table to each file.
+
+    The processes that share a run share the build.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    tree = folder / "newer" / "tree"
+    with (folder / "newer.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return tree / "dist" if (tree / "dist").exists() else built(newer_wmsd(tree))

@@ -11,11 +11,12 @@ import pytest
 from tests.support import ledger_laws, ledger_run
 from tests.support.command import Home, first_day
 from tests.support.forked import Program
+from tests.support.thorough import IS_THOROUGH
 
 pytestmark = pytest.mark.long
 
-ORDERS = 800
-KILLS = 10
+ORDERS = 800 if IS_THOROUGH else 400
+KILLS = 10 if IS_THOROUGH else 6
 SEED = 20261121
 
 

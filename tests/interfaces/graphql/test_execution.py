@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.interfaces.graphql.catalogue import Catalogue, Json
 from tests.interfaces.graphql.oracle import Oracle, read_oracle
 from tests.interfaces.graphql.queries import Query, mangled
+from tests.support.thorough import IS_THOROUGH
 from wmsd.interfaces.graphql.schema import schema
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -33,7 +34,7 @@ async def the_same(catalogue: Catalogue, oracle: Oracle, document: str, variable
     return answer["data"]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400 if IS_THOROUGH else 75, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**64))
 async def test_random_queries(catalogue: Catalogue, oracle: Oracle, seed: int) -> None:
     asked = Query(Random(seed), oracle).write()
@@ -46,7 +47,7 @@ async def test_random_queries(catalogue: Catalogue, oracle: Oracle, seed: int) -
     await the_same(catalogue, oracle, asked.document, asked.variables)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400 if IS_THOROUGH else 75, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**64))
 async def test_mangled_queries_are_answered_or_refused(catalogue: Catalogue, oracle: Oracle, seed: int) -> None:
     random = Random(seed)

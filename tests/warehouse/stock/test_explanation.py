@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.goods import LOTTED, MAIN, PLAIN, SERIAL, Store, open_store
 from tests.support.shop import WAYS
+from tests.support.thorough import IS_THOROUGH
 from tests.support.world import World
 from tests.warehouse.stock.explained import explained, is_explained
 from wmsd.base import timestamps
@@ -24,7 +25,9 @@ from wmsd.warehouse.stock.explanation import MOST_LEVELS
 from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COMPANIES = count(1)
-AT_RANDOM = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+AT_RANDOM = settings(
+    max_examples=200 if IS_THOROUGH else 30, deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 amounts = st.integers(-6, 8).map(lambda halves: halves * SCALE // 2)
 movements = st.builds(
