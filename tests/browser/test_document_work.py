@@ -12,6 +12,7 @@ from tests.browser.conftest import House, new_token
 from tests.support.chromium import opened
 
 NEW = "/companies/1/sales-orders/new"
+PARTNERS = re.compile(r"/search/partners\?")
 PASTE = """(text) => {
     const clipboard = new DataTransfer();
     clipboard.setData("text/plain", text);
@@ -77,6 +78,16 @@ def test_an_order_is_made_by_the_keyboard_alone(page: Page, house: House) -> Non
     expect(page.locator("[aria-current=step]")).to_contain_text("In work")
     page.click("text=Undo")
     expect(page.locator("[aria-current=step]")).to_contain_text("Created")
+
+
+def test_a_key_during_a_slow_request_still_brings_the_list(page: Page, house: House) -> None:
+    page.goto(NEW)
+    page.focus("#partner")
+    page.route(PARTNERS, lambda _: None, times=1)  # the first request is never answered
+    with page.expect_request(PARTNERS):
+        page.keyboard.type("customer 1234")
+    page.keyboard.type("7")
+    expect(page.locator("#choices li").first).to_be_visible()
 
 
 def test_the_escape_key_and_what_is_typed_win_over_the_list(page: Page, house: House) -> None:

@@ -80,7 +80,10 @@
       return null; // the next key sends a new request
     }
   };
-  const ask = async (field) => show(field, await find(field) ?? []);
+  const ask = async (field) => {
+    const choices = await find(field);
+    if (choices) show(field, choices); // a cancelled request must not close what a later key has asked for
+  };
   // Selects the text as Tab does, so that typing replaces it.
   const go = (field) => { field?.focus(); field?.select?.(); };
   // Chooses the only record that matches a code. This is for a code that was scanned, or typed before the list arrived.
