@@ -90,5 +90,5 @@ def test_what_is_asked_for_may_be_of_any_kind() -> None:
     moment = {"updated_since": datetime(2026, 11, 20, tzinfo=UTC)}
     cursor = SIGNER.sign(1, 1, "stock", moment)
     assert SIGNER.place(cursor, 1, "stock", moment).position == 1
-    with pytest.raises(ValueError, match="is not a cursor of this company, this list and these filters"):
+    with pytest.raises(ValueError, match="is not a cursor of this company, list and filters"):
         SIGNER.place(cursor, 1, "stock", {})

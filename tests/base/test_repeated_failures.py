@@ -39,8 +39,8 @@ def test_once_and_after_an_hour_and_when_it_is_over(scene: Scene) -> None:
     scene.complaints.over("nothing can be written")
     assert scene.lines == [
         "nothing can be written: the disk is full",
-        "nothing can be written: the disk is full; 101 times by now",
-        "well again after 101 failures: nothing can be written",
+        "nothing can be written: the disk is full; 101 failures so far",
+        "works again after 101 failures: nothing can be written",
     ]
 
 
@@ -49,7 +49,7 @@ def test_what_is_tried_fails_or_succeeds(scene: Scene) -> None:
         with scene.complaints.trying("it", OSError):
             if error is not None:
                 raise error
-    assert scene.lines == ["it: the disk is full", "well again after 1 failure: it"]
+    assert scene.lines == ["it: the disk is full", "works again after 1 failure: it"]
     with pytest.raises(KeyError), scene.complaints.trying("it", OSError):
         raise KeyError
     assert len(scene.lines) == 2
@@ -68,7 +68,11 @@ def test_what_comes_and_goes_does_not_fill_the_log(scene: Scene) -> None:
 def test_another_error_is_told_too_and_a_mistake_of_the_program_with_its_trace(scene: Scene) -> None:
     for error in (FULL, KeyError("x"), FULL, KeyError("x"), MemoryError()):
         scene.complaints.failed("it", error)
-    assert scene.lines == ["it: the disk is full", "it: 'x'; 2 times by now", "it: MemoryError; 5 times by now"]
+    assert scene.lines == [
+        "it: the disk is full",
+        "it: 'x'; 2 failures so far",
+        "it: MemoryError; 5 failures so far",
+    ]
     assert [record.exc_info is not None for record in scene.caplog.records] == [False, True, False]
 
 
@@ -95,7 +99,7 @@ def test_the_same_error_of_another_cause_is_told_too(scene: Scene) -> None:
         scene.complaints.failed("it", error)
     assert scene.lines == [
         "it: cannot be sent (the disk is full)",
-        "it: cannot be sent (too late); 2 times by now",
+        "it: cannot be sent (too late); 2 failures so far",
     ]
 
 
@@ -119,11 +123,11 @@ def test_what_some_succeed_at_is_over_when_it_has_not_failed_for_a_while(scene: 
         complaints.failed("it", FULL)
         scene.now += 59
         complaints.over("it")
-    assert scene.lines == ["it: the disk is full", "it: the disk is full; 63 times by now"]
+    assert scene.lines == ["it: the disk is full", "it: the disk is full; 63 failures so far"]
     scene.now += 1
     complaints.over("it")
     complaints.over("it")
-    assert scene.lines[2:] == ["well again after 100 failures: it"]
+    assert scene.lines[2:] == ["works again after 100 failures: it"]
 
 
 def test_errors_of_sqlite_are_told_apart_though_they_have_one_type(scene: Scene, tmp_path: Path) -> None:
@@ -133,7 +137,7 @@ def test_errors_of_sqlite_are_told_apart_though_they_have_one_type(scene: Scene,
         connection.execute("SELECT * FROM missing")
     for error in (missing.value, wrong.value) * 2:
         scene.complaints.failed("it", error)
-    assert scene.lines == ["it: unable to open database file", "it: no such table: missing; 2 times by now"]
+    assert scene.lines == ["it: unable to open database file", "it: no such table: missing; 2 failures so far"]
 
 
 def test_the_request_that_it_was_told_of_stands_in_the_line(scene: Scene) -> None:
@@ -148,7 +152,7 @@ def test_while_it_goes_on_it_is_told_hour_by_hour(scene: Scene) -> None:
     for wait in (FLAPPING_SECONDS, SILENT_SECONDS - FLAPPING_SECONDS - 1, 1):
         scene.now += wait
         scene.complaints.failed("it", FULL)
-    assert scene.lines == ["it: the disk is full", "it: the disk is full; 4 times by now"]
+    assert scene.lines == ["it: the disk is full", "it: the disk is full; 4 failures so far"]
 
 
 def test_what_begins_again_is_counted_from_the_beginning(scene: Scene) -> None:
@@ -156,5 +160,5 @@ def test_what_begins_again_is_counted_from_the_beginning(scene: Scene) -> None:
         scene.complaints.failed("it", FULL)
         scene.complaints.over("it")
         scene.now += SILENT_SECONDS
-    again = "well again after 1 failure: it"
+    again = "works again after 1 failure: it"
     assert scene.lines == ["it: the disk is full", again, "it: the disk is full", again]

@@ -31,8 +31,8 @@ def test_microseconds_are_exact(moment: datetime) -> None:
 
 
 FORM = "must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z"
-OFFSET = "must say its offset from UTC, such as Z or +02:00"
-RANGE = "is out of the range of dates"
+OFFSET = "must have an offset from UTC, such as Z or +02:00"
+RANGE = "is outside the range of dates"
 
 
 @pytest.mark.parametrize(

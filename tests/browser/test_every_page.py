@@ -151,7 +151,7 @@ def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house
         page.click("text=With those ticked")
         look(page, "bulk-asked")
         page.click("main form.fields .main")
-        expect(page.locator("main tbody tr").first).to_contain_text("is final")
+        expect(page.locator("main tbody tr").first).to_contain_text("cannot change its status any more")
         look(page, "bulk-done")
         page.goto("/account/second-factor")
         page.click("text=Set it up")

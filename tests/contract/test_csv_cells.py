@@ -142,7 +142,7 @@ def test_what_is_no_text_has_a_cell_too(value: object, cell: str) -> None:
 
 
 def test_a_list_that_is_no_json_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^must be a list with ; between its members, or a JSON array$"):
+    with pytest.raises(ValueError, match=r"^must be a list with ; between the values, or a JSON array$"):
         MEMBERS("[a")
 
 

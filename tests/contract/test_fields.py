@@ -65,7 +65,7 @@ def test_decimals_are_kept_in_millionths(value: object, quantity: object, amount
 CONTROL = "refused: must not contain control characters"
 LINE_BREAK = "refused: must not contain a line break"
 BUT_LINES = f"{CONTROL} other than line breaks and tabs"
-BLANK = "refused: must not begin or end with a blank"
+BLANK = "refused: must not begin or end with a space"
 DATE = "refused: must be a date such as 2026-11-20"
 MOMENT = "refused: must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z"
 NO_ID, NO_EMAIL = "refused: must be a positive id", "refused: must be an e-mail address"

@@ -11,7 +11,7 @@ from wmsd.contract.list_queries import PageQuery, Query
 from wmsd.contract.near_fields import MOST_LOOKED_FOR
 from wmsd.contract.validation import validate_model
 
-UNKNOWN = "is not a field that can be sent here"
+UNKNOWN = "is an unknown field"
 
 
 class Line(Input):

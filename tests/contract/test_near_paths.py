@@ -17,8 +17,8 @@ NEAR = NearPaths(lambda: PATHS)
 @pytest.mark.parametrize(
     ("path", "meant"),
     [
-        ("/api/articles/", "/api/articles, without the slash at its end"),
-        ("/api/articles/1//", "/api/articles/1, without the slash at its end"),
+        ("/api/articles/", "/api/articles, without the slash at the end"),
+        ("/api/articles/1//", "/api/articles/1, without the slash at the end"),
         ("//api/articles", "/api/articles, without the double slash"),
         ("/api//articles/x%20y", "/api/articles/x%20y, without the double slash"),
         ("//api//articles/", "/api/articles"),

@@ -48,15 +48,15 @@ def test_where_there_is_nothing(path: str) -> None:
     with pytest.raises(Problem) as refused:
         RouteTable(ROUTES).find("GET", path)
     assert refused.value.code == "NOT_FOUND"
-    assert refused.value.message.startswith("There is nothing at this address.")
+    assert refused.value.message.startswith("This address does not exist.")
 
 
 @pytest.mark.parametrize(
     ("path", "message", "allow"),
     [
-        ("/api/articles", "PATCH is not possible here; GET, POST are.", "GET, POST"),
-        ("/api/articles/7", "PATCH is not possible here; DELETE, GET, PUT are.", "DELETE, GET, PUT"),
-        ("/api/health", "PATCH is not possible here; GET is.", "GET"),
+        ("/api/articles", "PATCH is not possible here. Possible: GET, POST.", "GET, POST"),
+        ("/api/articles/7", "PATCH is not possible here. Possible: DELETE, GET, PUT.", "DELETE, GET, PUT"),
+        ("/api/health", "PATCH is not possible here. Possible: GET.", "GET"),
     ],
 )
 def test_what_is_possible_instead_is_told(path: str, message: str, allow: str) -> None:

@@ -54,13 +54,13 @@ def errors_of(values: dict[str, object], text_errors: FieldErrors | None = None)
         ({"lines": [1]}, {"lines.0": ["must be an object"]}),
         ({"lines": [{}]}, {"lines.0.quantity": ["is required"]}),
         ({"lines": [{"quantity": 0}]}, {"lines.0.quantity": ["must be greater than 0"]}),
-        ({"unknown": 1}, {"unknown": ["is not a field that can be sent here"]}),
+        ({"unknown": 1}, {"unknown": ["is an unknown field"]}),
         (
             {"code": 1, "lines": [{"quantity": 1}, {"quantity": "1", "x": 1}]},
             {
                 "code": ["must be a string"],
                 "lines.1.quantity": ["must be a number"],
-                "lines.1.x": ["is not a field that can be sent here"],
+                "lines.1.x": ["is an unknown field"],
             },
         ),
     ],

@@ -253,7 +253,7 @@ async def test_the_limit_that_an_answer_shows_is_what_the_next_request_finds(sho
         ),
         (
             {"requests": [{**get("stock"), "company": 2}]},
-            {"requests.0.company": ["is not a field that can be sent here"]},
+            {"requests.0.company": ["is an unknown field"]},
         ),
     ],
 )

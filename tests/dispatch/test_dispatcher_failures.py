@@ -16,9 +16,12 @@ from wmsd.dispatch import dispatcher
 from wmsd.dispatch.call import Loaded
 
 NO_DISK = "The server cannot use its disk now; nothing was changed."
-SHORT = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
-TOO_LONG = "This read took over 5 s and was broken off. Ask for fewer records."
-MISTAKE = {"code": "SERVER_ERROR", "message": "Something went wrong on the server. Its log has the request id."}
+SHORT = "The server is short of memory, threads or open files; nothing was changed. Try again in a few seconds."
+TOO_LONG = "This read took more than 5 s and was stopped. Ask for fewer records."
+MISTAKE = {
+    "code": "SERVER_ERROR",
+    "message": "The server had an internal error. Look for the request id in its log.",
+}
 
 
 def has_a_mistake(tx: Transaction) -> None:

@@ -130,7 +130,7 @@ async def test_an_article_that_is_now_tracked_by_serials_is_refused_its_fraction
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", "code,name\nA,Apple\n")
     errors = await refused_while(world, "stock", PLACE + "A,MAIN,1.5\n", "articles", "code,track_serial\nA,true\n")
-    assert errors == [CellError(2, "quantity", "must be whole: the article is tracked by serials")]
+    assert errors == [CellError(2, "quantity", "must be a whole number: the article is tracked by serials")]
     assert await world.rows("SELECT * FROM stock") == []
 
 
@@ -202,7 +202,7 @@ async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None
     with pytest.raises(ImportRefused) as refused:
         take(database.staging(), "stock-count", text, OtherSerialIsHeld(database.staging()))
     assert refused.value.outcome.errors.first == [
-        CellError(2, "serial", "S2 is held by an order: it must stay where it is")
+        CellError(2, "serial", "S2 is reserved by an order and must stay in its place")
     ]
     assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
 
@@ -231,7 +231,7 @@ async def test_a_count_is_not_taken_back_whose_serial_an_order_has_taken_meanwhi
     assert await store.order(SERIAL, 1, serials=["S1"]) == 1
     await with_import(world, "stock-count", HEADER + "S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,\n")
     text = await undo_while(monkeypatch, world, lambda other: other.write(hold_other_serial))
-    assert text == "Orders have taken serials of these articles meanwhile: try again."
+    assert text == "Orders have taken serials of these articles in the meantime: try again."
     assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
 
 
@@ -248,7 +248,7 @@ async def test_an_import_that_is_made_meanwhile_is_not_taken_back(
             import_beside(staging, KINDS["clients"], text, recording=Recording("clients", "file.csv"))
 
     text = await undo_while(monkeypatch, world, take_clients)
-    assert text == "Import 2 was made meanwhile: try again to take that one back."
+    assert text == "Import 2 ran in the meantime: to undo that import, try again."
     assert await world.rows("SELECT quantity FROM stock") == [(12_000_000,)]
     assert await world.rows("SELECT code FROM clients") == [("C1",)]
 
@@ -337,7 +337,7 @@ async def test_stock_that_was_sold_is_not_sold_again(world: World) -> None:
     )
     assert errors == [
         CellError(3, "partner_code", "is not a partner of this company"),
-        CellError(4, "quantity", "is more than there is: 1 available, 9 wanted"),
+        CellError(4, "quantity", "is more than is in stock: 1 available, 9 wanted"),
     ]
     assert await orders(world) == [("THEIRS", "CREAT", "P1")]
 

@@ -102,8 +102,8 @@ def test_a_file_without_lines_changes_documents_and_leaves_their_lines(dock: Ten
     assert refused[:2] == [
         "row 2, carrier: This sales order is LIVRAT. Only its tracking_number can be changed now. The cell has "
         '"DHL".',
-        "row 3, code: is not a sales order of this company; a new one needs partner_code, warehouse_code, "
-        'article_code, quantity. The cell has "SO-9".',
+        "row 3, code: is not a sales order of this company; to create a new one, fill in partner_code, "
+        'warehouse_code, article_code, quantity. The cell has "SO-9".',
     ]
 
 
@@ -150,9 +150,9 @@ def test_what_is_wrong_with_a_reception_is_told_by_row_and_column(dock: Tenant) 
         "row 2, purchase_order_code: is not a purchase order of this company.",
         "row 3, warehouse_code: is not a warehouse of this company.",
         "row 4, article_code: is not an item of purchase order PO-1.",
-        "row 5, quantity_um3pl: is more than the order has left: 7 given, 6 of 6 may still be received.",
+        "row 5, quantity_um3pl: is more than the order still allows: 7 given, 6 of 6 may still be received.",
         "row 6, lot_number: is required: the article is tracked by lots.",
-        "row 7, serial_data: must be one for each unit: 2 arrived, 1 given.",
+        "row 7, serial_data: must have one serial for each unit: 2 arrived, 1 given.",
         "row 8, item: must be a whole number.",
     ]
     assert balances(dock) == {}
@@ -170,8 +170,8 @@ def test_what_is_wrong_with_a_return_is_told_by_row_and_column(dock: Tenant) -> 
     )
     assert dock.refuses("returns", header + rows) == [
         "row 2, sales_order_code: is not a sales order of this company.",
-        "row 3, quantity: is more than can come back: 2 given, 4 shipped, 1 of it not returned yet.",
-        "row 4, disposition: is required to finish a return: RESTOC, CARANTINA, DISTRUS.",
+        "row 3, quantity: is more than can be returned: 2 given, 4 shipped, 1 not returned yet.",
+        "row 4, disposition: is required to finish a return: choose one of RESTOC, CARANTINA, DISTRUS.",
         "row 5, disposition: must be 'RESTOC', 'CARANTINA' or 'DISTRUS'.",
         "row 6, partner_code: is not the partner of SO-1.",
     ]

@@ -93,8 +93,8 @@ def test_a_thousandth_is_asked_even_where_others_show_the_mark() -> None:
 
 def test_two_marks_in_one_file_are_asked() -> None:
     assert of_quantities("3", "1\u00a0234,5", "7", "2.5").question == (
-        'Row 5, quantity: "2.5" shows a decimal point, but row 3, quantity: "1\u00a0234,5" shows a decimal comma. '
-        "Choose the mark that the file is meant to have."
+        'Row 5, quantity: "2.5" has a decimal point, but row 3, quantity: "1\u00a0234,5" has a decimal '
+        "comma. Choose the decimal mark of the file."
     )
 
 
@@ -237,7 +237,7 @@ OF_DOS = {
 @pytest.mark.parametrize("name", OF_DOS["cp852"])
 def test_a_file_of_dos_is_asked_about(name: str) -> None:
     file = io.BytesIO(f"code;name\nA;{name}\n".encode("cp852"))
-    with pytest.raises(WrongEncoding, match=f'line 2 has letters .*"A;{name}" in CP852, ') as raised:
+    with pytest.raises(WrongEncoding, match=f'line 2 reads "A;{name}" in CP852, ') as raised:
         guess(file, KINDS["clients"].columns, Chosen())
     assert raised.value.others[:3] == ["cp852", "cp850", "mac-roman"]
 
@@ -256,7 +256,7 @@ NO_TEXT = {
     "gzip": (b"\x1f\x8b\x08" + bytes(100), "is compressed"),
     "PDF": (b"%PDF-1.7", "is a PDF"),
     "NUL": (b"code,name\nA,B\0\n", "line 2 has a byte of value 0"),
-    "mixed": ("a,é\nb,éé\n".encode() + b"c,\xe9\n", "line 3 is not UTF-8 text, though others are"),
+    "mixed": ("a,é\nb,éé\n".encode() + b"c,\xe9\n", "line 3 is not UTF-8 text, but other lines are"),
     "UTF-16 cut off": ("code\n".encode("utf-16") + b"x", "is not UTF-16 text"),
     "endless line": (b"x" * (4 * 1024 * 1024 + 1), "line 1 is longer than"),
 }
@@ -285,22 +285,22 @@ CHOSEN = {
         "a,b\n" * 30_000 + "ŹŹ,b\n",
         "windows-1250",
         "windows-1252",
-        "line 30001 is not Windows-1252 text. The file can be read as Windows-1250. "
-        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+        "line 30001 is not Windows-1252 text, but the file can be read as Windows-1250. Choose the "
+        "encoding of the file, or save the file as CSV UTF-8.",
     ),
     "UTF-8": (
         "a,b\nc,Ș\n",
         "utf-8",
         "windows-1250",
-        "line 2 is not Windows-1250 text. The file can be read as UTF-8. "
-        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+        "line 2 is not Windows-1250 text, but the file can be read as UTF-8. Choose the encoding of the "
+        "file, or save the file as CSV UTF-8.",
     ),
     "either": (
         "a,b\nc,d\ne,é\n",
         "windows-1252",
         "utf-8",
-        "line 3 is not UTF-8 text. The file can be read as Windows-1250, Windows-1252. "
-        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+        "line 3 is not UTF-8 text, but the file can be read as Windows-1250, Windows-1252. Choose the "
+        "encoding of the file, or save the file as CSV UTF-8.",
     ),
 }
 

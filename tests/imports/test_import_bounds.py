@@ -24,7 +24,7 @@ def preview(tenant: Tenant, content: str) -> dict[str, object]:
 
 def test_a_line_with_very_many_names(tenant: Tenant) -> None:
     told = preview(tenant, ",".join(f"c{number}" for number in range(MOST_COLUMNS + 1)) + "\n")
-    assert told["unreadable"] == "its first line names 201 columns, and no list has more than 200."
+    assert told["unreadable"] == "the first line names 201 columns, but at most 200 are allowed."
     assert told["columns"] == []
 
 
@@ -81,7 +81,7 @@ def test_the_first_errors_are_told_and_all_are_counted(tenant: Tenant) -> None:
     done = tenant.home.run(*command)
     assert (done.code, done.wrong[-2]) == (1, f"… and 1450 more: the first 1000 are in {errors}.")
     lines = errors.read_text(encoding="utf-8").splitlines()
-    assert (len(lines), lines[-1]) == (1002, ',,,"and 500 more errors, of which only the number is kept"')
+    assert (len(lines), lines[-1]) == (1002, ',,,"and 500 more errors, which are only counted"')
     told = json.loads(tenant.home.run(*command, "--json").out)
     assert (len(told["errors"]), told["errors_in_all"]) == (1000, 1500)
     assert "… and 1450 more: --errors FILE.csv writes the first 1000." in tenant.home.run(*command[:-2]).wrong

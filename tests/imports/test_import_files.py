@@ -94,9 +94,9 @@ WRONG_HEADERS = {
         ("1", "nonsense", "there is no column 'nonsense'; the columns are "),
         ("1", "code", "the column 'code' is missing"),
     ],
-    "code,name,name\nA,Apple,Pear\n": [("1", "name", "the column 'name' is there twice")],
+    "code,name,name\nA,Apple,Pear\n": [("1", "name", "the column 'name' appears twice")],
     "": [("", "", "the file is empty. Its first line must name the columns")],
-    'code,name\nA,"Apple\n': [("", "", "line 2: a quote begins here that does not end")],
+    'code,name\nA,"Apple\n': [("", "", "line 2: a quotation mark opens here and is never closed")],
 }
 
 

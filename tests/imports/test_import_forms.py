@@ -31,8 +31,8 @@ def test_a_wrong_encoding_is_told_with_the_right_option(tenant: Tenant) -> None:
         "import", "clients", "-", "--company", tenant.code, "--encoding", "windows-1252", stdin=content
     )
     assert refused == (
-        "<stdin>: line 3 is not Windows-1252 text. The file can be read as Windows-1250. Choose the encoding that "
-        "the file has, or save it as CSV UTF-8. Say --encoding windows-1250."
+        "<stdin>: line 3 is not Windows-1252 text, but the file can be read as Windows-1250. Choose the "
+        "encoding of the file, or save the file as CSV UTF-8. Say --encoding windows-1250."
     )
     assert tenant.take("clients", content) == (2, 0, 0)
     assert tenant.rows("clients")[1]["name"] == "Źródło"
@@ -70,7 +70,7 @@ def test_a_preview_names_the_encodings_that_can_read_the_file(tenant: Tenant) ->
     command = ("import", "clients", "-", "--company", tenant.code, "--preview")
     content = "code;name\r\nC1;Łąka\r\nC2;Źródło\r\n".encode("windows-1250")
     assert tenant.home.refused(*command, "--encoding", "windows-1252", stdin=content).endswith(
-        "or save it as CSV UTF-8. Say --encoding windows-1250."
+        "or save the file as CSV UTF-8. Say --encoding windows-1250."
     )
 
 
@@ -86,8 +86,8 @@ def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
     content = EXCEL.replace("2,5", "2")
     (sentence,) = tenant.refuses("stock", content)
     assert sentence == (
-        'Row 2, quantity: "1.000" is 1 with a decimal point, and 1000 with a decimal comma. Choose the mark that '
-        "the file is meant to have. Say --decimal point or --decimal comma."
+        'Row 2, quantity: "1.000" means 1 with a decimal point, and 1000 with a decimal comma. Choose '
+        "the decimal mark of the file. Say --decimal point or --decimal comma."
     )
     assert tenant.take("stock", content, "--decimal", "comma") == (0, 2, 0)
     assert [row["quantity"] for row in tenant.rows("stock")] == ["1000", "2"]
@@ -98,9 +98,9 @@ def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
 def test_the_question_names_the_row_that_shows_a_mark(tenant: Tenant) -> None:
     content = "code;name;weight_kg\nA;Apple;1,250\nB;Bolt;2\nC;Coil;0,5\n"
     sentence = (
-        'Row 2, weight_kg: "1,250" is 1250 with a decimal point, and 1.25 with a decimal comma. Row 4, weight_kg: '
-        '"0,5" shows a decimal comma, so that is probably right. Choose the mark that the file is meant to have. '
-        "Say --decimal comma or --decimal point."
+        'Row 2, weight_kg: "1,250" means 1250 with a decimal point, and 1.25 with a decimal comma. Row '
+        '4, weight_kg: "0,5" has a decimal comma, which is probably right. Choose the decimal mark of '
+        "the file. Say --decimal comma or --decimal point."
     )
     command = ("import", "articles", "-", "--company", tenant.code)
     assert tenant.home.refusals(*command, stdin=content) == [sentence, "Nothing was imported."]
@@ -164,13 +164,13 @@ def test_serials_may_depend_on_the_decimal_mark(tenant: Tenant) -> None:
         assert (done.code, "do not depend" in done.err) == (1, False)
         assert "Say --decimal point or --decimal comma." in done.err
         both = tenant.home.run(*command, *flags, stdin=f'{content}O2;P1;MAIN;A;1;"S3;S4"\n').err
-        assert "row 3, serials: must be one for each unit: 1 ordered" in both
+        assert "row 3, serials: must have one serial for each unit: 1 ordered" in both
     assert "2 ordered" not in tenant.home.ok(*command, "--decimal", "comma", stdin=content).err
 
 
 def test_a_file_without_rows_is_told_and_leaves_no_trace(tenant: Tenant) -> None:
     command = ("import", "articles", "-", "--company", tenant.code)
-    told = "The file has no rows, only the line that names the columns: there is nothing to import."
+    told = "The file has only the line that names the columns, so there are no rows to import."
     for flags in ((), ("--dry-run",), ("--preview",), ("--json",)):
         for content in ("code,name\n", "code;name\n;\n\n"):
             assert told in tenant.home.ok(*command, *flags, stdin=content).err
@@ -275,7 +275,7 @@ def test_dates_of_a_european_spreadsheet(tenant: Tenant) -> None:
     assert tenant.take("sales-orders", f"{header}E1;P1;MAIN;31.12.2026;A;2\n") == (1, 0, 0)
     assert [row["requested_date"] for row in tenant.rows("sales-orders")] == ["2026-12-31"]
     assert tenant.refuses("sales-orders", f"{header}E2;P1;MAIN;4/5/2026;A;2\nE3;P1;MAIN;30.2.2026;A;2\n") == [
-        "row 2, requested_date: is not clear with slashes: write it such as 31.12.2026 or 2026-12-31.",
+        "row 2, requested_date: is not clear with slashes: write 31.12.2026 or 2026-12-31.",
         "row 3, requested_date: must be a date that exists, such as 31.12.2026.",
     ]
 
@@ -286,7 +286,7 @@ def test_moments_of_a_european_spreadsheet(tenant: Tenant) -> None:
     header = "packaging_type_code;partner_code;direction;quantity;occurred_at\n"
     (sentence,) = tenant.refuses("packaging-movements", f"{header}PAL;P1;OUT;5;24.11.2025 10:00\n")
     assert sentence == (
-        "row 2, occurred_at: must say its offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z."
+        "row 2, occurred_at: must have an offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z."
     )
     tenant.take("packaging-movements", f"{header}PAL;P1;OUT;5;24.11.2025 10:00+02:00\n")
     assert [row["occurred_at"] for row in tenant.rows("packaging-movements")] == ["2025-11-24T08:00:00.000Z"]
@@ -305,7 +305,7 @@ def test_a_preview_decides_nothing_that_is_asked(tenant: Tenant) -> None:
         assert ("decimal    to be chosen" in done.out) == bool(flags)
         assert errors.read_text().splitlines() == [
             "row,column,cell,message",
-            "2,weight_kg,1.000,waits for a choice: is the decimal mark of the file a point or a comma",
+            "2,weight_kg,1.000,is not clear: choose whether the file has decimal points or decimal commas",
         ]
 
 

@@ -16,7 +16,7 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty. Its first line must name the columns."),
     "blank": (b"\n\n", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
     "only a BOM": (b"\xef\xbb\xbf", "the file is empty. Its first line must name the columns."),
-    "column twice, in other capitals": (b"code,Name, NAME \nA,B,C\n", "the column 'name' is there twice."),
+    "column twice, in other capitals": (b"code,Name, NAME \nA,B,C\n", "the column 'name' appears twice."),
     "unknown column": (b"code,nmae\nA,Apple\n", "there is no column 'nmae'; did you mean name?"),
     "no near column": (b"code,q\nA,1\n", f"there is no column 'q'; the columns are {ARTICLE_COLUMNS}."),
     "headings of another language": (
@@ -26,42 +26,46 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     ),
     "very many columns": (
         b"code," + b",".join(b"%d" % n for n in range(100)),
-        f"there are no columns {', '.join(repr(str(n)) for n in range(20))}, and 80 more of the file; "
-        f"the columns are {ARTICLE_COLUMNS}.",
+        f"there are no columns {', '.join(repr(str(n)) for n in range(20))}, and 80 other columns of "
+        f"the file are unknown; the columns are {ARTICLE_COLUMNS}.",
     ),
     "more columns than any list has": (
         b"code," + b",".join(b"%d" % n for n in range(1000)),
-        "its first line names 1001 columns, and no list has more than 200.",
+        "the first line names 1001 columns, but at most 200 are allowed.",
     ),
     "missing column": (b"name,unit\nApple,pcs\n", "the column 'code' is missing."),
-    "column twice": (b"code,name,name\nA,B,C\n", "the column 'name' is there twice."),
+    "column twice": (b"code,name,name\nA,B,C\n", "the column 'name' appears twice."),
     "all at once": (
         b"name,name,desription\nA,B,C\n",
-        "there is no column 'desription'; did you mean description? The column 'name' is there twice. "
+        "there is no column 'desription'; did you mean description? The column 'name' appears twice. "
         "The column 'code' is missing.",
     ),
     "mixed": (
         "code,name\nA,Apple\nB,Café, thé\n".encode() + "C,Café\n".encode("latin-1"),
-        "line 4 is not UTF-8 text, though others are. Save it as CSV UTF-8, and choose that file.",
+        "line 4 is not UTF-8 text, but other lines are. Save the file as CSV UTF-8, then choose the new file.",
     ),
     "UTF-16 without a mark": (
         "code,name\n".encode("utf-16-le"),
-        "line 1 has a byte of value 0, so this is no text. Save it as CSV UTF-8, and choose that file.",
+        "line 1 has a byte of value 0, so the file is not text. Save the file as CSV UTF-8, then choose "
+        "the new file.",
     ),
     "a workbook": (
         b"PK\x03\x04 and so on",
-        "the file is a workbook (.xlsx) or another zipped file, not CSV. "
-        "Save it as CSV UTF-8, and choose that file.",
+        "the file is a workbook (.xlsx) or another zipped file, not CSV. Save the file as CSV UTF-8, "
+        "then choose the new file.",
     ),
     "after a quote": (b'code,name\nA,"Apple" pie\n', "line 2: this is not CSV: ',' expected after '\"'."),
-    "open quote": (b'code,name\nA,"Apple\nB,Bolt\nC,Cherry\n', "line 2: a quote begins here that does not end."),
+    "open quote": (
+        b'code,name\nA,"Apple\nB,Bolt\nC,Cherry\n',
+        "line 2: a quotation mark opens here and is never closed.",
+    ),
     "open quote after a closed one": (
         b'code,name\nA,5" pipe\n"B\nC",Bolt\nD,"Date\nE,Elder\n',
-        "line 5: a quote begins here that does not end.",
+        "line 5: a quotation mark opens here and is never closed.",
     ),
     "open quote before much": (
         b'code,name\nA,"Apple\n' + b"B,Bolt\n" * 200_000,
-        "line 2: a quote begins here that does not end.",
+        "line 2: a quotation mark opens here and is never closed.",
     ),
     "huge cell": (
         b"code,name\nA," + b"x" * 1_048_577,
@@ -83,7 +87,7 @@ SHORTENED = (
 REFUSED: dict[str, tuple[str, list[str]]] = {
     "ragged": (
         "code,name\nA,Apple\nB\nC,Cherry,red\n",
-        ["row 3: has 1 cell where the header has 2.", "row 4: has 3 cells where the header has 2."],
+        ["row 3: has 1 cell, but the header has 2.", "row 4: has 3 cells, but the header has 2."],
     ),
     "required": ("code,name,unit\n,Apple,\nB,,\n,,kg\n", [
         "row 2, code: is required.",
@@ -109,22 +113,22 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "row 2, track_lot: must be true or false.",
     ]),
     "lists": ('code,name,barcodes\nA,Apple,"[1"\nB,Bolt,[1]\nC,Cherry,7;7\nD,Date,a; b\n', [
-        "row 2, barcodes: must be a list with ; between its members, or a JSON array.",
+        "row 2, barcodes: must be a list with ; between the values, or a JSON array.",
         "row 3, barcodes.0: must be a string.",
-        "row 4, barcodes: must not name one barcode twice.",
-        "row 5, barcodes.1: must not begin or end with a blank.",
+        "row 4, barcodes: must not contain the same barcode twice.",
+        "row 5, barcodes.1: must not begin or end with a space.",
     ]),
     "without a heading": ("code;;name;\nA;;Apple;\nB;x;Bolt;\nC;y;Cherry;z\n;;;\nD;;Date;;;;\nE;;Elder;;q\n", [
-        "row 3: has something in column 2, which has no heading.",
-        "row 4: has something in column 2, which has no heading.",
-        "row 7: has 3 cells where the header has 2.",
+        "row 3: has a value in column 2, but this column has no heading.",
+        "row 4: has a value in column 2, but this column has no heading.",
+        "row 7: has 3 cells, but the header has 2.",
     ]),
     "shortened by a spreadsheet": (
         'code,name,barcode,barcodes\n"4,00638E+12",A,1E-03,\nB,B,4.00638e+12,"7;2,5E+05"\n1E5,E,4E12,7E3\n',
         [f"row {where}: {SHORTENED}" for where in ("2, code", "2, barcode", "3, barcode", "3, barcodes")],
     ),
     "texts": (f"code,name,unit\n A,Apple \x07,{'x' * 65}\n{'y' * 65},Bolt,pcs\n", [
-        "row 2, code: must not begin or end with a blank.",
+        "row 2, code: must not begin or end with a space.",
         "row 2, name: must not contain control characters.",
         "row 2, unit: must have at most 64 characters.",
         "row 3, code: must have at most 64 characters.",

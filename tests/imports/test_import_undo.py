@@ -71,7 +71,7 @@ def test_an_import_is_taken_back(tenant: Tenant, kind: str) -> None:
     tenant.home.ok("doctor")
     (sentence,) = refused(tenant)
     assert re.fullmatch(
-        rf"Import \d+ of {kind} is the last one that has changed something, and was taken back at 20\S+Z\.",
+        rf"The last import with changes, number \d+ of {kind}, was undone at 20\S+Z\.",
         sentence,
     )
 
@@ -84,7 +84,7 @@ def test_packaging_moves_back_by_opposite_movements(tenant: Tenant) -> None:
     moved = [(each["direction"], each["quantity"], each["notes"]) for each in tenant.rows("packaging-movements")]
     assert moved[0] == ("OUT", "5", "")
     assert moved[1][:2] == ("IN", "5")
-    assert moved[1][2].endswith("taken back")
+    assert moved[1][2].endswith("undone")
     tenant.home.ok("doctor")
 
 
@@ -131,13 +131,13 @@ BUILT: dict[str, tuple[str, str, Callable[[Tenant], object], str]] = {
         "partners",
         "code,name\nP2,New\n",
         lambda tenant: change(tenant, "partners", "P2"),
-        "Partner P2 was changed since.",
+        "Partner P2 was changed after the import.",
     ),
     "an article changed": (
         "articles",
         "code,name\nA,Renamed\n",
         lambda tenant: change(tenant, "articles", "A"),
-        "Article A was changed since.",
+        "Article A was changed after the import.",
     ),
     "used": (
         "articles",
@@ -158,7 +158,7 @@ BUILT: dict[str, tuple[str, str, Callable[[Tenant], object], str]] = {
                 "found",
             )
         ),
-        "Article NEW is used already: stock.",
+        "Article NEW is already used in stock.",
     ),
     "moved": (
         "stock",
@@ -179,7 +179,7 @@ BUILT: dict[str, tuple[str, str, Callable[[Tenant], object], str]] = {
                 "found",
             )
         ),
-        "The stock of A in MAIN has moved or was reserved since.",
+        "The stock of A in MAIN has moved or was reserved since the import.",
     ),
 }
 
@@ -219,13 +219,13 @@ def test_an_import_of_documents_cannot_be_taken_back(tenant: Tenant) -> None:
     tenant.take("sales-orders", order)
     (sentence,) = refused(tenant)
     assert sentence.endswith(
-        "of sales-orders is the last one that has changed something, and documents are not taken back: "
-        "cancel them, one by one or by a file with the column status."
+        "of sales-orders, has documents, which cannot be undone: "
+        "cancel them one by one, or by a file with the column status."
     )
 
 
 def test_a_company_without_imports_has_none_to_take_back(tenant: Tenant) -> None:
-    assert refused(tenant) == ["No import has changed anything yet."]
+    assert refused(tenant) == ["No import has changed any records yet."]
 
 
 def test_a_file_stands_before_undo_and_list_in_no_command(tenant: Tenant) -> None:

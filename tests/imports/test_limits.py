@@ -59,8 +59,8 @@ async def test_a_file_that_needs_too_much_memory_is_told_and_nothing_is_taken_in
     _, about = await looked_at(world, desk_of(world, Limits(120 * MEGABYTE, 600)), "stock-count", LOTS)
     assert (about.state, about.message) == (
         "failed",
-        "This file needs more memory than an import may have, 120 MB. Nothing was imported: divide the file, and "
-        "import the parts one after the other.",
+        "This file needs more memory than the 120 MB of an import. Nothing was imported: split the "
+        "file, and import the parts one after the other.",
     )
     found, about = await looked_at(world, desk_of(world), "stock-count", LOTS)
     assert (about.state, about.message) == ("looked", ""), "the limits of the product are enough"
@@ -86,8 +86,8 @@ async def test_a_file_that_takes_too_long_is_told_and_nothing_is_taken_in(world:
     _, about = await looked_at(world, desk_of(world, Limits(MOST_MEMORY, 3)), "articles", WRONG)
     assert (about.state, about.message) == (
         "failed",
-        "This took over 1 minutes of the processor's time, and was broken off. Nothing was imported: divide the "
-        "file, and import the parts one after the other.",
+        "This file took more than 1 minutes of processor time and was stopped. Nothing was imported: "
+        "split the file, and import the parts one after the other.",
     )
 
 
@@ -102,7 +102,7 @@ async def test_wrong_rows_cost_no_memory_and_no_disk(world: World) -> None:
     assert preview is not None
     assert (about.state, preview["errors_in_all"], preview["errors_kept"]) == ("looked", 399_999, 1000)
     lines = found.errors_file.read_text(encoding="utf-8").splitlines()
-    assert (len(lines), lines[-1]) == (1002, ',,,"and 398999 more errors, of which only the number is kept"')
+    assert (len(lines), lines[-1]) == (1002, ',,,"and 398999 more errors, which are only counted"')
     assert await desk.bytes_kept(await company_of(world)) < len(WRONG) + 300_000
 
 

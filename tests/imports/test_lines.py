@@ -72,5 +72,5 @@ def test_what_cannot_be_read_is_told_with_its_line() -> None:
         file = io.BytesIO(("h\n\n\nA\r\n\r\n" + wrong).encode())
         with pytest.raises(Unreadable, match=f"^line 6 {sentence}"):
             list(lines_of(file, "utf-8"))
-    with pytest.raises(Unreadable, match=r"^line 6: a quote begins here that does not end"):
+    with pytest.raises(Unreadable, match=r"^line 6: a quotation mark opens here and is never closed"):
         list(split(lines_of(io.BytesIO(b'h\n\n\nA\n\n"B\n\n\nC\n'), "utf-8"), ","))

@@ -54,8 +54,8 @@ async def test_what_has_no_room_is_refused_before_it_writes(world: World, small_
         await take_in(world)
     assert refused.value.code == "SERVICE_UNAVAILABLE"
     assert refused.value.message == (
-        "There is no room for this import: its 5000 rows need up to 16 MB, and 34 MB must stay free, but only "
-        "49 MB are free on the disk of the data. Nothing was imported. Make room, or import the file in parts."
+        "The disk is too full to import 5000 rows: the import needs up to 16 MB, 34 MB must stay free, "
+        "and 49 MB are free. Free some space, or import the file in parts."
     )
     assert await count(world) == before
     assert (await take_in(world, rows=500)).created == 500, "a part of it has room"
@@ -85,7 +85,7 @@ async def test_an_import_stops_when_the_disk_fills_up_and_gives_its_room_back(
     with pytest.raises(Problem) as refused:
         await take_in(world, watch)
     assert refused.value.message.startswith(
-        "The disk of the data has filled up meanwhile: 33 MB are free, and 34 MB"
+        "The disk became too full during the import: 33 MB are free, and 34 MB"
     )
     assert await count(world) == before
     assert log_bytes(path) < MEBIBYTE

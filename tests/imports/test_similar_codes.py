@@ -41,7 +41,7 @@ def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tena
 def test_codes_that_differ_in_what_cannot_be_seen_are_told(
     tenant: Tenant, code: str, other: str, shown: str
 ) -> None:
-    sentence = "They differ in characters that cannot be seen." if "⟨" in shown else LETTERS
+    sentence = "They differ in invisible characters." if "⟨" in shown else LETTERS
     command = ("import", "articles", "-", "--company", tenant.code)
     content = f"code,name\n{other},One\n{code},Two\n"
     told = f"Warning: row 3, code: {shown} is another record than {other} in row 2. {sentence}"
@@ -61,7 +61,7 @@ def test_numbers_that_have_lost_their_zeros_are_told(tenant: Tenant) -> None:
     tenant.take("articles", "code,name\n0123,Bolt\n0,Nut\n")
     command = ("import", "articles", "-", "--company", tenant.code)
     done = tenant.home.ok(*command, stdin="code,name\n123,Bolt\n00,Nut\n0123A,Pin\n123A,Pin\n")
-    why = "which is there already. They differ in zeros at the beginning, which spreadsheets drop."
+    why = "which is there already. They differ in leading zeros, which spreadsheets drop."
     assert warnings(done.err) == [
         f"Warning: row 2, code: 123 is another record than 0123, {why}",
         f"Warning: row 3, code: 00 is another record than 0, {why}",

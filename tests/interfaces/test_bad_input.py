@@ -130,8 +130,8 @@ WHOLE_BODIES = {
     "not UTF-8": Shape(b'{"name": "\xe9"}', 400, "not UTF-8"),
     "UTF-16": Shape('{"name": "x"}'.encode("utf-16"), 400, "not UTF-8"),
     "too big": Shape(b'{"name": "' + b"x" * 1024 * 1024 + b'"}', 413, "The request body is over"),
-    "deep": Shape(b'{"name":' + b"[" * 10_000, 422, "nested over 32 levels"),
-    "deep but whole": Shape(b'{"name":' + b"[" * 40 + b"]" * 40 + b"}", 422, "nested over 32 levels"),
+    "deep": Shape(b'{"name":' + b"[" * 10_000, 422, "more than 32 levels of nesting"),
+    "deep but whole": Shape(b'{"name":' + b"[" * 40 + b"]" * 40 + b"}", 422, "more than 32 levels of nesting"),
     "a form": Shape(b"name=x", 415, "as JSON", (("Content-Type", "application/x-www-form-urlencoded"),)),
     "no type": Shape(b"{}", 415, "as JSON", (("Content-Type", ""),)),
     "latin-1": Shape(b"{}", 415, "UTF-8", (("Content-Type", f"{JSON}; charset=latin-1"),)),
@@ -164,12 +164,12 @@ FIELD_VALUES: dict[str, tuple[str, str]] = {
     "too long": (json.dumps("x" * 256), "must have at most 255 characters"),
     "a control character": ('"a\\u0000b"', "must not contain control characters"),
     "a line break": ('"a\\nb"', "must not contain a line break"),
-    "blanks around": ('" a "', "must not begin or end with a blank"),
+    "blanks around": ('" a "', "must not begin or end with a space"),
     "a lone surrogate": ('"\\ud800"', "must not contain half of a surrogate pair"),
     "NaN": ("NaN", "must be a number, not NaN"),
     "Infinity": ("-Infinity", "must be a number, not -Infinity"),
-    "a huge number": ("9" * 400, "is out of bounds"),
-    "a huge exponent": ("1e999999999", "is out of bounds"),
+    "a huge number": ("9" * 400, "is outside the allowed range"),
+    "a huge exponent": ("1e999999999", "is outside the allowed range"),
 }
 
 
@@ -247,7 +247,7 @@ async def test_missing_fields_are_named_all_at_once(stocked: Stocked, path: str)
         ("client_id", "1", "must be a whole number"),
         ("client_id", 99, "is not a client of this company"),
         ("barcodes", "594", "must be an array"),
-        ("barcodes", ["1", "1"], "must not name one barcode twice"),
+        ("barcodes", ["1", "1"], "must not contain the same barcode twice"),
         ("barcodes", [str(place) for place in range(51)], "must have at most 50 items"),
         ("code", "x" * 65, "must have at most 64 characters"),
         ("description", "x" * 4001, "must have at most 4000 characters"),
@@ -284,8 +284,8 @@ async def test_errors_inside_a_list_have_their_path(stocked: Stocked) -> None:
         ("page=" + "9" * 5000, {"page": ["must be a whole number"]}),
         ("page=1&page=2", {"page": ["is given twice"]}),
         ("search=" + "x" * 65, {"search": ["must have at most 64 characters"]}),
-        ("sort=name", {"sort": ["must not name 'name', only id, -id, code, -code, updated_at, -updated_at"]}),
-        ("order=id", {"order": ["is not a field that can be sent here"]}),
+        ("sort=name", {"sort": ["cannot be 'name', only id, -id, code, -code, updated_at, -updated_at"]}),
+        ("order=id", {"order": ["is an unknown field"]}),
         ("%ff=1", {"�": ["must be UTF-8 text"]}),
     ],
 )
@@ -378,7 +378,7 @@ async def test_a_mistake_of_ours_shows_no_internals(world: World, monkeypatch: p
     monkeypatch.setattr("wmsd.warehouse.articles.store.one", broken)
     answer = await world.call("GET", "/api/articles/1", status=500)
     assert answer.body == {
-        "message": "Something went wrong on the server. Its log has the request id.",
+        "message": "The server had an internal error. Look for the request id in its log.",
         "code": "SERVER_ERROR",
     }
 

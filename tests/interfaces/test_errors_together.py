@@ -70,14 +70,14 @@ OF_RULES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, 
     "/api/sales-orders": (
         {},
         {"quantity": 99},
-        {"{line}.quantity": "is more than there is: 4 available, 99 wanted"},
+        {"{line}.quantity": "is more than is in stock: 4 available, 99 wanted"},
     ),
     "/api/returns": (
         {"sales_order_id": 1},
         {"serials": ["S", "S"]},
         {
-            "sales_order_id": "is CREAT: only what was loaded can come back",
-            "{line}.serials": "is given for an article that is not tracked by serials",
+            "sales_order_id": "is CREAT: only loaded goods can be returned",
+            "{line}.serials": "must be empty: the article is not tracked by serials",
             "{line}.serials.1": "is given twice",
         },
     ),

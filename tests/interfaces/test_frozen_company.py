@@ -13,7 +13,7 @@ from wmsd.base import timestamps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import actions
 
-SENTENCE = "OWN is being moved and has taken no changes since "
+SENTENCE = "OWN is being moved and has accepted no changes since "
 
 
 def question_of(way: Way, company: TwoTenants) -> Question:

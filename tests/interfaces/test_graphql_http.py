@@ -127,7 +127,7 @@ async def test_members_that_nobody_knows_are_left_alone(world: World) -> None:
         (b'[{"query": "{ __typename }"}]', "must be a JSON object"),
         (b"[]", "must be a JSON object"),
         (json.dumps(SOUND).encode("utf-16"), "is not UTF-8"),
-        (b"[" * 9_000, "nested over 32 levels"),
+        (b"[" * 9_000, "more than 32 levels of nesting"),
         (b'{"variables": {}}', "as a string in `query`"),
         (b'{"query": null}', "as a string in `query`"),
         (b'{"query": "{ a }", "query": "{ b }"}', "as a string in `query`"),
@@ -218,7 +218,7 @@ async def test_a_query_beside_a_mutation_may_be_asked_for_by_get(world: World) -
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "QUERY"])
 async def test_another_method_is_405_in_the_form_of_graphql(world: World, method: str) -> None:
     answer = await world.call(method, PATH, SOUND, headers={"Accept": RESPONSE}, status=405)
-    told = f"{method} is not possible here; GET, HEAD, OPTIONS, POST are."
+    told = f"{method} is not possible here. Possible: GET, HEAD, OPTIONS, POST."
     assert refusal(answer, "METHOD_NOT_ALLOWED", RESPONSE) == told
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 

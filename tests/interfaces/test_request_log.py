@@ -159,7 +159,7 @@ async def test_what_aiohttp_answers_by_itself_has_a_line_too(
     assert head.startswith(b"HTTP/1.1 404 ")
     assert b"\r\nServer: wmsd\r\n" in head
     assert b"aiohttp" not in head
-    assert json.loads(body) == {"message": "There is nothing at this address.", "code": "NOT_FOUND"}
+    assert json.loads(body) == {"message": "This address does not exist.", "code": "NOT_FOUND"}
 
 
 @pytest.mark.parametrize("expectation", [b"tea", b"\x80", b"100-continue, tea"])

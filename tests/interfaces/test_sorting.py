@@ -96,7 +96,7 @@ async def test_a_page_in_pieces_is_in_its_order(filled: Shop, monkeypatch: pytes
 @pytest.mark.parametrize("sort", ["name", "", "id,code", "+id", "--id", "change_seq", "id; DROP TABLE articles"])
 async def test_an_order_that_there_is_not_is_refused(shop: Shop, sort: str) -> None:
     answer = await shop.world.call("GET", f"/api/articles?sort={quote(sort)}", status=422)
-    assert f"must not name {sort!r}, only id, -id, code" in answer.errors["sort"][0]
+    assert f"cannot be {sort!r}, only id, -id, code" in answer.errors["sort"][0]
 
 
 async def test_cursor_lists_have_one_order(shop: Shop) -> None:

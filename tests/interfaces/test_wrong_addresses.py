@@ -6,12 +6,12 @@ from tests.support.world import World
 from wmsd.contract.near_paths import NOWHERE
 
 WRONG = {
-    "/api/articles/?search=x": "/api/articles, without the slash at its end",
+    "/api/articles/?search=x": "/api/articles, without the slash at the end",
     "//api/articles": "/api/articles, without the double slash",
     "/api/v2/sales-order/5/status": "/api/v2/sales-orders/5/status",
     "/api/v1/graphql": "/api/graphql",
-    "/api/auth/token/": "/api/auth/token, without the slash at its end",
-    "/openapi.json/": "/openapi.json, without the slash at its end",
+    "/api/auth/token/": "/api/auth/token, without the slash at the end",
+    "/openapi.json/": "/openapi.json, without the slash at the end",
 }
 
 

@@ -308,8 +308,8 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     done = home.run("config", "check", env=ANY_PORT)
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[2:] == [
-        f"Wrong: {home.folder}/secret, which metrics.token_file names, does not hold what it must. "
-        f"The file {home.folder}/secret must hold one word of 20 characters or more.",
+        f"Wrong: {home.folder}/secret, which metrics.token_file names, does not hold what it must. The "
+        f"file {home.folder}/secret must contain one word of at least 20 characters.",
         "  Put into the file what it must hold, or correct metrics.token_file.",
         f"Wrong: wmsd cannot write where log.file says, in {home.folder}/logs: no such file or directory.",
         "  Make the folder or mount its disk, let the user that runs wmsd write there, or correct log.file.",

@@ -55,7 +55,7 @@ async def test_rows_without_a_code_are_of_the_order_before_them_with_their_exter
 
 async def test_one_cannot_have_what_those_before_it_have(world: World) -> None:
     errors = await refused(world, "O1,,6,", "O2,,5,", "O3,,4,")
-    assert errors == [CellError(3, "quantity", "is more than there is: 4 available, 5 wanted")]
+    assert errors == [CellError(3, "quantity", "is more than is in stock: 4 available, 5 wanted")]
 
 
 async def test_what_a_cancelled_one_gives_back_those_after_it_may_have(world: World) -> None:

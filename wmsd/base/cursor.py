@@ -21,11 +21,10 @@ SIGNATURE_BYTES: Final = 12
 BEGAN: Final = "@"
 """The separator before the digest of the start parameters. No name of an epoch contains this character."""
 ANOTHER_BEGINNING: Final = (
-    "is another than the walk of this cursor began with: send that one, or none, or begin without the cursor"
+    "differs from the value with which this cursor began: send that value or no value, or start without the cursor"
 )
 UNKNOWN: Final = (
-    "is not a cursor of this company, this list and these filters; if it was one before a restore, read "
-    "everything anew, without a cursor"
+    "is not a cursor of this company, list and filters; after a restore, read everything again without a cursor"
 )
 
 

@@ -82,7 +82,7 @@ def two_meanings(text: str) -> tuple[Decimal, Decimal] | None:
 
 def mark_question(whole: str, fraction: str) -> str:
     """Return the question which of two numbers is meant. `whole` and `fraction` are both meanings, as text."""
-    return f"may mean two numbers: write {whole}, or {fraction}"
+    return f"can mean two numbers: write {whole} or {fraction}"
 
 
 def plain_number(number: Decimal, sign: str = ".") -> str:

@@ -87,7 +87,7 @@ class RepeatedFailures:
         if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
             return
         if failing.is_told:
-            self._log.info("well again after %s: %s", count_of(failing.count, "failure"), what)
+            self._log.info("works again after %s: %s", count_of(failing.count, "failure"), what)
         failing.count, failing.is_told = 0, False
 
     @contextmanager
@@ -102,7 +102,7 @@ class RepeatedFailures:
 
     def _tell(self, what: str, error: BaseException, count: int, request_id: str | None) -> None:
         trace = None if isinstance(error, self._foreseen) or is_shortage(error) else error
-        how_often = f"; {count} times by now" if count > 1 else ""
+        how_often = f"; {count} failures so far" if count > 1 else ""
         extra = {"request_id": request_id}
         self._log.log(self._level, "%s: %s%s", what, _words(error), how_often, exc_info=trace, extra=extra)
 

@@ -43,8 +43,8 @@ SLASHED: Final = re.compile(r"[0-9]{1,4}/[0-9]{1,2}/[0-9]{1,4}(?:[ T].*)?", re.A
 CLOCK: Final = re.compile(
     r"([0-9]{1,2})(:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?) ?(Z|[+-][0-9]{2}:?[0-9]{2})?", re.ASCII
 )
-SLASHES: Final = "is not clear with slashes: write it such as 31.12.2026 or 2026-12-31"
-NO_OFFSET: Final = "must say its offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z"
+SLASHES: Final = "is not clear with slashes: write 31.12.2026 or 2026-12-31"
+NO_OFFSET: Final = "must have an offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z"
 POWER: Final = r"[+-]?[0-9](?:[.,][0-9]+)?E[+-][0-9]{2,3}"
 SHORTENED: Final = re.compile(POWER, re.ASCII | re.IGNORECASE)
 """A long number as a spreadsheet shortens it: `4,00638E+12`. No spreadsheet writes `24E-1` or `5E-3`, which are

@@ -44,11 +44,11 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
     """
     most_containers = max(MOST_CONTAINERS, most_fields)
     if raw.count(b"[") + raw.count(b"{") > most_containers:
-        raise _too_much(f"has over {most_containers} arrays and objects")
+        raise _too_much(f"has more than {most_containers} arrays and objects")
     if (
         raw.count(b":") > 2 * most_fields
     ):  # before parsing, because an object is counted only after it was read whole
-        raise _too_much(f"has over {most_fields} fields")
+        raise _too_much(f"has more than {most_fields} fields")
     try:
         document = _Reader(most_fields).decode(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError:
@@ -58,7 +58,9 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
             f"The request body is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         ) from None
     except RecursionError:
-        raise Problem("VALIDATION_FAILED", f"The request body is nested over {MAX_NESTING} levels.") from None
+        raise Problem(
+            "VALIDATION_FAILED", f"The request body has more than {MAX_NESTING} levels of nesting."
+        ) from None
     if isinstance(document, TextError):
         raise _too_much(document.sentence)
     if not isinstance(document, dict):
@@ -124,7 +126,7 @@ def _text_errors(value: object, path: str, depth: int) -> Iterator[tuple[str, st
             yield path, "must not contain half of a surrogate pair"
     elif isinstance(value, dict | list):
         if depth > MAX_NESTING:
-            yield path, f"is nested over {MAX_NESTING} levels"
+            yield path, f"has more than {MAX_NESTING} levels of nesting"
             return
         members = value.items() if isinstance(value, dict) else enumerate(value)
         for key, member in members:
@@ -163,13 +165,13 @@ class _Reader:
     def _text_error(self, sentence: str) -> TextError:
         self._text_errors_left -= 1
         if self._text_errors_left < 0:
-            raise _too_much(f"has over {MOST_TEXT_ERRORS} invalid numbers and fields")
+            raise _too_much(f"has more than {MOST_TEXT_ERRORS} invalid numbers and fields")
         return TextError(sentence)
 
     def _object(self, pairs: list[tuple[str, object]]) -> object:
         self._fields_left -= len(pairs)
         if self._fields_left < 0:
-            raise _too_much(f"has over {self._most_fields} fields")
+            raise _too_much(f"has more than {self._most_fields} fields")
         if len(pairs) > MOST_FIELDS_OF_AN_OBJECT:
             return self._text_error(f"has {len(pairs)} fields; {MOST_FIELDS_OF_AN_OBJECT} are allowed")
         members = dict(pairs)
@@ -182,13 +184,17 @@ class _Reader:
 
     def _integer(self, text: str) -> object:
         is_in_bounds = len(text) <= MAX_INTEGER_DIGITS or len(text.lstrip("-")) <= MAX_INTEGER_DIGITS
-        return int(text) if is_in_bounds else self._text_error("is out of bounds")
+        return int(text) if is_in_bounds else self._text_error("is outside the allowed range")
 
     def _fraction(self, text: str) -> object:
         if len(text) > MAX_NUMBER_LENGTH:
             return self._text_error("has too many digits")
         number = Decimal(text)
-        return number if abs(number.adjusted()) <= MAX_INTEGER_DIGITS else self._text_error("is out of bounds")
+        return (
+            number
+            if abs(number.adjusted()) <= MAX_INTEGER_DIGITS
+            else self._text_error("is outside the allowed range")
+        )
 
     def _constant(self, text: str) -> object:
         return self._text_error(f"must be a number, not {text}")

@@ -47,11 +47,11 @@ def from_text(text: str) -> datetime:
     except ValueError:
         raise ValueError("must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z") from None
     if moment.tzinfo is None:
-        raise ValueError("must say its offset from UTC, such as Z or +02:00")
+        raise ValueError("must have an offset from UTC, such as Z or +02:00")
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("is out of the range of dates") from None
+        raise ValueError("is outside the range of dates") from None
 
 
 def microseconds(moment: datetime) -> int:

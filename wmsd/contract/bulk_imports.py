@@ -122,9 +122,9 @@ class Alike:
     @property
     def differ_in(self) -> str:
         if self.code.lstrip("0") == self.other.lstrip("0"):
-            return "zeros at the beginning, which spreadsheets drop"
+            return "leading zeros, which spreadsheets drop"
         is_case = self.code.lower() == self.other.lower()
-        return "capital letters only" if is_case else "characters that cannot be seen"
+        return "capital letters only" if is_case else "invisible characters"
 
 
 @dataclass(slots=True)

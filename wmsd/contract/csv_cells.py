@@ -169,7 +169,7 @@ def _members(cell: str) -> object:
         try:
             return json.loads(cell)
         except (ValueError, RecursionError):
-            raise ValueError("must be a list with ; between its members, or a JSON array") from None
+            raise ValueError("must be a list with ; between the values, or a JSON array") from None
     return [_named(member) for member in cell.split(";") if member]
 
 

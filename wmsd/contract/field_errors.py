@@ -9,7 +9,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, by_path, message_of
 
 MESSAGES: Final[Mapping[str, str | None]] = {
-    "EXTERNAL_REF_TAKEN": "There is a record with this external_ref already: details has its id.",
+    "EXTERNAL_REF_TAKEN": "A record with this external_ref exists already: its id is in details.",
     "INVALID_STATUS": "The status of the order does not allow this.",
     "INVALID_PARTNER": "The partner is not valid.",
     "INVALID_WAREHOUSE": "A warehouse is not valid.",

@@ -48,7 +48,7 @@ def not_among(given: str, choices: str) -> PydanticCustomError:
     The name comes first in the sentence, because long sentences are cut at the end.
     """
     shown = given if len(given) <= LONGEST_NAME_SHOWN else f"{given[:LONGEST_NAME_SHOWN]}…"
-    return validation_error(f"must not name {shown!r}, only {choices}")
+    return validation_error(f"cannot be {shown!r}, only {choices}")
 
 
 class Decimals:
@@ -149,7 +149,7 @@ def _visible(value: str) -> str:
 
 def _trimmed(value: str) -> str:
     if value != value.strip():
-        raise validation_error("must not begin or end with a blank")
+        raise validation_error("must not begin or end with a space")
     return value
 
 

@@ -13,7 +13,9 @@ REASONS: Final = ("restore", "replica", "import", "copy", "older_file")
 class HistoryCut(Model):
     """A point in the history after which events may be missing, because the company was restored."""
 
-    epoch: Annotated[str, Field(description="The epoch that begins there.")]
+    epoch: Annotated[str, Field(description="The epoch that begins after the cut.")]
     reason: Annotated[str, choice_of("CutReason", REASONS)]
-    kept_up_to: Annotated[Timestamp, Field(description="What happened later in the epoch before may be gone.")]
-    restored_at: Annotated[Timestamp, Field(description="When that was done.")]
+    kept_up_to: Annotated[
+        Timestamp, Field(description="Events after this time in the previous epoch may be missing.")
+    ]
+    restored_at: Annotated[Timestamp, Field(description="The date and time of the restore.")]

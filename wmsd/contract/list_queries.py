@@ -156,7 +156,7 @@ class Query(Model):
 
 
 UpdatedSince = Annotated[
-    ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
+    ChangedAfter | None, Field(description="Only records whose `updated_at` is after this date and time.")
 ]
 
 
@@ -184,7 +184,7 @@ class SortedBy:
         return no_info_before_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"type": "string", "enum": self.orders, "description": "The order; `-` begins with the last."}
+        return {"type": "string", "enum": self.orders, "description": "The sort order. A leading `-` reverses it."}
 
     def _check(self, value: object) -> object:
         if value not in self.orders:

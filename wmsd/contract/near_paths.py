@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
-NOWHERE: Final = "There is nothing at this address."
+NOWHERE: Final = "This address does not exist."
 LONGEST_PATH: Final = 200
 MOST_PARTS: Final = 8
 """The most parts of a path that are searched. The sender of a path determines how long it is."""
@@ -37,7 +37,7 @@ class NearPaths:
         if meant is None or meant == path:
             return NOWHERE
         if path.rstrip("/") == meant:
-            return f"{NOWHERE} Did you mean {meant}, without the slash at its end?"
+            return f"{NOWHERE} Did you mean {meant}, without the slash at the end?"
         if re.sub("/+", "/", path) == meant:
             return f"{NOWHERE} Did you mean {meant}, without the double slash?"
         return f"{NOWHERE} Did you mean {meant}?"

@@ -80,7 +80,7 @@ class RouteTable:
 
 def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
     allowed = sorted(possible)
-    message = f"{method} is not possible here; {', '.join(allowed)} {'are' if allowed[1:] else 'is'}."
+    message = f"{method} is not possible here. Possible: {', '.join(allowed)}."
     return Problem("METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allowed)})
 
 

@@ -12,29 +12,38 @@ class Tag(NamedTuple):
 
 
 TAGS: Final[Mapping[str, Tag]] = {
-    "Administration": Tag("record", "People, companies and tokens of the installation, at the pages of admins."),
-    "Articles": Tag("article", "What is stored: codes, measures, barcodes, and how each article is tracked."),
-    "Authentication": Tag("token", "Getting and revoking tokens, and who a token belongs to."),
-    "Batch": Tag("batch", "Several requests in one."),
-    "Clients": Tag("client", "Whose goods they are, where the company stores for others."),
+    "Administration": Tag(
+        "record", "Users, companies and tokens of the installation, as admins manage them at the pages."
+    ),
+    "Articles": Tag(
+        "article", "The goods in the warehouses: codes, measures, barcodes, and how each article is tracked."
+    ),
+    "Authentication": Tag("token", "Get and revoke tokens, and find the user of a token."),
+    "Batch": Tag("batch", "Several requests in one request."),
+    "Clients": Tag("client", "The owners of the goods, if the company stores goods for others."),
     "Company": Tag("company", "The companies that a token may use."),
-    "Counts": Tag("count", "What was counted of the stock, and the booking of differences."),
-    "Discovery": Tag("description", "What there is, whether it works, and these descriptions."),
-    "Events": Tag("event", "The event log: all that happened in the last 90 days."),
-    "GraphQL": Tag("answer", "The same records by queries of one's own."),
-    "Imports": Tag("import", "Files that people take in at the pages."),
+    "Counts": Tag("count", "Stock counts, and the booking of their differences."),
+    "Discovery": Tag(
+        "description", "The address of each interface, the health of the service, and these descriptions."
+    ),
+    "Events": Tag("event", "The event log: all events of the last 90 days."),
+    "GraphQL": Tag("answer", "The same records, by queries that you write yourself."),
+    "Imports": Tag("import", "Files that people import at the pages."),
     "Packaging": Tag("packaging movement", "Returnable packaging with partners: types, balances and movements."),
     "Partners": Tag("partner", "Customers, suppliers and carriers."),
     "Platform": Tag("platform", "The installation as a whole."),
-    "Purchase orders": Tag("purchase order", "What is expected from suppliers."),
-    "Receptions": Tag("reception", "What arrived of purchase orders."),
+    "Purchase orders": Tag("purchase order", "Orders of goods from suppliers."),
+    "Receptions": Tag("reception", "Goods that arrived for purchase orders."),
     "Requests": Tag("request", "The last requests of a company, and why they were refused."),
-    "Returns": Tag("return", "What customers sent back."),
-    "Sales orders": Tag("sales order", "What is ordered, reserved and shipped."),
+    "Returns": Tag("return", "Goods that customers sent back."),
+    "Sales orders": Tag("sales order", "Goods that customers order: reserved, loaded and delivered."),
     "Sessions": Tag("session", "People who are signed in to the pages."),
-    "Stock": Tag("stock record", "What is where: quantity, reserved, quarantined and available."),
+    "Stock": Tag(
+        "stock record",
+        "The stock of each article in each warehouse: quantity, reserved, quarantined and available.",
+    ),
     "Transports": Tag("transport", "Orders that leave together, planned by a transport planner."),
-    "Warehouses": Tag("warehouse", "Where goods are stored."),
-    "Webhook events": Tag("event", "What webhooks receive."),
-    "Webhooks": Tag("webhook", "Subscriptions to events, and the log of their deliveries."),
+    "Warehouses": Tag("warehouse", "The places where goods are stored."),
+    "Webhook events": Tag("event", "The events that webhooks receive."),
+    "Webhooks": Tag("webhook", "Subscriptions to events, and the log of webhook deliveries."),
 }

@@ -31,7 +31,7 @@ def _one_of(context: Mapping[str, Any]) -> str:
 
 SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "missing": "is required",
-    "extra_forbidden": "is not a field that can be sent here",
+    "extra_forbidden": "is an unknown field",
     "string_type": "must be a string",
     "string_too_short": _length("character", "least", "min_length"),
     "string_too_long": _length("character", "most", "max_length"),
@@ -39,7 +39,7 @@ SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
-    "int_parsing_size": "is out of bounds",
+    "int_parsing_size": "is outside the allowed range",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "list_type": "must be an array",
@@ -111,5 +111,5 @@ def _sentence(detail: ErrorDetails, near: NearFields | None) -> str:
     if known is None:
         return detail["msg"]
     if detail["type"] == "extra_forbidden" and near is not None and (meant := near.of(detail["loc"])):
-        return f"is not a field that can be sent here; did you mean {meant}?"
+        return f"is an unknown field; did you mean {meant}?"
     return known if isinstance(known, str) else known(detail.get("ctx", {}))

@@ -131,7 +131,7 @@ class AccessCache:
         (401) if the token is not valid.
         """
         if not token:
-            raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
+            raise unauthorized("This request needs a token: send Authorization: Bearer <token>.")
         caller = self._kept.callers.get(token) or await self._look_up(token)
         now = self._clock.now()
         if caller.expires_at is not None and caller.expires_at <= now:
@@ -174,7 +174,7 @@ class AccessCache:
         now = self._clock.now()
         seen_at, _ = self._seen.get(session.id, (session.seen_at, ""))
         if session.is_over(max(seen_at, session.seen_at), now, self._lifetimes):
-            raise unauthorized("You were signed out, because you did nothing for a while.")
+            raise unauthorized("You were signed out because you were inactive.")
         if not asks_by_itself:
             self._seen[session.id] = now, address
         return caller
@@ -220,7 +220,7 @@ class AccessCache:
         Raise Problem (401) if the token is not valid.
         """
         if not token:
-            raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
+            raise unauthorized("This request needs the token of a site: send Authorization: Bearer <token>.")
         known = await self._table("sites", sites.bearers)
         now = self._clock.now()
         site = owner_of(token, known, now)
@@ -234,7 +234,7 @@ class AccessCache:
         Problem (401) if the token is not valid.
         """
         if not token:
-            raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
+            raise unauthorized("This request needs the platform token: send Authorization: Bearer <token>.")
         from wmsd.tenants.accounts import kernel_tokens  # imported here, because a start does not need the module
 
         known = await self._table("kernel tokens", kernel_tokens.accepted)

@@ -19,8 +19,8 @@ from wmsd.dispatch.limits.rate_limits import Limiter
 from wmsd.dispatch.request_counts import RequestCounts
 from wmsd.settings.all_settings import Settings
 
-SUSPENDED: Final = "The company {} has been suspended since {}. Its data are kept. Ask whoever runs the server."
-BECAUSE: Final = "The company {} has been suspended since {}: {}. Its data are kept. Ask whoever runs the server."
+SUSPENDED: Final = "The company {} has been suspended since {}. Its data is kept; ask the platform admin."
+BECAUSE: Final = "The company {} has been suspended since {}: {}. Its data is kept; ask the platform admin."
 
 
 def check_not_suspended(company: Company) -> None:
@@ -58,9 +58,9 @@ class Admission:
                 return await self._access.kernel(call.token, call.address), None
             caller = await self._caller(call)
             if call.operation.about_token and call.session is not None:
-                raise forbidden("This is about the token of the request: send it with a token.")
+                raise forbidden("This request is about its own token: send it with a token.")
             if caller.must_enrol and not call.operation.enrols:
-                raise forbidden("Set up a second factor first: this service demands it of admins.")
+                raise forbidden("Set up a second factor first: this service requires one for admins.")
             if call.operation.scope == "installation":
                 self._check(call, caller)
                 return caller, None

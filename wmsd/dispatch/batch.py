@@ -35,15 +35,15 @@ LONGEST_PATH: Final = 4000
 MOST_BYTES: Final = 16_000_000
 """The most bytes of all answers of a batch together."""
 TOO_LARGE: Final = (
-    f"The answers of this batch are over {MOST_BYTES // 10**6} MB. Nothing was done for this one; "
-    "send it in another batch."
+    f"The answers of this batch are larger than {MOST_BYTES // 10**6} MB. This request was not "
+    "carried out; send it in another batch."
 )
 MOST_UNDER_WAY: Final = 16
 """The highest number of writes that share a commit. The size of their answers is not known in advance."""
 MOST_SECONDS: Final = 30.0
 """The time after which the remaining requests of a batch are refused, because clients do not wait longer."""
 TOOK_TOO_LONG: Final = (
-    f"The batch took over {MOST_SECONDS:.0f} s. Nothing was done for this one; send it in another batch."
+    f"The batch took more than {MOST_SECONDS:.0f} s. This request was not carried out; send it in another batch."
 )
 HEADERS_OF_INTEREST: Final = (
     *("Location", "ETag", "Retry-After", "Allow"),
@@ -92,9 +92,9 @@ class SubResponse(Model):
     status: Annotated[
         int,
         Field(
-            description="As if it was sent alone. 404, 405 or 422 also where it has no address of version 2; 413 "
-            "or 503 where the batch became too large or took too long: then nothing was done for this one, and it "
-            "can be sent in another batch."
+            description="The status, as if the request was sent alone. 404, 405 or 422 also if the path is "
+            "not an address of version 2. 413 or 503 if the batch became too large or took too "
+            "long: the request was not carried out, and can be sent in another batch."
         ),
     ]
     body: Any
@@ -283,7 +283,7 @@ def _path(sent: str) -> str:
     if error is not None:
         raise invalid({"path": [error]})
     if not path.startswith(PREFIX):
-        raise Problem("NOT_FOUND", f"A batch has only paths that begin with {PREFIX}.")
+        raise Problem("NOT_FOUND", f"A batch can only have paths that begin with {PREFIX}.")
     return path
 
 

@@ -61,8 +61,8 @@ def _refused(error: PlaceGone, epoch: str, cursor: str) -> Problem:
     cut = error.cut.epoch
     errors = {
         error.parameter: [
-            f"is of a history that was cut: the company was restored at {cut.began_at}, and what happened after "
-            f"{cut.kept_up_to} is gone. The cursor in `details` goes on there"
+            f"is from before a restore: the company was restored at {cut.began_at}, and changes after "
+            f"{cut.kept_up_to} are lost. Continue with the cursor in `details`"
         ]
     }
     details = {"epoch": epoch, "kept_up_to": cut.kept_up_to, "restored_at": cut.began_at, "cursor": cursor}

@@ -19,8 +19,8 @@ LONG: Final = timedelta(hours=24)
 """The age from which on a freeze makes the health degraded, because the freeze was perhaps forgotten."""
 RETRY_SECONDS: Final = 60
 FROZEN: Final = (
-    "{} is being moved and has taken no changes since {}. Nothing was changed; reading works as before. Try again "
-    "later, or ask the site admin for its new address."
+    "{} is being moved and has accepted no changes since {}; reading still works. Try again later, "
+    "or ask the site admin for the new address."
 )
 
 

@@ -133,7 +133,9 @@ class RecordAudit:
                 try:
                     await write_audit_entry(self._platform, noted.entry, actor)
                 except STORAGE_FAILURES as error:
-                    LOG.error("%s by %s is not in the audit: %s", noted.entry.action, actor.name, error)
+                    LOG.error(
+                        "%s by %s could not be written to the audit: %s", noted.entry.action, actor.name, error
+                    )
             return result
 
         task = asyncio.ensure_future(work())

@@ -24,8 +24,10 @@ READ_SECONDS: Final = 5.0
 """The longest time of a read in seconds, including the time in the queue."""
 READS_OF_PLATFORM: Final = "reads of platform.db fail"
 SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files:"
-SHORT: Final = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
-TOOK_TOO_LONG: Final = f"This read took over {READ_SECONDS:.0f} s and was broken off. Ask for fewer records."
+SHORT: Final = (
+    "The server is short of memory, threads or open files; nothing was changed. Try again in a few seconds."
+)
+TOOK_TOO_LONG: Final = f"This read took more than {READ_SECONDS:.0f} s and was stopped. Ask for fewer records."
 
 
 class Refusals:
@@ -97,4 +99,4 @@ def _use(call: Call) -> str:
 def _mistake(call: Call, error: Exception) -> Problem:
     """Log an internal error of wmsd with its details. Return a Problem without these details."""
     LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
-    return Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
+    return Problem("SERVER_ERROR", "The server had an internal error. Look for the request id in its log.")

@@ -80,8 +80,8 @@ class UploadToLookAt(Input):
 
 TOO_LARGE: Final = "The file is over {} MB."
 QUOTA_LEFT: Final = (
-    "The file is larger than what the company may still add, in which uploads of the last day count too. "
-    "Import it in parts, or ask the site admin for more."
+    "The file is larger than the space that the company has left; uploads of the last day also take "
+    "space. Import the file in parts, or ask the site admin for more space."
 )
 CHOICES: Final = ("decimal", "delimiter", "encoding")
 

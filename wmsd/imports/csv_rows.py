@@ -20,7 +20,7 @@ CSV_FIELD_LIMIT: Final = 1024 * 1024
 UNFINISHED: Final = "unexpected end of data"
 TOO_LARGE: Final = "field larger than field limit"
 """The message of Python's CSV reader for a file with an open quote."""
-NO_ROWS: Final = "The file has no rows, only the line that names the columns: there is nothing to import."
+NO_ROWS: Final = "The file has only the line that names the columns, so there are no rows to import."
 Columns = Mapping[str, FieldInfo]
 
 
@@ -162,7 +162,7 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
         header = _unguarded(next(reader, []))
         named = sum(bool(name.strip()) for name in header)
         if named > MOST_COLUMNS:
-            raise Unreadable(f"its first line names {named} columns, and no list has more than {MOST_COLUMNS}.")
+            raise Unreadable(f"the first line names {named} columns, but at most {MOST_COLUMNS} are allowed.")
         nameless = {place for place, name in enumerate(header) if not name.strip()}
         yield Line(1, [name for name in header if name.strip()])
         number = 1 + lines.end_record()
@@ -172,7 +172,7 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
                 yield _under(len(header), nameless, Line(begun, _unguarded(row)))
     except csv.Error as error:
         if UNFINISHED in str(error) or (TOO_LARGE in str(error) and lines.open_since):
-            raise Unreadable(f"line {lines.begun}: a quote begins here that does not end.") from None
+            raise Unreadable(f"line {lines.begun}: a quotation mark opens here and is never closed.") from None
         raise Unreadable(f"line {lines.number}: this is not CSV: {error}.") from None
 
 
@@ -267,11 +267,17 @@ def _wrong_names(columns: Columns, header: Header) -> Iterator[tuple[str, str]]:
         yield together, f"there is no column {shown}; the columns are {known}."
     elif len(others) > MOST_NAMED:
         more = len(others) - MOST_NAMED
-        yield together, f"there are no columns {shown}, and {more} more of the file; the columns are {known}."
+        yield (
+            together,
+            (
+                f"there are no columns {shown}, and {more} other columns of the file are unknown; "
+                f"the columns are {known}."
+            ),
+        )
     elif others:
         yield together, f"there are no columns {shown}; the columns are {known}."
     for name in header.twice[:MOST_NAMED]:
-        yield name, f"the column {_named_as(name)} is there twice."
+        yield name, f"the column {_named_as(name)} appears twice."
     for name in header.missing:
         yield name, f"the column {name!r} is missing."
 
@@ -288,11 +294,11 @@ def _values(
     A cell that cannot be read stays text, so that the other errors of the row are found too.
     """
     if row.stray is not None:
-        sentence = f"has something in column {row.stray}, which has no heading"
+        sentence = f"has a value in column {row.stray}, but this column has no heading"
         outcome.errors.add(CellError(row.number, "", sentence))
     if len(row.cells) != len(readers):
         has, needs = len(row.cells), len(readers)
-        sentence = f"has {has} {'cell' if has == 1 else 'cells'} where the header has {needs}"
+        sentence = f"has {has} {'cell' if has == 1 else 'cells'}, but the header has {needs}"
         outcome.errors.add(CellError(row.number, "", sentence))
         return None
     values: dict[str, object] = {}

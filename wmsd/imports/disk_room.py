@@ -37,9 +37,9 @@ class Room:
         disk, needed = disk_of(self._folder), rows * bytes_per_row
         if disk.free < needed + disk.refused_below:
             raise unavailable(
-                f"There is no room for this import: its {rows} rows need up to {_megabytes(needed)} MB, and "
-                f"{_megabytes(disk.refused_below)} MB must stay free, but only {_megabytes(disk.free)} MB are "
-                "free on the disk of the data. Nothing was imported. Make room, or import the file in parts.",
+                f"The disk is too full to import {rows} rows: the import needs up to {_megabytes(needed)} "
+                f"MB, {_megabytes(disk.refused_below)} MB must stay free, and {_megabytes(disk.free)} MB are "
+                "free. Free some space, or import the file in parts.",
                 30,
             )
 
@@ -48,9 +48,9 @@ class Room:
         disk = disk_of(self._folder)
         if disk.free < disk.refused_below:
             raise unavailable(
-                f"The disk of the data has filled up meanwhile: {_megabytes(disk.free)} MB are free, and "
-                f"{_megabytes(disk.refused_below)} MB must stay free. Nothing was imported, and what the import "
-                "had taken is given back. Make room, then import the file again.",
+                f"The disk became too full during the import: {_megabytes(disk.free)} MB are free, and "
+                f"{_megabytes(disk.refused_below)} MB must stay free. Nothing was imported: free some space, "
+                "then import the file again.",
                 30,
             )
 

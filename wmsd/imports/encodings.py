@@ -33,7 +33,7 @@ OTHER_FILES: Final = {
     b"\x28\xb5\x2f\xfd": "is compressed",
 }
 """The kinds of files that are not text, by the first bytes of the file."""
-SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
+SAVE_AS: Final = "Save the file as CSV UTF-8, then choose the new file."
 BLOCK: Final = 64 * 1024
 
 
@@ -80,7 +80,7 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
         text = decoder.decode(block, final=not block)
         if "\0" in text:
             number = line + text.partition("\0")[0].count("\n") + 1
-            raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+            raise Unreadable(f"line {number} has a byte of value 0, so the file is not text. {SAVE_AS}")
         if not text.isascii():
             bad = text.count("\ufffd")
             if bad and not first_wrong:
@@ -95,7 +95,7 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
     if not wrong:
         return Encoding("utf-8")
     if right >= wrong:
-        raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
+        raise Unreadable(f"line {first_wrong} is not UTF-8 text, but other lines are. {SAVE_AS}")
     found = letters.encoding()
     if letters.fit_none(found):
         raise _fits_none(file, first_wrong, (*DOS, found))
@@ -110,8 +110,8 @@ def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "Wrong
     part = line[begin : begin + MOST_CHARACTERS]
     readings = [f'"{part.decode(each, "replace")}" in {ENCODINGS[each]}' for each in choices]
     return WrongEncoding(
-        f"line {number} has letters of an encoding that the file does not show: it is {', '.join(readings)}. "
-        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+        f"the encoding of the file is not clear: line {number} reads {', '.join(readings)}. Choose the "
+        "encoding of the file, or save the file as CSV UTF-8.",
         list(choices),
     )
 
@@ -138,8 +138,8 @@ def not_readable(file: IO[bytes], encoding: str) -> WrongEncoding:
         return WrongEncoding(f"line {line} is not {name} text. {SAVE_AS}", others)
     can = ", ".join(ENCODINGS[each] for each in others)
     return WrongEncoding(
-        f"line {line} is not {name} text. The file can be read as {can}. Choose the encoding that the file has, "
-        "or save it as CSV UTF-8.",
+        f"line {line} is not {name} text, but the file can be read as {can}. Choose the encoding of the "
+        "file, or save the file as CSV UTF-8.",
         others,
     )
 

@@ -21,7 +21,7 @@ from wmsd.warehouse.similar_codes import Key, codes_by_key, keys_of, nearest
 
 LONGEST_CELL: Final = 200
 NUMBER: Final = "must be a number"
-CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or a comma"
+CHOOSE: Final = "is not clear: choose whether the file has decimal points or decimal commas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
         row = [each.line or "", short_cell(each.column), short_cell(each.cell or ""), each.sentence]
         writer.writerow([csv_cells.write_cell(value) for value in row])
     if more:
-        kept = f"and {count_of(more, 'more error')}, of which only the number is kept"
+        kept = f"and {count_of(more, 'more error')}, which are only counted"
         writer.writerow(["", "", "", kept])
 
 

@@ -76,7 +76,7 @@ def as_export(walking: Operation, kind_name: str) -> Operation:
         walking,
         name=f"export_{kind_name.replace('-', '_')}",
         action=_lines_of(walking, csv, cells),
-        summary=f"{walking.summary}, as rows that an import takes",
+        summary=f"{walking.summary}, as rows for an import",
         returns=Lines,
         role="company-admin",
     )

@@ -72,22 +72,22 @@ class Guess:
         if len(found) < len(MARKS):
             point, comma = sorted(self.questions, key=lambda each: "comma" in number_readings(each.text))
             return (
-                f'Row {point.line}, {point.column}: "{point.text}" shows a decimal point, but row {comma.line}, '
-                f'{comma.column}: "{comma.text}" shows a decimal comma. Choose the mark that the file is meant to '
-                "have."
+                f'Row {point.line}, {point.column}: "{point.text}" has a decimal point, but row '
+                f'{comma.line}, {comma.column}: "{comma.text}" has a decimal comma. Choose the decimal mark '
+                "of the file."
             )
         as_point, as_comma = (_plain(found[mark]) for mark in MARKS)
         if self.evidence is not None:
             shows, of, cell = self.evidence
             mark = "decimal comma" if self.form.decimal == "comma" else "decimal point"
             return (
-                f'Row {line}, {column}: "{text}" is {as_point} with a decimal point, and {as_comma} with a '
-                f'decimal comma. Row {shows}, {of}: "{cell}" shows a {mark}, so that is '
-                "probably right. Choose the mark that the file is meant to have."
+                f'Row {line}, {column}: "{text}" means {as_point} with a decimal point, and {as_comma} with '
+                f'a decimal comma. Row {shows}, {of}: "{cell}" has a {mark}, which is probably right. Choose '
+                "the decimal mark of the file."
             )
         return (
-            f'Row {line}, {column}: "{text}" is {as_point} with a decimal point, and {as_comma} with a decimal '
-            "comma. Choose the mark that the file is meant to have."
+            f'Row {line}, {column}: "{text}" means {as_point} with a decimal point, and {as_comma} with a '
+            "decimal comma. Choose the decimal mark of the file."
         )
 
 
@@ -164,7 +164,7 @@ def _blocks(reader: TextIOWrapper) -> Iterator[list[str]]:
 def _check(line: str, number: int) -> None:
     """Raise Unreadable if the line has a zero byte or is too long."""
     if "\0" in line:
-        raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+        raise Unreadable(f"line {number} has a byte of value 0, so the file is not text. {SAVE_AS}")
     if len(line.rstrip("\r\n")) >= LONGEST_LINE:
         raise Unreadable(f"line {number} is longer than {LONGEST_LINE} characters.")
 

@@ -14,7 +14,7 @@ class ImportShown(Model):
     id: Id
     kind: str
     file_name: str
-    actor: Annotated[str, Field(description="Who has imported it.")]
+    actor: Annotated[str, Field(description="The user who imported the file.")]
     created: int
     updated: int
     unchanged: int
@@ -23,7 +23,10 @@ class ImportShown(Model):
     undone_by: str | None
     can_be_undone: Annotated[
         bool,
-        Field(description="Whether it is the last one that has changed something, and what it needs is kept."),
+        Field(
+            description="True if this is the last import that changed records, and wmsd still has the "
+            "data to undo it."
+        ),
     ]
 
 

@@ -62,7 +62,7 @@ def _prepare(tx: Transaction) -> Prepared:
 
 
 def _reason(made: Made) -> str:
-    return f"import {made.import_id} taken back"
+    return f"import {made.import_id} undone"
 
 
 def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iterable[int]) -> dict[str, Any]:
@@ -70,11 +70,9 @@ def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iter
     if made is None:
         raise CannotBeUndone([_why_none(record.last_that_changed(tx))])
     if import_id not in (None, made.import_id):
-        raise CannotBeUndone(
-            [f"only the last import that has changed something can be taken back: number {made.import_id}"]
-        )
+        raise CannotBeUndone([f"only the last import with changes can be undone: number {made.import_id}"])
     if made != prepared.made:
-        raise CannotBeUndone([f"import {made.import_id} was made meanwhile: try again to take that one back"])
+        raise CannotBeUndone([f"import {made.import_id} ran in the meantime: to undo that import, try again"])
     found = record.row(tx, made.import_id)
     _refuse_if(_obstacles(tx, made, found, used))
     _refuse_if(_take_back(tx, made, prepared.counters))
@@ -85,19 +83,22 @@ def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iter
 def _why_none(last: dict[str, Any] | None) -> str:
     """Return why the latest import that changed records has no data for an undo."""
     if last is None:
-        return "no import has changed anything yet"
-    named = f"import {last['id']} of {last['kind']} is the last one that has changed something, and"
+        return "no import has changed any records yet"
+    named = f"the last import with changes, number {last['id']} of {last['kind']},"
     if last["undone_at"] is not None:
-        return f"{named} was taken back at {last['undone_at']}"
+        return f"{named} was undone at {last['undone_at']}"
     if last["kind"] not in record.KEPT_TABLES:
-        return f"{named} documents are not taken back: cancel them, one by one or by a file with the column status"
-    return f"{named} has changed more than is kept for taking back ({undo_rows.MOST_BYTES // 2**20} MB)"
+        return (
+            f"{named} has documents, which cannot be undone: cancel them one by one, or by a file with "
+            "the column status"
+        )
+    return f"{named} changed more data than wmsd keeps for an undo ({undo_rows.MOST_BYTES // 2**20} MB)"
 
 
 def _refuse_if(obstacles: Iterable[str]) -> None:
     told = list(islice(obstacles, MOST_TOLD + 1))
     if told:
-        more = ["there is more that stands in the way"] if len(told) > MOST_TOLD else []
+        more = ["other records also prevent the undo"] if len(told) > MOST_TOLD else []
         raise CannotBeUndone([*told[:MOST_TOLD], *more])
 
 
@@ -108,10 +109,10 @@ def _obstacles(tx: Transaction, made: Made, found: dict[str, Any], used: Iterabl
         return
     changed = undo_rows.changed_since(tx, made, found["last_change"], found["imported_at"], MOST_TOLD + 1)
     for code in _codes(tx, made, changed):
-        yield f"{NOUNS[made.table]} {code} was changed since"
+        yield f"{NOUNS[made.table]} {code} was changed after the import"
     for row_id, child in undo_rows.referred_to(tx, made.table, made.after, made.last, MOST_TOLD + 1):
         (code,) = _codes(tx, made, [row_id])
-        yield f"{NOUNS[made.table]} {code} is used already: {child.replace('_', ' ')}"
+        yield f"{NOUNS[made.table]} {code} is already used in {child.replace('_', ' ')}"
     if made.table == "warehouses":
         for code in _codes(tx, made, [each for each in used if made.after < each <= made.last]):
             yield f"warehouse {code} is a site of a transport planner"

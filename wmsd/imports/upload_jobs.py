@@ -59,18 +59,20 @@ took.
 """
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
-NO_ROOM: Final = "The server's disk has no room for an upload. Tell the site admin."
-BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
+NO_ROOM: Final = "The server's disk has no space for an upload. Tell the site admin."
+BUSY: Final = "Another import of this company is running. Wait until it ends, then try again."
 OF_MEMORY: Final = (
-    "This file needs more memory than an import may have, {megabytes} MB. Nothing was imported: divide the file, "
-    "and import the parts one after the other."
-)
-OF_TIME: Final = (
-    "This took over {minutes} minutes of the processor's time, and was broken off. Nothing was imported: divide "
+    "This file needs more memory than the {megabytes} MB of an import. Nothing was imported: split "
     "the file, and import the parts one after the other."
 )
-TOO_LONG: Final = "This took over {minutes} minutes, and was broken off. Nothing was imported: divide the file."
-BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: begin again."
+OF_TIME: Final = (
+    "This file took more than {minutes} minutes of processor time and was stopped. Nothing was "
+    "imported: split the file, and import the parts one after the other."
+)
+TOO_LONG: Final = (
+    "This file took more than {minutes} minutes and was stopped. Nothing was imported: split the file."
+)
+BROKEN_OFF: Final = "The service was stopped in the meantime. Nothing was imported: start again."
 
 
 class Running(NamedTuple):
@@ -127,8 +129,8 @@ class ImportDesk:
                 raise unavailable(NO_ROOM, 30)
             return await asyncio.to_thread(self.uploads.make, company.id, about)
         except OSError as error:
-            LOG.error("an upload cannot be kept: %s", error)
-            raise unavailable("The upload cannot be kept now. Tell the site admin.", 30) from None
+            LOG.error("an upload cannot be stored: %s", error)
+            raise unavailable("The upload cannot be stored now. Tell the site admin.", 30) from None
 
     async def bytes_kept(self, company: Company) -> int:
         """Return the number of bytes that all files of the company's uploads occupy on the disk."""
@@ -159,7 +161,9 @@ class ImportDesk:
         if self._is_at(upload, company, "importing"):
             return
         if preview is None or preview["counts"] is None:
-            raise Problem("INVALID_STATUS", "A file with errors cannot be imported. Mend it, and upload it again.")
+            raise Problem(
+                "INVALID_STATUS", "A file with errors cannot be imported. Fix the file, and upload it again."
+            )
         if not any(preview["counts"].values()):
             raise Problem("INVALID_STATUS", NO_ROWS)
         await self._begin(company, upload, about, "importing", partial(self._take_in, most_growth))
@@ -211,7 +215,7 @@ class ImportDesk:
             if not begun.done():
                 begun.set_exception(error)
             else:
-                LOG.exception("the work on an upload failed")
+                LOG.exception("an upload could not be processed")
         return 0
 
     async def _look(self, company: Company, upload: Upload, about: About) -> None:

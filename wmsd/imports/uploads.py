@@ -27,7 +27,7 @@ ID: Final = re.compile(r"[0-9A-Za-z_-]{22}", re.ASCII)
 MOST_OF_A_COMPANY: Final = 5
 KEPT_SECONDS: Final = 24 * 3600.0
 LONGEST_SAID: Final = 64 * 1024
-BROKEN_OFF: Final = "The import was broken off. Nothing was imported: begin again."
+BROKEN_OFF: Final = "The import was interrupted. Nothing was imported: start again."
 SAID: Final = "wmsd: "
 """The beginning of each error sentence in the output of a failed command."""
 TOLD: Final = "rows "

@@ -57,7 +57,7 @@ def test_a_flood_of_writes_is_a_line(home: Home) -> None:
         told = [line for line in server.log.splitlines() if "company 1" in line]
         assert [line.partition(" error ")[2].strip().partition(" request=")[0] for line in told] == [
             "writes to company 1 fail: disk I/O error",  # the outcome of the first write is unknown
-            "writes to company 1 fail: disk I/O error; 2 times by now",
+            "writes to company 1 fail: disk I/O error; 2 failures so far",
         ]
 
 

@@ -95,7 +95,7 @@ async def upgraded(world: World) -> None:
 async def test_who_holds_more_than_the_share_adds_nothing_and_others_go_on(world: World, disk: Path) -> None:
     other = fill(disk, NEARLY_FULL)
     await counted(world)
-    assert "this company's share of " in await add(world, ACME, "NEW", 507)
+    assert "this company has used its share of " in await add(world, ACME, "NEW", 507)
     await add(world, LITTLE, "NEW", 201)
     other.unlink()
     await add(world, ACME, "NEW", 201)

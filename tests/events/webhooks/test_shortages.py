@@ -129,7 +129,7 @@ async def test_whatever_goes_wrong_in_a_file_is_tried_again(
         assert await scene.statuses() == ["delivered"]
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
     assert len(told) == 1, "once, not once for each time"
-    assert len(lines(caplog, "well again after 3 failures")) == 1
+    assert len(lines(caplog, "works again after 3 failures")) == 1
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)

@@ -97,7 +97,7 @@ def test_what_is_not_a_good_company(shared: Home) -> None:
         (["", "--name", "New"], ["CODE must have at least 1 character."]),
         (
             ["x" * 65, "--name", " New"],
-            ["CODE must have at most 64 characters.", "--name must not begin or end with a blank."],
+            ["CODE must have at most 64 characters.", "--name must not begin or end with a space."],
         ),
         (["N\nEW", "--name", "New"], ["CODE must not contain a line break."]),
     ):
@@ -209,7 +209,7 @@ def test_a_change_of_the_tolerance_is_audited(shared: Home) -> None:
         ("100.000001", "must be at most 100"),
         ("-1", "must not be below 0"),
         ("0.0000001", "must have at most 6 decimal places"),
-        ("1.000", "may mean two numbers: write 1000, or 1"),
+        ("1.000", "can mean two numbers: write 1000 or 1"),
         ("5%", "must be a number with a decimal point, such as 12.5"),
         ("", "must be a number with a decimal point, such as 12.5"),
     ],
@@ -242,8 +242,8 @@ def test_what_is_little_stock_of_a_company(shared: Home) -> None:
     [
         ("-1", "must not be below 0"),
         ("0.0000001", "must have at most 6 decimal places"),
-        ("1.000", "may mean two numbers: write 1000, or 1"),
-        ("1,125", "may mean two numbers: write 1125, or 1.1250"),
+        ("1.000", "can mean two numbers: write 1000 or 1"),
+        ("1,125", "can mean two numbers: write 1125 or 1.1250"),
         ("few", "must be a number with a decimal point, such as 12.5"),
         ("", "must be a number with a decimal point, such as 12.5"),
         ("1e99", "must be at most 999999999.999999"),
@@ -276,7 +276,7 @@ def test_what_is_not_a_good_operator(shared: Home) -> None:
         shared.refused("operator", "create", "TWICE", "--name", "Else")
         == "CODE TWICE is taken by another operator."
     )
-    assert shared.refused("operator", "create", " X", "--name", "X") == "CODE must not begin or end with a blank."
+    assert shared.refused("operator", "create", " X", "--name", "X") == "CODE must not begin or end with a space."
 
 
 def audited(home: Home, subject: str) -> list[str]:

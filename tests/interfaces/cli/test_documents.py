@@ -176,7 +176,7 @@ def test_a_reception_is_posted_with_its_packaging(dock: Tenant) -> None:
     dock.take("packaging-types", "code,name\nEUR,Pallet\n")
     receive(dock, 2)
     refusal = refused(dock, "reception", "status", "RC-000001", "IN_LUCRU", "--packaging", "EUR=4")
-    assert refusal == "--packaging goes with the move to FINALIZAT: send it with that status."
+    assert refusal == "--packaging is allowed only together with the status FINALIZAT."
     assert read(dock, "reception", "status", "RC-000001", "IN_LUCRU")["next"] == ["FINALIZAT", "ANULAT"]
     assert stock(dock) == "6"
     assert read(dock, "reception", "status", "RC-000001", "FINALIZAT", "--packaging", "EUR=4")["next"] == []
@@ -184,7 +184,10 @@ def test_a_reception_is_posted_with_its_packaging(dock: Tenant) -> None:
     (owed,) = read(dock, "packaging", "balances")
     assert (owed["type"], owed["partner"], owed["quantity"]) == ("EUR", "P2", -4)
     assert codes(dock, "purchase-order", "list", "--status", "PARTIAL") == ["B-2"]
-    assert refused(dock, "reception", "status", "RC-000001", "ANULAT") == "A reception that is FINALIZAT is final."
+    assert (
+        refused(dock, "reception", "status", "RC-000001", "ANULAT")
+        == "A reception that is FINALIZAT cannot change its status any more."
+    )
 
 
 def test_more_than_was_ordered_is_received_within_the_tolerance_of_the_company(dock: Tenant) -> None:
@@ -195,8 +198,8 @@ def test_more_than_was_ordered_is_received_within_the_tolerance_of_the_company(d
     tolerance = ("company", "change", dock.code, "--over-receipt-pct")
     dock.home.ok(*tolerance, "24.999999")
     assert refused(dock, *post) == (
-        "selected_items.0.quantity_um3pl is more than the order has left: 8 given, "
-        "7.999999 of 9.999999 may still be received."
+        "selected_items.0.quantity_um3pl is more than the order still allows: 8 given, 7.999999 of "
+        "9.999999 may still be received."
     )
     dock.home.ok(*tolerance, "25")
     run(dock, *post)

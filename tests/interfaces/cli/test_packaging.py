@@ -110,8 +110,8 @@ def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenan
         ({"quantity": "0"}, ["--quantity must be greater than 0."]),
         ({"quantity": "-1"}, ["--quantity must be greater than 0."]),
         ({"quantity": "1,5"}, ["--quantity must be a number with a decimal point, such as 12.5."]),
-        ({"quantity": "1.000"}, ["--quantity may mean two numbers: write 1000, or 1."]),
-        ({"quantity": "2,500"}, ["--quantity may mean two numbers: write 2500, or 2.5."]),
+        ({"quantity": "1.000"}, ["--quantity can mean two numbers: write 1000 or 1."]),
+        ({"quantity": "2,500"}, ["--quantity can mean two numbers: write 2500 or 2.5."]),
         ({"quantity": "NaN"}, ["--quantity must be a number with a decimal point, such as 12.5."]),
         ({"quantity": "0.0000001"}, ["--quantity must have at most 6 decimal places."]),
         ({"quantity": "1e999"}, ["--quantity must be at most 999999999.999999."]),
@@ -123,7 +123,7 @@ def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenan
                 "--type X is not a packaging type of this company.",
                 "--partner X is not a partner of this company.",
                 "--quantity must be a number with a decimal point, such as 12.5.",
-                "--occurred-at must say its offset from UTC, such as Z or +02:00.",
+                "--occurred-at must have an offset from UTC, such as Z or +02:00.",
             ],
         ),
     ],
@@ -136,7 +136,7 @@ def test_what_cannot_be_recorded_is_said(depot: Tenant, changes: dict[str, str],
 def test_a_balance_past_its_bounds_is_said(depot: Tenant) -> None:
     record(depot, quantity="999999999.999999")
     assert depot.home.refusals(*recording(quantity="0.5"), "--company", depot.code) == [
-        "--quantity would make the balance 1000000000.499999, past 999999999.999999 either way."
+        "--quantity would change the balance to 1000000000.499999, beyond the limit of 999999999.999999."
     ]
 
 
@@ -178,7 +178,7 @@ def test_columns_that_are_not_there_are_not_compared(depot: Tenant) -> None:
     assert depot.take("packaging-movements", f"{header},occurred_at\nDN-1,PAL,P1,OUT,12.5,\n") == (0, 0, 1)
 
 
-KEPT = "differs from movement DN-1, and a movement is never changed"
+KEPT = "differs from movement DN-1; a recorded movement cannot be changed"
 REFUSED = {
     "known with other content": (
         "DN-1,CRATE,P2,IN,12.4,2026-11-01T08:00:00.001Z,\n",
@@ -209,7 +209,8 @@ REFUSED = {
             "row 2, quantity: must be at most 999999999.999999.",
             "row 3, code: must have at most 64 characters.",
             "row 3, notes: must have at most 4000 characters.",
-            "row 4, quantity: would make the balance 1000000010.499999, past 999999999.999999 either way.",
+            "row 4, quantity: would change the balance to 1000000010.499999, beyond the limit of "
+            "999999999.999999.",
         ],
     ),
     "twice": (

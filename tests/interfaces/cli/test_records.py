@@ -197,7 +197,7 @@ def test_filters_and_pages(stocked: Tenant) -> None:
     long = refusals(stocked, "article", "list", "--search", "x" * 65)
     assert long == ["--search must have at most 64 characters."]
     assert refusals(stocked, "article", "list", "--search", "!!") == [
-        "--search must have a word to look for; leave the search out to list everything."
+        "--search must contain a letter or a digit; leave the search out to list everything."
     ]
 
 
@@ -230,13 +230,13 @@ def test_every_error_is_told_at_once_with_its_option(stocked: Tenant) -> None:
         "1",
     )
     assert sorted(refusals(stocked, "article", "create", "A", *wrong, "--barcodes", "1", "--client", "C9")) == [
-        "--barcodes must not name one barcode twice.",
+        "--barcodes must not contain the same barcode twice.",
         "--client C9 is not a client of this company.",
         "--min-stock must not be below 0.",
-        "--name must not begin or end with a blank.",
+        "--name must not begin or end with a space.",
         "--um3pl-factor must be greater than 0.",
         "--weight-kg must be a number with a decimal point, such as 12.5.",
-        "--width-mm may mean two numbers: write 1000, or 1.",
+        "--width-mm can mean two numbers: write 1000 or 1.",
         "CODE A is taken by another article.",
     ]
     taken = refusals(stocked, "article", "change", "A", "--code", "B", "--external-ref", "ERP-1")

@@ -87,35 +87,35 @@ REFUSED = {
     "short of stock": (
         "X,,,P1,MAIN,,,,A,6,\nX,,,P1,MAIN,,,,A,5,\nY,,,P1,EAST,,,,A,6,\n",
         [
-            "row 2, quantity: is more than there is: 10 available, 11 wanted.",
-            "row 3, quantity: is more than there is: 10 available, 11 wanted.",
-            "row 4, quantity: is more than there is: 5 available, 6 wanted.",
+            "row 2, quantity: is more than is in stock: 10 available, 11 wanted.",
+            "row 3, quantity: is more than is in stock: 10 available, 11 wanted.",
+            "row 4, quantity: is more than is in stock: 5 available, 6 wanted.",
         ],
     ),
     "rows apart": (
         "X,,,P1,MAIN,,,,A,1,\nY,,,P1,MAIN,,,,A,1,\nX,,,P1,MAIN,,,,B,1,\n",
-        ["row 4, code: is apart from its rows that begin at row 2."],
+        ["row 4, code: is also in row 2: put all rows of a document together."],
     ),
     "rows that differ": (
         "X,,,P1,MAIN,,,,A,1,\nX,,,P2,MAIN,,,x,A,1,\n",
         [
-            "row 3, partner_code: differs from row 2, which begins this sales order.",
-            "row 3, notes: differs from row 2, which begins this sales order.",
+            "row 3, partner_code: differs from row 2, the first row of this sales order.",
+            "row 3, notes: differs from row 2, the first row of this sales order.",
         ],
     ),
     "one code and two references": (
         "X,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",
-        ["row 3, external_ref: differs from row 2, which begins this sales order."],
+        ["row 3, external_ref: differs from row 2, the first row of this sales order."],
     ),
     "one code and two references, apart": (
         "X,,,P1,MAIN,,,,A,1,\nY,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",
-        ["row 4, code: is apart from its rows that begin at row 2."],
+        ["row 4, code: is also in row 2: put all rows of a document together."],
     ),
     "too many lines": (
         "X,,,P1,MAIN,,,,A,0.001,\n" * 1001,
-        ["row 1002, code: has over 1000 lines with this row."],
+        ["row 1002, code: has more than 1000 lines."],
     ),
-    "nothing to know it by": (",,,P1,MAIN,,,,A,1,\n", ["row 2, code: is required, or external_ref."]),
+    "nothing to know it by": (",,,P1,MAIN,,,,A,1,\n", ["row 2, code: is required unless external_ref is given."]),
     "no status": (
         "X,,DONE,P1,MAIN,,,,A,1,\n",
         ["row 2, status: must be 'CREAT', 'IN_LUCRU', 'INCARCAT', 'LIVRAT' or 'ANULAT'."],
@@ -141,7 +141,7 @@ def test_a_final_order_is_not_changed_by_a_file(stocked: Tenant) -> None:
     stocked.take("sales-orders", ORDERS)
     assert stocked.refuses(
         "sales-orders", HEADER + "A-3,,CREAT,P1,MAIN,,,,B,2,,,\nA-3,,CREAT,P1,MAIN,,,,B,2,,,\n"
-    ) == ["row 2, status: There is no way from ANULAT to CREAT."]
+    ) == ["row 2, status: A move from ANULAT to CREAT is not possible."]
     assert stocked.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,,,\n") == [
         "row 2, article_code: This sales order is ANULAT. It cannot be changed any more."
     ]
@@ -186,7 +186,7 @@ BAD_PACKAGING = {
     ("EUR",): ["--packaging EUR must be a packaging type and how many, such as EUR=4."],
     ("=4",): ["--packaging =4 must be a packaging type and how many, such as EUR=4."],
     ("EUR=",): ["--packaging EUR=: quantity must be a number with a decimal point, such as 12.5."],
-    ("EUR=1.000",): ["--packaging EUR=1.000: quantity may mean two numbers: write 1000, or 1."],
+    ("EUR=1.000",): ["--packaging EUR=1.000: quantity can mean two numbers: write 1000 or 1."],
     ("EUR=0",): ["--packaging EUR=0: quantity must be greater than 0."],
     ("EUR=1", "PAL=1"): ["--packaging PAL=1: PAL is not a packaging type of this company."],
     ("PAL", "EUR=-1"): [
@@ -214,9 +214,7 @@ def test_packaging_that_cannot_go_along_leaves_the_order_where_it_is(
 def test_packaging_with_another_move_is_refused(stocked: Tenant) -> None:
     stocked.take("sales-orders", ORDERS)
     move = ("sales-order", "status", "A-2", "IN_LUCRU", "--company", stocked.code, "--packaging", "EUR=4")
-    assert stocked.home.refusals(*move) == [
-        "--packaging goes with the move to INCARCAT: send it with that status."
-    ]
+    assert stocked.home.refusals(*move) == ["--packaging is allowed only together with the status INCARCAT."]
 
 
 def test_quantities_are_shown_as_people_write_them(stocked: Tenant) -> None:
@@ -240,7 +238,7 @@ def test_what_cannot_be_is_said(stocked: Tenant) -> None:
     stocked.take("sales-orders", ORDERS)
     place = ("--company", stocked.code)
     assert stocked.home.refusals("sales-order", "status", "A-1", "ANULAT", *place) == [
-        "A sales order that is LIVRAT is final."
+        "A sales order that is LIVRAT cannot change its status any more."
     ]
     assert stocked.home.refusals("sales-order", "status", "A-2", "LIVRAT", *place) == [
         "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU or ANULAT."

@@ -139,7 +139,7 @@ def test_quarantine_and_release(store: Tenant) -> None:
 REFUSED: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "too little": (
         ("adjust", *HERE, "--by", "-9"),
-        ["--by takes away 9, but only 8 are there and not in quarantine."],
+        ["--by would remove 9, but only 8 are in stock and not in quarantine."],
     ),
     "bounds": (("adjust", *HERE, "--to", "1e9"), ["--to must be at most 999999999.999999."]),
     "serials": (
@@ -148,7 +148,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], list[str]]] = {
     ),
     "a serial with a blank": (
         ("release", "--article", "S", "--warehouse", "EAST", "--serial", " "),
-        ["--serial must not begin or end with a blank."],
+        ["--serial must not begin or end with a space."],
     ),
     "an article": (
         ("release", "--article", "Z", "--warehouse", "MAIN", "--all"),
@@ -194,7 +194,7 @@ def test_a_number_that_may_mean_two_is_asked(store: Tenant, typed: str, whole: s
         said = store.home.misunderstood(
             "stock", action, *HERE, "--reason", "x", option, typed, "--company", store.code
         )
-        assert said.endswith(f"may mean two numbers: write {whole}, or {fraction}")
+        assert said.endswith(f"can mean two numbers: write {whole} or {fraction}")
     assert store.export("stock-count") == before
 
 
@@ -315,7 +315,7 @@ def test_what_orders_hold_is_told_without_a_row(store: Tenant) -> None:
     arguments = ("import", "stock-count", "-", "--company", store.code, "--complete")
     counted = "article_code,warehouse_code,quantity\nA,MAIN,10\n"
     assert store.home.refusals(*arguments, stdin=counted)[0] == (
-        "L in MAIN: is not in the file, but orders hold 6 of it."
+        "L in MAIN: is not in the file, but orders have reserved 6."
     )
     assert store.home.run(*arguments, "--json", stdin=counted).json["errors"][0]["row"] is None
 

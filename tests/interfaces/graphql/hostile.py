@@ -165,11 +165,11 @@ HOSTILE = {
     "an exponent of 400 digits": Hostile(articles("id", f"(first: 1e{'9' * 400})"), "Int cannot represent"),
     "a decimal of 19000 digits": Hostile(
         'mutation { create_article(input: {code: "a", name: "b", min_stock: %s}) { id } }' % ("9" * 19_000),
-        "out of bounds",
+        "outside the allowed range",
     ),
     "a decimal beyond all bounds": Hostile(
         'mutation { create_article(input: {code: "a", name: "b", min_stock: 1e999999999}) { id } }',
-        "out of bounds",
+        "outside the allowed range",
     ),
     "a list of 900": Hostile(articles("id", f"(search: [{'1 ' * 900}])"), f"The query has 900 {LITERALS}"),
     "a list of 900 that nobody uses": Hostile(f"query($a: [Int] = [{'1 ' * 900}]) {{ __typename }}", LITERALS),

@@ -14,7 +14,7 @@ from wmsd.platform import company_policies
 from wmsd.tenants.companies import actions
 
 BANNER = "because it is being moved."
-REFUSED = "ACME is being moved and has taken no changes since "
+REFUSED = "ACME is being moved and has accepted no changes since "
 
 
 @pytest.fixture

@@ -168,7 +168,7 @@ async def test_a_change_that_cannot_wait_is_refused_with_what_was_typed(world: W
     fields = {"code": "TYPED", "name": "Typed", "form_token": ana._token, "idempotency_key": "once"}
     seen = await ana._visitor.post(NEW, fields)
     assert (seen.status, seen.headers["Retry-After"]) == (429, "2")
-    assert "Too many changes are sent at once, and this one was not made. Send it again in 2 s." in seen.text
+    assert "Too many changes at the same time, so this change was not made. Send it again in 2 s." in seen.text
     assert 'value="TYPED"' in seen.text
     world.clock.advance(12)
     assert (await ana._visitor.post(NEW, fields)).status == 303

@@ -10,7 +10,7 @@ from tests.interfaces.pages.work.test_import_files import settled, upload
 from tests.support.shop import Shop
 from wmsd.tenants.companies import actions
 
-SENTENCE = "The company ACME has been suspended since 2026-11-20T12:00:00.000Z: not paid. Its data are kept."
+SENTENCE = "The company ACME has been suspended since 2026-11-20T12:00:00.000Z: not paid. Its data is kept"
 
 
 @pytest.fixture

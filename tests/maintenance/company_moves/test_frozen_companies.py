@@ -179,7 +179,7 @@ def test_every_way_to_write_is_refused_and_every_way_to_read_goes_on(acme: Home)
 def test_without_a_server_commands_are_refused_too(acme: Home) -> None:
     frozen_export(acme)
     said = acme.refused("import", "articles", "-", "--company", "ACME", stdin="code,name\nA2,A2\n")
-    assert "ACME is being moved and has taken no changes since " in said
+    assert "ACME is being moved and has accepted no changes since " in said
     acme.ok("company", "thaw", "ACME")
     acme.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nA2,A2\n")
 

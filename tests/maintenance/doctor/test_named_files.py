@@ -117,25 +117,30 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "key", "content", "why"),
     [
-        ("metrics", "token_file", b"short", "The file {} must hold one word of 20 characters or more."),
-        ("metrics", "token_file", b"\xc3\xa9" * 30, "The file {} must hold one word of 20 characters or more."),
+        ("metrics", "token_file", b"short", "The file {} must contain one word of at least 20 characters."),
+        (
+            "metrics",
+            "token_file",
+            b"\xc3\xa9" * 30,
+            "The file {} must contain one word of at least 20 characters.",
+        ),
         (
             "metrics",
             "token_file",
             b"x" * 4097,
-            "The file {} holds more than 4096 bytes, and must hold one word only.",
+            "The file {} has more than 4096 bytes, but must contain only one word.",
         ),
         (
             "alerts",
             "secret_file",
             b"two words of length",
-            "The file {} must hold one word of 16 characters or more.",
+            "The file {} must contain one word of at least 16 characters.",
         ),
         (
             "alerts",
             "secret_file",
             b"whsec_no-base64-at-all",
-            "The secret in {} begins with whsec_, and what follows is not base64.",
+            "The secret in {} begins with whsec_, but the rest is not base64.",
         ),
         (
             "backup",
@@ -172,8 +177,8 @@ def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_
     looked = [each for each in settings_files.findings(at) if each.path == file]
     assert names(looked) == names_found
     assert [each.sentence for each in looked] == [
-        f"{file}, which sign_on.providers.0.client_secret_file names, does not hold what it must. "
-        f"The file {file} must hold the secret of the client, as UTF-8 text."
+        f"{file}, which sign_on.providers.0.client_secret_file names, does not hold what it must. The "
+        f"file {file} must contain the secret of the client, as UTF-8 text."
     ][: len(names_found)]
 
 

@@ -35,7 +35,7 @@ DAMAGE = {
     ),
     "reserved": (
         "UPDATE stock SET reserved = reserved - 1 WHERE id = 1",
-        ("what is reserved is the sum of its reservations", "A in MAIN", "6", "5.999999"),
+        ("a reserved quantity is the sum of its reservations", "A in MAIN", "6", "5.999999"),
     ),
     "quarantined": (
         "UPDATE stock SET quarantined = 1000000 WHERE id = 2",
@@ -43,16 +43,17 @@ DAMAGE = {
     ),
     "a reservation too many": (
         "INSERT INTO reservations VALUES ('sales_order', 5, 1, 1000000)",
-        ("an open sales order holds what its lines say, any other nothing", "SO-000005", "0", "1"),
+        ("an open sales order reserves the quantity of its lines, and any other nothing", "SO-000005", "0", "1"),
     ),
     "a reservation too few": (
         "DELETE FROM reservations WHERE holder_id = 1",
-        ("an open sales order holds what its lines say, any other nothing", "SO-000001", "3", "0"),
+        ("an open sales order reserves the quantity of its lines, and any other nothing", "SO-000001", "3", "0"),
     ),
     "a line that was not shipped": (
         "UPDATE sales_order_lines SET quantity = 4000000 WHERE sales_order_id = 4",
         (
-            "a sales order that is INCARCAT or LIVRAT is in the ledger line by line, any other is not",
+            "the ledger has every line of a sales order that is INCARCAT or LIVRAT, and no line of any "
+            "other sales order",
             "SO-000004, line 4",
             "4",
             "3",
@@ -60,11 +61,11 @@ DAMAGE = {
     ),
     "a status": (
         "UPDATE sales_orders SET status = 'LIVRAT' WHERE id = 3",
-        ("the status of a sales order is the last that it reached", "SO-000003", "INCARCAT", "LIVRAT"),
+        ("the status of a sales order is the last one in its history", "SO-000003", "INCARCAT", "LIVRAT"),
     ),
     "a count": (
         "UPDATE sales_order_counts SET rows = 9 WHERE status = 'CREAT'",
-        ("sales orders are as many as their counts say", "partner 1, status CREAT", "1", "9"),
+        ("the number of sales orders equals the stored total", "partner 1, status CREAT", "1", "9"),
     ),
     "a total": (
         "UPDATE row_counts SET rows = 9 WHERE name = 'articles'",
@@ -101,12 +102,17 @@ LOT_DAMAGE = {
     ),
     "what is low": (
         "UPDATE stock SET is_low = 1 WHERE id = 1",
-        ("stock is low, 1, where at most its minimum is available, and else not, 0", "L in MAIN", "0", "1"),
+        (
+            "stock is marked as low (1) if the available quantity is at most the minimum, otherwise not (0)",
+            "L in MAIN",
+            "0",
+            "1",
+        ),
     ),
     "what was never in stock": (
         "UPDATE articles SET is_stocked = 0 WHERE code = 'L'",
         (
-            "an article is known as stocked, 1, where a warehouse has a stock record of it, and else not, 0",
+            "an article is marked as stocked (1) if a warehouse has a stock record of it, otherwise not (0)",
             "L",
             "1",
             "0",
@@ -122,44 +128,44 @@ LOT_DAMAGE = {
     ),
     "a lot's quarantine": (
         "UPDATE stock_lots SET quarantined = 0 WHERE lot_number = 'L2'",
-        ("what is quarantined of a lot is the sum of its movements", "L in MAIN, lot L2", "1", "0"),
+        ("the quarantined quantity of a lot is the sum of its movements", "L in MAIN, lot L2", "1", "0"),
     ),
     "a lot's reservations": (
         "UPDATE stock_lots SET reserved = 1000000 WHERE lot_number = 'L1'",
-        ("what is reserved of a lot is the sum of its reservations", "L in MAIN, lot L1", "2", "1"),
+        ("the reserved quantity of a lot is the sum of its reservations", "L in MAIN, lot L1", "2", "1"),
     ),
     "a reservation of a lot": (
         "DELETE FROM lot_reservations",
-        ("what is reserved of a lot is the sum of its reservations", "S in MAIN, lot X", "0", "1"),
+        ("the reserved quantity of a lot is the sum of its reservations", "S in MAIN, lot X", "0", "1"),
     ),
     "lots together": (
         "UPDATE stock_lots SET quantity = 7000000 WHERE lot_number = 'L1'",
-        ("lots together are never more than the stock that they are of", "L in MAIN", "9", "10"),
+        ("the lots of a stock record together have at most its quantity", "L in MAIN", "9", "10"),
     ),
     "lots reserved together": (
         "UPDATE stock SET reserved = 1000000 WHERE id = 1",
-        ("lots together are never more than the stock that they are of", "L in MAIN, reserved", "1", "2"),
+        ("the lots of a stock record together have at most its quantity", "L in MAIN, reserved", "1", "2"),
     ),
     "lots quarantined together": (
         "UPDATE stock SET quarantined = 0 WHERE id = 1",
-        ("lots together are never more than the stock that they are of", "L in MAIN, quarantined", "0", "1"),
+        ("the lots of a stock record together have at most its quantity", "L in MAIN, quarantined", "0", "1"),
     ),
     "lots not quarantined together": (
         "UPDATE stock SET quarantined = 3000000 WHERE id = 1",
-        ("lots together are never more than the stock that they are of", "L in MAIN, not quarantined", "6", "7"),
+        ("the lots of a stock record together have at most its quantity", "L in MAIN, not quarantined", "6", "7"),
     ),
     "a serial that is gone": (
         "DELETE FROM stock_serials WHERE serial = 'S3'",
-        ("a serial is in stock where, and when, its movements sum to one", "S in MAIN, serial S3", "1", "0"),
+        ("a serial is in a stock record if the sum of its movements there is 1", "S in MAIN, serial S3", "1", "0"),
     ),
     "a serial that never came": (
         "INSERT INTO stock_serials (article_id, serial, stock_id) VALUES (3, 'S9', 2)",
-        ("a serial is in stock where, and when, its movements sum to one", "S in MAIN, serial S9", "0", "1"),
+        ("a serial is in a stock record if the sum of its movements there is 1", "S in MAIN, serial S9", "0", "1"),
     ),
     "a serial of another lot": (
         "UPDATE stock_serials SET lot_number = 'X' WHERE serial = 'S3'",
         (
-            "a serial is in stock where, and when, its movements sum to one",
+            "a serial is in a stock record if the sum of its movements there is 1",
             "S in MAIN, lot X, serial S3",
             "0",
             "1",
@@ -167,21 +173,21 @@ LOT_DAMAGE = {
     ),
     "a serial's quarantine": (
         "UPDATE stock_serials SET quarantined = 0 WHERE serial = 'S2'",
-        ("a serial is quarantined when its movements say so", "S in MAIN, lot X, serial S2", "1", "0"),
+        ("a serial is in quarantine if its movements put it there", "S in MAIN, lot X, serial S2", "1", "0"),
     ),
     "more serials than the lot": (
         "UPDATE stock_lots SET quantity = 2000000, reserved = 0, quarantined = 0 WHERE lot_number = 'X';"
         "UPDATE stock_serials SET lot_number = 'X' WHERE serial = 'S3'",
-        ("serials are never more than the lot, or the stock, that they are of", "S in MAIN, lot X", "2", "3"),
+        ("a lot or stock record has at most as many serials as units", "S in MAIN, lot X", "2", "3"),
     ),
     "more serials than have no lot": (
         "UPDATE stock SET quantity = 3000000 WHERE id = 2",
-        ("serials are never more than the lot, or the stock, that they are of", "S in MAIN", "0", "1"),
+        ("a lot or stock record has at most as many serials as units", "S in MAIN", "0", "1"),
     ),
     "more quarantined serials than of the lot": (
         "UPDATE stock_lots SET quarantined = 0 WHERE lot_number = 'X'",
         (
-            "serials are never more than the lot, or the stock, that they are of",
+            "a lot or stock record has at most as many serials as units",
             "S in MAIN, lot X, quarantined",
             "0",
             "1",
@@ -190,7 +196,7 @@ LOT_DAMAGE = {
     "fewer quarantined serials than of the lot": (
         "UPDATE stock_serials SET quarantined = 0; UPDATE stock_lots SET reserved = 0, quarantined = 2000000",
         (
-            "serials are never more than the lot, or the stock, that they are of",
+            "a lot or stock record has at most as many serials as units",
             "S in MAIN, lot X, not quarantined",
             "1",
             "2",

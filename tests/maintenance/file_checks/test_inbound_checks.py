@@ -35,7 +35,7 @@ DAMAGE = {
     "a posted item": (
         "UPDATE reception_items SET quantity = 5000000 WHERE id = 1",
         (
-            "a reception that is FINALIZAT is in the ledger line by line, any other is not",
+            "the ledger has every line of a reception that is FINALIZAT, and no line of any other reception",
             "RC-000001, line 1",
             "5",
             "4",
@@ -43,24 +43,24 @@ DAMAGE = {
     ),
     "a status that posted nothing": (
         "UPDATE receptions SET status = 'FINALIZAT' WHERE id = 2",
-        ("the status of a reception is the last that it reached", "RC-000002", "CREAT", "FINALIZAT"),
+        ("the status of a reception is the last one in its history", "RC-000002", "CREAT", "FINALIZAT"),
     ),
     "a received quantity": (
         "UPDATE purchase_order_items SET received_quantity = 10000000",
-        ("an order has received what its receptions posted", "PO-000001, item 1", "4", "10"),
+        ("the received quantity of an order is the sum of its posted receptions", "PO-000001, item 1", "4", "10"),
     ),
     "the status of an order": (
         "UPDATE purchase_orders SET status = 'CREAT'",
-        ("an order's status follows what it has received", "PO-000001", "PARTIAL or RECEPTIONAT", "CREAT"),
+        ("the status of an order matches its received quantity", "PO-000001", "PARTIAL or RECEPTIONAT", "CREAT"),
     ),
     "a count": (
         "UPDATE reception_counts SET rows = 7 WHERE status = 'CREAT'",
-        ("receptions are as many as their counts say", "status CREAT", "1", "7"),
+        ("the number of receptions equals the stored total", "status CREAT", "1", "7"),
     ),
     "a line that came back otherwise": (
         "UPDATE return_lines SET quantity = 3000000",
         (
-            "a return that is FINALIZAT is in the ledger line by line, any other is not",
+            "the ledger has every line of a return that is FINALIZAT, and no line of any other return",
             "RT-000001, line 1",
             "3",
             "2",
@@ -68,11 +68,11 @@ DAMAGE = {
     ),
     "more than was shipped": (
         "UPDATE sales_order_lines SET quantity = 1000000",
-        ("never more comes back than was shipped", "SO-000001, A", "1", "2"),
+        ("the returned quantity is at most the shipped quantity", "SO-000001, A", "1", "2"),
     ),
     "a count of returns": (
         "UPDATE return_counts SET rows = 7 WHERE status = 'FINALIZAT'",
-        ("returns are as many as their counts say", "partner 1, status FINALIZAT", "1", "7"),
+        ("the number of returns equals the stored total", "partner 1, status FINALIZAT", "1", "7"),
     ),
 }
 
@@ -89,7 +89,7 @@ NAMED = {
     "a serial that a closed order holds": (
         "UPDATE stock_serials SET holder_kind = 'sales_order', holder_id = 1 WHERE serial = 'S2'",
         (
-            "an open sales order holds the serials that its lines name, any other none",
+            "an open sales order reserves the serials that its lines name, and any other no serials",
             "SO-000001, serial S2",
             "free",
             "held",
@@ -98,7 +98,7 @@ NAMED = {
     "a serial that is not held": (
         "UPDATE stock_serials SET holder_kind = NULL, holder_id = NULL",
         (
-            "an open sales order holds the serials that its lines name, any other none",
+            "an open sales order reserves the serials that its lines name, and any other no serials",
             "SO-000002, serial S1",
             "held",
             "free",
@@ -107,7 +107,7 @@ NAMED = {
     "a lot that is held too much": (
         "UPDATE lot_reservations SET quantity = 3000000",
         (
-            "an open sales order holds of a lot what its lines name of it, any other nothing",
+            "an open sales order reserves the quantity of each lot that its lines name, and any other nothing",
             "SO-000002, lot L1",
             "2",
             "3",

@@ -260,7 +260,7 @@ async def test_the_relay_obeys_the_guard_of_alerts(tmp_path: Path, changes: dict
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(None, "cannot be read: no such file"), ("\n", "must hold the password")]
+    ("content", "said"), [(None, "cannot be read: no such file"), ("\n", "must contain the password")]
 )
 async def test_a_password_that_is_not_there(tmp_path: Path, content: str | None, said: str) -> None:
     file = tmp_path / "empty"

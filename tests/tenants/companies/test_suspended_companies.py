@@ -66,7 +66,7 @@ def test_everything_of_it_is_refused_within_two_seconds_and_others_go_on(acme: H
         ):
             assert is_refused(told), told
         assert server.get("/api/articles")[1]["message"].endswith(
-            ": the contract has ended. Its data are kept. Ask whoever runs the server."
+            ": the contract has ended. Its data is kept; ask the platform admin."
         )
         assert server.get("/api/articles", company=2)[0] == 200
         assert back_up(acme).exists()

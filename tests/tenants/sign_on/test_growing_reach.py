@@ -281,7 +281,7 @@ async def test_who_grants_and_who_waits_are_told(tmp_path: Path) -> None:
         assert f"New rights wait: {BOB} must sign in by single sign-on, or choose a password" in seen.text
         assert f'<a class="button" href="{path}/link">Link to a new password</a></p>' in seen.text
         facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", seen.text))
-        assert (facts["Companies that wait"], facts["Role that waits"]) == ("OTHER", "company-admin")
+        assert (facts["Pending companies"], facts["Pending role"]) == ("OTHER", "company-admin")
         for page in ("/today", "/account"):
             told = html.unescape((await held.session.get(page)).text)
             assert "You were given new rights or companies. You cannot use them here yet" in told
@@ -289,7 +289,7 @@ async def test_who_grants_and_who_waits_are_told(tmp_path: Path) -> None:
         link = shown_once(await sent(root, f"{path}/link"))["link"]
         assert (await chosen(Visitor(stage.world), link, AGAIN, AGAIN)).status == 303
         seen = await root.get(path)
-        assert ("New rights wait" in seen.text, "that wait" in seen.text) == (False, False)
+        assert ("New rights wait" in seen.text, "Pending" in seen.text) == (False, False)
         assert (
             "You were given new rights"
             not in (await (await signed_in_as(stage.world, BOB, AGAIN)).get("/today")).text

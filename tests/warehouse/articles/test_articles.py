@@ -194,7 +194,7 @@ async def test_search_matches_beginnings_of_words(world: World, search: str, cod
 @pytest.mark.parametrize("search", ["", "%20", "%09%20", "~"])
 async def test_a_search_for_nothing_is_refused(world: World, search: str) -> None:
     """A search without a word finds nothing, while a list without a search returns everything."""
-    sentence = "must have a word to look for; leave the search out to list everything"
+    sentence = "must contain a letter or a digit; leave the search out to list everything"
     for path in ("/api/articles", "/api/v2/articles"):
         answer = await world.call("GET", f"{path}?search={search}", status=422)
         assert answer.errors == {"search": [sentence]}

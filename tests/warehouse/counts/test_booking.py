@@ -132,9 +132,9 @@ async def test_below_what_orders_hold(full: Store) -> None:
     await enter(full, made, 4, 1, 7, 0, 1)
     errors = await refused(full, made, "lines.0.counted_quantity", "lines.2.counted_quantity", "lines.3.serial")
     assert errors == {
-        "lines.0.counted_quantity": ["leaves 4 of lot L1 to sell, but orders hold 5"],
-        "lines.2.counted_quantity": ["leaves 7 to sell, but orders hold 8"],
-        "lines.3.serial": ["S1 is held by an order: it must stay where it is"],
+        "lines.0.counted_quantity": ["would leave 4 of lot L1 to sell, but orders have reserved 5"],
+        "lines.2.counted_quantity": ["would leave 7 to sell, but orders have reserved 8"],
+        "lines.3.serial": ["S1 is reserved by an order and must stay in its place"],
     }
 
 
@@ -150,7 +150,7 @@ async def test_below_what_is_in_quarantine(full: Store) -> None:
     made = await make_count(full, {"article_code": "P"})
     await enter(full, made, 3)
     errors = await refused(full, made, "lines.0.counted_quantity")
-    sentence = "leaves 3, but 4 are in quarantine: release what is gone first"
+    sentence = "would leave 3, but 4 are in quarantine: release the missing goods first"
     assert errors["lines.0.counted_quantity"] == [sentence]
     await enter(full, made, 0)  # everything is gone, including the goods in quarantine
     await book(full, made)
@@ -163,7 +163,7 @@ async def test_more_gone_than_is_there_by_now(full: Store) -> None:
     await enter(full, made, 2)
     await full.adjust(PLAIN, by=-5)
     errors = await refused(full, made, "lines.0.counted_quantity")
-    sentence = "takes away 8, but only 5 are there by now: count it again"
+    sentence = "would remove 8, but only 5 are in stock now: count again"
     assert errors["lines.0.counted_quantity"] == [sentence]
 
 
@@ -177,7 +177,7 @@ async def test_more_than_a_balance_holds(full: Store) -> None:
 async def test_a_serial_that_is_in_stock_elsewhere(full: Store) -> None:
     made = await make_count(full, {"article_code": "S", "serial": "S1", "counted_quantity": 1}, warehouse_id=EAST)
     errors = await refused(full, made, "lines.0.serial")
-    sentence = "S1 is in stock in MAIN: count it there too, as 0, and book that first"
+    sentence = "S1 is in stock in MAIN: first count 0 there, and book that count"
     assert errors["lines.0.serial"] == [sentence]
     gone = await make_count(full, {"article_code": "S", "serial": "S1", "counted_quantity": 0})
     await book(full, gone)
@@ -197,11 +197,11 @@ async def test_a_serial_that_came_after_it_was_counted(full: Store) -> None:
     await refused(full, made, "lines.0.counted_quantity")
 
 
-AGAIN = "are to be counted again, because their goods have moved."
+AGAIN = "to count again because their goods moved."
 NOTHING = {
-    "no number": ((None, None), False, "2 of its lines have no quantity, and 0"),
-    "all to count again": ((3, 3), True, "0 of its lines have no quantity, and 2"),
-    "either": ((3, None), True, "1 of its lines have no quantity, and 1"),
+    "no number": ((None, None), False, "2 without a quantity, and 0"),
+    "all to count again": ((3, 3), True, "0 without a quantity, and 2"),
+    "either": ((3, None), True, "1 without a quantity, and 1"),
 }
 
 
@@ -217,7 +217,7 @@ async def test_nothing_that_could_be_booked(
     if any(numbers):
         await enter(full, made, *numbers)
     answer = await full.world.call("POST", f"{PATH}/1/book", status=409)
-    assert answer.body["message"] == f"Nothing of this count can be booked: {lacks} {AGAIN}"
+    assert answer.body["message"] == f"This count has no lines to book: {lacks} {AGAIN}"
     assert answer.body["details"] == {"current": "IN_LUCRU", "requested": "FINALIZAT", "allowed": ["ANULAT"]}
 
 

@@ -243,7 +243,7 @@ async def test_more_than_a_thousand_lines_are_refused(store: Store) -> None:
     answer = await store.world.call(
         "PATCH", f"{PATH}/1", {"lines": [{"article_code": "P", "counted_quantity": 1}]}, status=422
     )
-    sentence = "are 1001, and a count has at most 1000: make several counts, or count by a file"
+    sentence = "are 1001, but a count has at most 1000: create several counts, or import the count from a file"
     assert answer.errors == {"lines": [sentence]}
 
 
@@ -262,7 +262,7 @@ async def test_two_who_enter_at_once_both_find_their_numbers(full: Store) -> Non
 async def test_warehouse_and_blindness_are_fixed_in_time(full: Store) -> None:
     made = await make_count(full)
     answer = await full.world.call("PATCH", f"{PATH}/1", {"warehouse_id": 2}, status=422)
-    assert answer.errors == {"warehouse_id": ["cannot be changed: create another count for another warehouse"]}
+    assert answer.errors == {"warehouse_id": ["cannot be changed: create a new count for the other warehouse"]}
     answer = await full.world.call("PATCH", f"{PATH}/1", {"warehouse_id": 99}, status=422)
     assert answer.errors["warehouse_id"][0] == "is not a warehouse of this company"
     await patch(full, is_blind=True)

@@ -112,8 +112,8 @@ async def test_a_list_that_is_too_long_says_how_many_it_found(store: Store) -> N
     await store.count(f"P,MAIN,,,5,\n{rows}")
     answer = await store.world.call("POST", PATH, {"warehouse_id": MAIN}, status=422)
     sentence = (
-        "finds 1002 articles, lots and serials in stock, and a count has at most 1000 lines: "
-        "narrow it by article_search, or count by a file"
+        "matches 1002 articles, lots and serials in stock, but a count has at most 1000 lines: use a "
+        "narrower article_search, or import the count from a file"
     )
     assert answer.errors == {"warehouse_id": [sentence]}
     answer = await store.world.call("POST", PATH, {"warehouse_id": MAIN, "article_search": "lotted"}, status=422)
@@ -126,19 +126,25 @@ async def test_a_list_that_is_too_long_says_how_many_it_found(store: Store) -> N
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
-    "no stock": ({"warehouse_id": EAST}, {"warehouse_id": "finds nothing in stock"}),
-    "no match": ({"article_search": "nowhere"}, {"article_search": "finds nothing in stock"}),
-    "no words": ({"article_search": "-"}, {"article_search": "finds nothing in stock"}),
+    "no stock": ({"warehouse_id": EAST}, {"warehouse_id": "matches no goods in stock"}),
+    "no match": ({"article_search": "nowhere"}, {"article_search": "matches no goods in stock"}),
+    "no words": ({"article_search": "-"}, {"article_search": "matches no goods in stock"}),
     "an unknown warehouse": ({"warehouse_id": 99}, {"warehouse_id": "is not a warehouse of this company"}),
     "no lines": ({"lines": []}, {"lines": "at least 1"}),
-    "both ways": ({"lines": [{"article_code": "P"}], "article_search": "P"}, {"article_search": "cannot go with"}),
+    "both ways": (
+        {"lines": [{"article_code": "P"}], "article_search": "P"},
+        {"article_search": "cannot be combined with"},
+    ),
     "another status": ({"status": "FINALIZAT"}, {"status": "must be CREAT"}),
     "an unknown article": ({"lines": [{"article_code": "Q"}]}, {"lines.0.article_code": "is not an article"}),
-    "no article": ({"lines": [{"lot_number": "L1"}]}, {"lines.0.article_id": "is required, or article_code"}),
+    "no article": (
+        {"lines": [{"lot_number": "L1"}]},
+        {"lines.0.article_id": "is required unless article_code is given"},
+    ),
     "a foreign line": ({"lines": [{"id": 1}]}, {"lines.0.id": "is not a line of this count"}),
     "the same twice": (
         {"lines": [{"article_code": "L"}, {"article_id": LOTTED, "lot_number": "L2"}]},
-        {"lines.1": "is of the same goods as line 1"},
+        {"lines.1": "has the same goods as line 1"},
     ),
     "a serial of an article without": (
         {"lines": [{"article_code": "P", "serial": "X"}]},
@@ -150,7 +156,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     ),
     "half a serial": (
         {"lines": [{"article_code": "S", "counted_quantity": 0.5}]},
-        {"lines.0.counted_quantity": "must be whole"},
+        {"lines.0.counted_quantity": "must be a whole number"},
     ),
     "below none": (
         {"lines": [{"article_code": "P", "counted_quantity": -1}]},
@@ -166,7 +172,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     ),
     "an unknown field": (
         {"lines": [{"article_code": "P", "quantity": 1}]},
-        {"lines.0.quantity": "is not a field"},
+        {"lines.0.quantity": "is an unknown field"},
     ),
     "all at once": (
         {"external_ref": 7, "lines": [{"article_code": "Q"}, {"article_code": "P", "counted_quantity": "x"}]},

@@ -65,7 +65,9 @@ async def test_a_lot_and_a_serial(full: Store) -> None:
 
 
 async def test_goods_with_lots_or_serials_are_named(full: Store) -> None:
-    sentence = "is of goods with lots or serials: name one of them, or make a count of all"
+    sentence = (
+        "is not enough for goods with lots or serials: name a lot or serial, or create a count of all of them"
+    )
     assert await refused(full, LOTTED, 4) == {"quantity": [sentence]}
     assert await refused(full, SERIAL, 1) == {"quantity": [sentence]}
 
@@ -73,7 +75,7 @@ async def test_goods_with_lots_or_serials_are_named(full: Store) -> None:
 async def test_what_is_refused_stands_at_its_field(full: Store) -> None:
     await full.order(PLAIN, 8)
     await full.order(SERIAL, 1, serials=["S1"])
-    assert await refused(full, PLAIN, 7) == {"quantity": ["leaves 7 to sell, but orders hold 8"]}
+    assert await refused(full, PLAIN, 7) == {"quantity": ["would leave 7 to sell, but orders have reserved 8"]}
     assert list(await refused(full, SERIAL, 0, serial="S1")) == ["serial"]
     assert list(await refused(full, SERIAL, 0.5, serial="S1")) == ["quantity"]
     assert list(await refused(full, PLAIN, 1, serial="N")) == ["serial"]
@@ -85,7 +87,7 @@ async def test_what_moved_since_the_page_was_shown_is_to_be_counted_again(full: 
     full.world.clock.advance(5)
     await full.adjust(PLAIN, by=-1)
     full.world.clock.advance(5)
-    sentence = "was counted before goods moved: count again"
+    sentence = "was counted before the goods moved: count again"
     assert await refused(full, PLAIN, 9, seen_at=seen) == {"quantity": [sentence]}
     await count(full, PLAIN, 9, seen_at=full.world.clock.now().isoformat())
     assert await full.balance(PLAIN) == (9, 0, 9)

@@ -39,7 +39,7 @@ def refusal(of: Problem) -> tuple[int, str, object]:
         ("NEW", "DONE", "cannot become DONE, only READY or LOST", ["READY", "LOST"]),
         ("READY", "LOST", "cannot become LOST, only NEW, PAUSED or DONE", ["NEW", "PAUSED", "DONE"]),
         ("LOST", "DONE", "cannot become DONE, only NEW", ["NEW"]),
-        ("DONE", "NEW", "is final", []),
+        ("DONE", "NEW", "cannot change its status any more", []),
         ("NEW", "NEW", "cannot become NEW, only READY or LOST", ["READY", "LOST"]),
     ],
 )
@@ -74,7 +74,7 @@ def test_where_there_is_no_way() -> None:
     with pytest.raises(Problem) as refused:
         TRANSITIONS.shortest_path("DONE", "NEW")
     details = {"current": "DONE", "requested": "NEW", "allowed": []}
-    assert refusal(refused.value) == (409, "There is no way from DONE to NEW.", details)
+    assert refusal(refused.value) == (409, "A move from DONE to NEW is not possible.", details)
 
 
 @pytest.mark.parametrize(

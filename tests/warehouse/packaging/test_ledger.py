@@ -94,7 +94,7 @@ async def test_a_balance_has_bounds_either_way(depot: Depot, direction: Directio
         await depot.move(direction, 0.000001)
     assert (raised.value.status, raised.value.code) == (422, "VALIDATION_FAILED")
     assert raised.value.errors == {
-        "quantity": [f"would make the balance {sign}1000000000, past 999999999.999999 either way"]
+        "quantity": [f"would change the balance to {sign}1000000000, beyond the limit of 999999999.999999"]
     }
     assert await depot.world.events_after(before) == []
     assert await depot.codes() == ["PM-000001"]
@@ -135,7 +135,7 @@ async def test_all_that_is_wrong_by_hand_is_told_at_once(depot: Depot) -> None:
         "partner_code": ["is not a partner of this company"],
         "direction": ["must be 'IN' or 'OUT'"],
         "quantity": ["must be greater than 0"],
-        "occurred_at": ["must say its offset from UTC, such as Z or +02:00"],
+        "occurred_at": ["must have an offset from UTC, such as Z or +02:00"],
     }
 
 
@@ -194,12 +194,15 @@ async def test_every_error_of_the_lines_is_found_at_its_path(depot: Depot) -> No
     _, errors = await database.read(lambda tx: find_movements(tx, lines, 1, "OUT"))
     assert {error.code for error in errors} == {"VALIDATION_FAILED"}
     assert [(error.path, error.sentence) for error in errors] == [
-        ("packaging.0.packaging_type_id", "is required, or packaging_type_code"),
+        ("packaging.0.packaging_type_id", "is required unless packaging_type_code is given"),
         ("packaging.1.packaging_type_id", "is not a packaging type of this company"),
         ("packaging.2.packaging_type_code", "is not a packaging type of this company"),
         ("packaging.3.packaging_type_code", "is not the code of packaging type 1"),
         ("packaging.4.packaging_type_id", "is not a packaging type of this company"),
-        ("packaging.6.quantity", "would make the balance 1000000000.999999, past 999999999.999999 either way"),
+        (
+            "packaging.6.quantity",
+            "would change the balance to 1000000000.999999, beyond the limit of 999999999.999999",
+        ),
     ]
 
 

@@ -143,7 +143,7 @@ async def test_what_changes_at_the_moment_itself_is_not_skipped(depot: Depot) ->
     [
         ("partner_id=x", {"partner_id": ["must be a whole number"]}),
         ("packaging_type_id=0", {"packaging_type_id": ["must be from 1 to 9007199254740991"]}),
-        ("since=2026-11-20T12:00:00", {"since": ["must say its offset from UTC, such as Z or +02:00"]}),
+        ("since=2026-11-20T12:00:00", {"since": ["must have an offset from UTC, such as Z or +02:00"]}),
         (
             "since=yesterday&per_page=501",
             {
@@ -151,8 +151,8 @@ async def test_what_changes_at_the_moment_itself_is_not_skipped(depot: Depot) ->
                 "per_page": ["must be from 1 to 500"],
             },
         ),
-        ("since=0001-01-01T00:00:00%2B14:00", {"since": ["is out of the range of dates"]}),
-        ("partner=1", {"partner": ["is not a field that can be sent here; did you mean partner_id?"]}),
+        ("since=0001-01-01T00:00:00%2B14:00", {"since": ["is outside the range of dates"]}),
+        ("partner=1", {"partner": ["is an unknown field; did you mean partner_id?"]}),
         ("cursor=x", {"cursor": ["is not a cursor of this list"]}),
     ],
 )

@@ -10,8 +10,8 @@ from tests.support.pictures import JPEG, chunk, header, png
 from wmsd.warehouse.papers.logo import MOST_BYTES, PNG, Picture, picture_of
 
 DAMAGED = "is damaged or incomplete; save it again with a picture editor"
-GOES_ON = "goes on after the end of the picture; save it again with a picture editor"
-TOO_WIDE = "has more than 2000 pixels in width or height, or none; make it smaller"
+GOES_ON = "has more data after the end of the picture; save it again with a picture editor"
+TOO_WIDE = "must be 1 to 2000 pixels wide and 1 to 2000 pixels high; resize the picture"
 NO_PICTURE = "is not a PNG or JPEG file; save it as PNG"
 SVG = "is an SVG file, which can hold programs; save it as PNG"
 FRAME = JPEG.index(b"\xff\xc0")

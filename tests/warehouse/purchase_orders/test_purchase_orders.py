@@ -82,13 +82,13 @@ async def test_every_error_comes_at_once_with_its_path(shop: Shop) -> None:
     answer = await shop.world.call("POST", PATH, sent, status=422)
     assert answer.body["code"] == "INVALID_PARTNER"
     assert answer.errors == {
-        "status": ["must be CREAT: every purchase order begins there"],
-        "partner_id": ["is a partner that is not active"],
+        "status": ["must be CREAT, the first status of every purchase order"],
+        "partner_id": ["is an inactive partner"],
         "warehouse_id": ["is not a warehouse of this company"],
         "items.0.article_code": ["is not an article of this company"],
         "items.1.article_code": ["is not the code of article 1"],
-        "items.2.article_id": ["is required, or article_code"],
-        "items.3.article_code": ["is an article that is not active"],
+        "items.2.article_id": ["is required unless article_code is given"],
+        "items.3.article_code": ["is an inactive article"],
     }
     assert await shop.world.rows("SELECT * FROM purchase_orders") == []
 

@@ -9,15 +9,15 @@ import pytest
 from tests.support.dock import LOT, SERIAL, THIRD, A, Dock, arrival
 
 PATH = "/api/receptions"
-OVER = "is more than the order has left: 11 given, 10 of 10 may still be received"
+OVER = "is more than the order still allows: 11 given, 10 of 10 may still be received"
 OF_ITEMS = {
     "selected_items.0.quantity_um3pl": [OVER],
     "selected_items.1.lot_number": ["is required: the article is tracked by lots"],
-    "selected_items.2.serial_data": ["must be one for each unit: 2 arrived, 3 given"],
+    "selected_items.2.serial_data": ["must have one serial for each unit: 2 arrived, 3 given"],
     "selected_items.2.serial_data.1": ["is in stock already"],
     "selected_items.2.serial_data.2": ["is given twice"],
     "selected_items.3.quantity_um3pl": [
-        "times 0.333333, the um3pl_factor of THIRD, has more than 6 decimal places"
+        "multiplied by 0.333333, the um3pl_factor of THIRD, has more than 6 decimal places"
     ],
     "selected_items.4.po_item_id": ["is not an item of purchase order PO-000002"],
 }
@@ -75,7 +75,7 @@ async def test_of_an_item_of_wrong_form_all_else_is_told(dock: Dock) -> None:
         "selected_items.0.lot_number": ["is required: the article is tracked by lots"],
         "selected_items.1.quantity_um3pl": ["must be greater than 0"],
         "selected_items.1.serial_data.1": ["is given twice"],
-        "selected_items.2.serial_data": ["must be one for each unit: 3 arrived, 4 given"],
+        "selected_items.2.serial_data": ["must have one serial for each unit: 3 arrived, 4 given"],
         "selected_items.2.serial_data.1": ["must be a string"],
         "selected_items.3.quantity_um3pl": [OVER],
         "selected_items.3.serial_data": ["must be an array"],
@@ -88,8 +88,8 @@ async def test_errors_of_the_whole_come_with_those_of_its_items(dock: Dock, form
     body = {**await wrong(dock), **form, "status": "ANULAT", "packaging": GIVEN}
     assert await errors_of(dock, body) == {
         **(OF_LONG if form else {}),
-        "status": ["must be CREAT, or FINALIZAT to post it at once"],
-        "packaging": ["goes with the move to FINALIZAT: send it with that status"],
+        "status": ["must be CREAT, or FINALIZAT to post the reception immediately"],
+        "packaging": ["is allowed only together with the status FINALIZAT"],
         "packaging.0.packaging_type_id": ["is not a packaging type of this company"],
         **OF_ITEMS,
     }
@@ -110,7 +110,7 @@ async def test_a_changed_reception_is_told_all_its_errors(dock: Dock, method: st
     path = f"{PATH}/{draft.id}"
     assert await errors_of(dock, body, method, path) == {
         **OF_LONG,
-        "purchase_order_id": ["cannot be changed: create another reception for another order"],
+        "purchase_order_id": ["cannot be changed: create a new reception for the other order"],
         "selected_items.0.quantity_um3pl": [OVER],
     }
 

@@ -44,7 +44,7 @@ async def test_a_draft_takes_no_packaging_along(crates: Dock) -> None:
         answer = await crates.world.call(
             "POST", PATH, arrival(order, status=status, packaging=[PALLETS]), status=422
         )
-        assert answer.errors["packaging"] == ["goes with the move to FINALIZAT: send it with that status"]
+        assert answer.errors["packaging"] == ["is allowed only together with the status FINALIZAT"]
 
 
 async def test_what_is_wrong_with_the_packaging_leaves_the_goods_where_they_are(crates: Dock) -> None:

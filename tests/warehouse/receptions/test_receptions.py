@@ -82,15 +82,15 @@ async def test_what_get_shows_can_be_sent_back(dock: Dock) -> None:
         (
             {"po_item_id": 2, "quantity_um3pl": 10.000001},
             "quantity_um3pl",
-            "is more than the order has left: 10.000001 given, 10 of 10 may still be received",
+            "is more than the order still allows: 10.000001 given, 10 of 10 may still be received",
         ),
         ({"po_item_id": 3}, "lot_number", "is required: the article is tracked by lots"),
         ({"po_item_id": 3, "lot_number": ""}, "lot_number", "is required: the article is tracked by lots"),
-        ({"po_item_id": 4}, "serial_data", "must be one for each unit: 1 arrived, 0 given"),
+        ({"po_item_id": 4}, "serial_data", "must have one serial for each unit: 1 arrived, 0 given"),
         (
             {"po_item_id": 4, "quantity_um3pl": 1.5, "serial_data": ["S1"]},
             "serial_data",
-            "must be one for each unit: 1.5 arrived, 1 given",
+            "must have one serial for each unit: 1.5 arrived, 1 given",
         ),
         (
             {"po_item_id": 4, "quantity_um3pl": 2, "serial_data": ["S1", "S1"]},
@@ -100,22 +100,22 @@ async def test_what_get_shows_can_be_sent_back(dock: Dock) -> None:
         (
             {"po_item_id": 2, "serial_data": ["S1"]},
             "serial_data",
-            "is given for an article that is not tracked by serials",
+            "must be empty: the article is not tracked by serials",
         ),
         (
             {"po_item_id": 5, "quantity_um3pl": 0.1},
             "quantity_um3pl",
-            "times 0.333333, the um3pl_factor of THIRD, has more than 6 decimal places",
+            "multiplied by 0.333333, the um3pl_factor of THIRD, has more than 6 decimal places",
         ),
         (
             {"po_item_id": 6, "quantity_um3pl": 999999999},
             "quantity_um3pl",
-            "times 12, the um3pl_factor of BOX, is over 999999999.999999",
+            "multiplied by 12, the um3pl_factor of BOX, is more than 999999999.999999",
         ),
         ({"po_item_id": 2, "quantity_um3pl": 0}, "quantity_um3pl", "must be greater than 0"),
         ({"po_item_id": 2, "quantity_um3pl": "1"}, "quantity_um3pl", "must be a number"),
         ({"po_item_id": 2, "serial_data": "S1"}, "serial_data", "must be an array"),
-        ({"po_item_id": 2, "colour": "red"}, "colour", "is not a field that can be sent here"),
+        ({"po_item_id": 2, "colour": "red"}, "colour", "is an unknown field"),
     ],
 )
 @pytest.mark.parametrize("status", ["CREAT", "FINALIZAT"])
@@ -161,7 +161,7 @@ async def test_a_factor_is_multiplied_exactly_or_refused(dock: Dock) -> None:
         (
             {"warehouse_id": 3},
             "INVALID_WAREHOUSE",
-            {"warehouse_id": ["is a warehouse that is not active"]},
+            {"warehouse_id": ["is an inactive warehouse"]},
         ),
         ({"warehouse_id": 9}, "INVALID_WAREHOUSE", {"warehouse_id": ["is not a warehouse of this company"]}),
         ({"code": "TAKEN"}, "VALIDATION_FAILED", {"code": ["is taken by another reception"]}),
@@ -169,7 +169,7 @@ async def test_a_factor_is_multiplied_exactly_or_refused(dock: Dock) -> None:
         (
             {"status": "IN_LUCRU"},
             "VALIDATION_FAILED",
-            {"status": ["must be CREAT, or FINALIZAT to post it at once"]},
+            {"status": ["must be CREAT, or FINALIZAT to post the reception immediately"]},
         ),
         ({"selected_items": []}, "VALIDATION_FAILED", {"selected_items": ["must have at least 1 item"]}),
     ],
@@ -240,7 +240,7 @@ async def test_a_reception_stays_with_its_order(dock: Dock) -> None:
     await dock.receive(order, status="CREAT")
     answer = await dock.world.call("PATCH", f"{PATH}/1", {"purchase_order_id": other.id}, status=422)
     assert answer.errors == {
-        "purchase_order_id": ["cannot be changed: create another reception for another order"]
+        "purchase_order_id": ["cannot be changed: create a new reception for the other order"]
     }
 
 
@@ -267,11 +267,13 @@ async def test_an_order_with_receptions_cannot_be_deleted_nor_lose_the_items_tha
     await dock.receive(order, {"po_item_id": first["id"], "quantity_um3pl": 1}, status="CREAT")
     path = f"/api/purchase-orders/{order.id}"
     answer = await dock.world.call("DELETE", path, status=409)
-    assert answer.body["message"] == "Reception RC-000001 is of this purchase order. It cannot be deleted."
+    assert answer.body["message"] == "This purchase order cannot be deleted: it has reception RC-000001."
     another = {"id": first["id"], "article_id": 2, "quantity": 10}
     for items in ([second], [another], [second, another]):
         answer = await dock.world.call("PATCH", path, {"items": items}, status=409)
-        sentence = "Reception RC-000001 names an item that would go. Send it back with its id and article."
+        sentence = (
+            "Reception RC-000001 refers to an item that would be removed. Send this item with its id and article."
+        )
         assert answer.body["message"] == sentence
     more = {"items": [first | {"quantity": 12}]}
     await dock.world.call("PATCH", path, more, events=["purchase_order.updated"])
@@ -331,7 +333,7 @@ async def test_no_tolerance_receives_more_than_a_quantity_can_be(dock: Dock) -> 
     await dock.world.import_csv("stock", "article_code,warehouse_code,quantity\nLENIENT,MAIN,0\n")
     more = arrival(order, {"po_item_id": item["id"], "quantity_um3pl": 2})
     answer = await dock.world.call("POST", "/api/receptions", more, status=422)
-    sentence = "is more than the order has left: 2 given, 1.999999 of 999999999.999999 may still be received"
+    sentence = "is more than the order still allows: 2 given, 1.999999 of 999999999.999999 may still be received"
     assert answer.errors == {"selected_items.0.quantity_um3pl": [sentence]}
     record = (await dock.world.call("GET", f"/api/purchase-orders/{order.id}")).body
     await dock.world.call("PUT", f"/api/purchase-orders/{order.id}", record)

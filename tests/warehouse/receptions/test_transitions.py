@@ -142,7 +142,7 @@ async def test_an_order_is_received_in_parts_until_it_is_complete(dock: Dock) ->
     answer = await dock.world.call("POST", PATH, arrival(order, first), status=422)
     assert answer.errors == {
         "selected_items.0.quantity_um3pl": [
-            "is more than the order has left: 4 given, 0 of 10 may still be received"
+            "is more than the order still allows: 4 given, 0 of 10 may still be received"
         ]
     }
 
@@ -191,7 +191,7 @@ async def test_an_order_that_is_closed_short_or_cancelled_is_received_no_more(do
         answer = await dock.world.call("POST", PATH, wrong, status=409)
         assert answer.body["code"] == "INVALID_STATUS"
         assert answer.body["details"] == {"current": status, "requested": None, "allowed": []}
-        sentence = f"is {status}: nothing more is received of {order.body['code']}"
+        sentence = f"is {status}: no more goods can be received for {order.body['code']}"
         assert answer.errors["purchase_order_id"] == [sentence]
         assert "warehouse_id" in answer.errors, "what else is wrong is told with it"
     assert await dock.purchase_order(short) == ("RECEPTIONAT", [4])
@@ -207,7 +207,7 @@ async def test_two_drafts_that_together_go_over_the_order_the_first_is_posted(do
     answer = await dock.world.call("PATCH", f"{PATH}/{first.id}", {"status": "FINALIZAT"}, status=422)
     assert answer.errors == {
         "selected_items.0.quantity_um3pl": [
-            "is more than the order has left: 6 given, 4 of 10 may still be received"
+            "is more than the order still allows: 6 given, 4 of 10 may still be received"
         ]
     }
     changed = {"selected_items": [{"po_item_id": 1, "quantity_um3pl": 4}], "status": "FINALIZAT"}
@@ -277,7 +277,7 @@ async def test_goods_that_a_balance_cannot_hold_are_refused(dock: Dock) -> None:
     order = await dock.purchase((2, 10))
     items = [{"po_item_id": 1, "quantity_um3pl": part} for part in (0.5, 0.5)]
     answer = await dock.world.call("POST", PATH, arrival(order, *items), status=422)
-    sentence = "would take the stock balance over 999999999.999999"
+    sentence = "would raise the stock balance above 999999999.999999"
     assert answer.errors == {"selected_items.1.quantity_um3pl": [sentence]}
     assert await dock.world.rows("SELECT * FROM receptions") == []
 

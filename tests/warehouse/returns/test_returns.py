@@ -72,7 +72,7 @@ async def test_what_get_shows_can_be_sent_back(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("fields", "code", "errors"),
     [
-        ({"partner_id": 3}, "INVALID_PARTNER", {"partner_id": ["is a partner that is not active"]}),
+        ({"partner_id": 3}, "INVALID_PARTNER", {"partner_id": ["is an inactive partner"]}),
         ({"partner_id": 9}, "INVALID_PARTNER", {"partner_id": ["is not a partner of this company"]}),
         ({"warehouse_id": 9}, "INVALID_WAREHOUSE", {"warehouse_id": ["is not a warehouse of this company"]}),
         (
@@ -83,7 +83,7 @@ async def test_what_get_shows_can_be_sent_back(shop: Shop) -> None:
         (
             {"status": "RECEPTIONAT"},
             "VALIDATION_FAILED",
-            {"status": ["must be CREAT: every return begins there"]},
+            {"status": ["must be CREAT, the first status of every return"]},
         ),
         ({"code": "TAKEN"}, "VALIDATION_FAILED", {"code": ["is taken by another return"]}),
         ({"external_ref": "TAKEN"}, "EXTERNAL_REF_TAKEN", {"external_ref": ["is taken by another return"]}),
@@ -95,7 +95,7 @@ async def test_what_get_shows_can_be_sent_back(shop: Shop) -> None:
         (
             {"lines": [{"quantity": 1}]},
             "VALIDATION_FAILED",
-            {"lines.0.article_id": ["is required, or article_code"]},
+            {"lines.0.article_id": ["is required unless article_code is given"]},
         ),
         ({"lines": [{"article_id": 1}]}, "VALIDATION_FAILED", {"lines.0.quantity": ["is required"]}),
         (
@@ -106,7 +106,7 @@ async def test_what_get_shows_can_be_sent_back(shop: Shop) -> None:
         (
             {"lines": [{"article_id": 1, "quantity": 1, "serials": ["S"]}]},
             "VALIDATION_FAILED",
-            {"lines.0.serials": ["is given for an article that is not tracked by serials"]},
+            {"lines.0.serials": ["must be empty: the article is not tracked by serials"]},
         ),
         ({"lines": []}, "VALIDATION_FAILED", {"lines": ["must have at least 1 item"]}),
     ],
@@ -130,7 +130,7 @@ async def test_only_of_a_loaded_order_goods_come_back(shop: Shop, status: Status
         await shop.world.call("POST", PATH, sent, status=201, events=CREATED)
         return
     answer = await shop.world.call("POST", PATH, sent, status=409)
-    assert answer.errors == {"sales_order_id": [f"is {status}: only what was loaded can come back"]}
+    assert answer.errors == {"sales_order_id": [f"is {status}: only loaded goods can be returned"]}
     allowed = TRANSITIONS.allowed_from(status)
     assert answer.body["code"] == "INVALID_STATUS"
     assert answer.body["details"] == {"current": status, "requested": None, "allowed": allowed}
@@ -168,8 +168,8 @@ async def test_over_all_returns_never_more_comes_back_than_was_shipped(shop: Sho
     two: list[dict[str, Any]] = [{"article_id": 1, "quantity": 1}, {"article_id": 1, "quantity": 0.000001}]
     sent = body(*two, {"article_id": 2, "quantity": 1}, sales_order_id=order.id)
     answer = await shop.world.call("POST", PATH, sent, status=422)
-    of_a = "is more than can come back: 1.000001 given, 5 shipped, 1 of it not returned yet"
-    of_b = "is more than can come back: 1 given, 0 shipped, 0 of it not returned yet"
+    of_a = "is more than can be returned: 1.000001 given, 5 shipped, 1 not returned yet"
+    of_b = "is more than can be returned: 1 given, 0 shipped, 0 not returned yet"
     assert answer.errors == {"lines.0.quantity": [of_a], "lines.1.quantity": [of_a], "lines.2.quantity": [of_b]}
     await bring_back(shop, {"article_id": 1, "quantity": 1}, sales_order_id=order.id)
     more = {"lines": [{"id": first.body["lines"][0]["id"], "quantity": 4.5}]}
@@ -207,7 +207,7 @@ async def test_an_order_with_returns_keeps_its_partner_and_client(shop: Shop) ->
         for status in ("INCARCAT", "LIVRAT"):
             sent = {name: other, "status": status}
             answer = await shop.world.call("PATCH", path, sent, status=409)
-            sentence = f"Return RT-000001 is bound to this sales order, so its {name} cannot be changed."
+            sentence = f"Return RT-000001 refers to this sales order, so {name} of the order cannot be changed."
             assert (answer.body["message"], answer.body["details"]["allowed"]) == (sentence, ["LIVRAT"])
     await shop.world.call("PATCH", path, {"partner_id": 1, "notes": "x"}, events=["sales_order.updated"])
     await shop.world.send("PATCH", f"{PATH}/{made.id}", {"status": "ANULAT"})
@@ -220,7 +220,9 @@ async def test_what_came_back_is_not_unloaded_again(shop: Shop) -> None:
     made = await bring_back(shop, sales_order_id=order.id)
     path = f"/api/sales-orders/{order.id}"
     answer = await shop.world.call("PATCH", path, {"status": "IN_LUCRU"}, status=409)
-    assert answer.body["message"] == "Goods of this sales order came back with return RT-000001."
+    assert answer.body["message"] == (
+        "Return RT-000001 has goods of this sales order, so the order cannot be unloaded."
+    )
     await shop.world.send("PATCH", f"{PATH}/{made.id}", {"status": "ANULAT"})
     events = ["sales_order.status_changed", "stock.updated"]
     await shop.world.call("PATCH", path, {"status": "IN_LUCRU"}, events=events)
@@ -236,7 +238,7 @@ async def test_lots_and_serials_of_a_bound_return_are_those_that_left(dock: Dock
         {"article_id": SERIAL, "quantity": 1, "serials": ["S2"]},
     ]
     answer = await dock.world.call("POST", PATH, body(*wrong, sales_order_id=order.id), status=422)
-    sentence = ["did not leave with SO-000001"]
+    sentence = ["was not shipped with SO-000001"]
     assert answer.errors == {"lines.0.lot_number": sentence, "lines.1.serials.0": sentence}
     right = [wrong[0] | {"lot_number": "L1"}, wrong[1] | {"serials": ["S1"]}]
     await bring_back(dock, *right, sales_order_id=order.id)
@@ -249,7 +251,7 @@ async def test_over_all_returns_a_lot_comes_back_no_more_than_it_left(dock: Dock
     first = await bring_back(dock, {**line, "quantity": 1}, sales_order_id=order.id)
     sent = body({**line, "quantity": 1}, {**line, "quantity": 0.5}, sales_order_id=order.id)
     answer = await dock.world.call("POST", PATH, sent, status=422)
-    sentence = ["is more than can come back of lot L1: 1.5 given, 2 shipped, 1 of it not returned yet"]
+    sentence = ["is more than can be returned of lot L1: 1.5 given, 2 shipped, 1 not returned yet"]
     assert answer.errors == {"lines.0.quantity": sentence, "lines.1.quantity": sentence}
     await dock.world.send("PATCH", f"{PATH}/{first.id}", {"status": "ANULAT"})
     await bring_back(dock, *sent["lines"], {"article_id": LOT, "quantity": 8}, sales_order_id=order.id)
@@ -266,7 +268,7 @@ async def test_a_serial_comes_back_once_and_of_the_lot_that_it_left_with(dock: D
     answer = await dock.world.call("POST", PATH, body(*wrong, sales_order_id=order.id), status=422)
     assert answer.errors == {
         "lines.0.serials.0": ["is in another return of SO-000001"],
-        "lines.1.serials.0": ["did not leave with SO-000001 as part of lot M"],
+        "lines.1.serials.0": ["was not shipped with SO-000001 as part of lot M"],
     }
     right = {**line, "lot_number": "L", "serials": ["L-2"]}
     await bring_back(dock, right, sales_order_id=order.id)
@@ -283,16 +285,16 @@ async def test_what_was_loaded_first_and_then_unloaded_did_not_leave(dock: Dock)
     line = {"article_id": LOT, "quantity": 1}
     sent = body({**line, "lot_number": "L1"}, sales_order_id=order.id)
     answer = await dock.world.call("POST", PATH, sent, status=422)
-    assert answer.errors == {"lines.0.lot_number": ["did not leave with SO-000001"]}
+    assert answer.errors == {"lines.0.lot_number": ["was not shipped with SO-000001"]}
     await bring_back(dock, {**line, "lot_number": "L2"}, sales_order_id=order.id)
 
 
 @pytest.mark.parametrize(
     ("line", "path", "sentence"),
     [
-        ({"quantity": 2, "serials": ["S1"]}, "serials", "must be one for each unit: 2 came back, 1 given"),
+        ({"quantity": 2, "serials": ["S1"]}, "serials", "must have one serial for each unit: 2 returned, 1 given"),
         ({"quantity": 2, "serials": ["S1", "S1"]}, "serials.1", "is given twice"),
-        ({"quantity": 1.5}, "quantity", "must be whole: the article is tracked by serials"),
+        ({"quantity": 1.5}, "quantity", "must be a whole number: the article is tracked by serials"),
     ],
 )
 async def test_serials_are_one_for_each_unit(dock: Dock, line: dict[str, Any], path: str, sentence: str) -> None:

@@ -101,7 +101,7 @@ async def test_every_line_needs_a_disposition_to_be_finished(shop: Shop) -> None
     lines: list[dict[str, Any]] = [RESTOCKED, {"article_id": 2, "quantity": 1}, {"article_id": 1, "quantity": 1}]
     made = await bring_back(shop, *lines, status="RECEPTIONAT")
     answer = await shop.world.call("PATCH", f"{PATH}/{made.id}", {"status": "FINALIZAT"}, status=422)
-    sentence = [f"is required to finish a return: {', '.join(DISPOSITIONS)}"]
+    sentence = [f"is required to finish a return: choose one of {', '.join(DISPOSITIONS)}"]
     assert answer.errors == {"lines.1.disposition": sentence, "lines.2.disposition": sentence}
     assert (await shop.world.call("GET", f"{PATH}/{made.id}")).raw == made.raw
     assert (await shop.stock(), await shop.ledger()) == ((20, 0, 20), [])
@@ -149,7 +149,7 @@ async def test_lots_and_serials_come_back_to_where_they_belong(dock: Dock) -> No
         "lines": [{"article_id": SERIAL, "quantity": 1, "serials": ["S2"]}],
     }
     answer = await dock.world.call("POST", "/api/sales-orders", body, status=422)
-    assert answer.errors == {"lines.0.serials.0": ["is not there, or not available"]}
+    assert answer.errors == {"lines.0.serials.0": ["is not available in the warehouse of the line"]}
     body["lines"] = [{"article_id": LOT, "quantity": 3, "lot_number": "L"}]
     await dock.world.call("POST", "/api/sales-orders", body, status=422)
 
@@ -166,7 +166,7 @@ async def test_goods_that_a_balance_cannot_hold_are_refused(shop: Shop) -> None:
     await shop.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,999999999\n")
     made = await bring_back(shop, status="RECEPTIONAT")
     answer = await shop.world.call("PATCH", f"{PATH}/{made.id}", {"status": "FINALIZAT"}, status=422)
-    assert answer.errors == {"lines.0.quantity": ["would take the stock balance over 999999999.999999"]}
+    assert answer.errors == {"lines.0.quantity": ["would raise the stock balance above 999999999.999999"]}
 
 
 async def test_a_serial_that_is_in_stock_can_still_be_written_off(dock: Dock) -> None:

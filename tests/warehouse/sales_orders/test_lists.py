@@ -148,9 +148,7 @@ async def test_totals_follow_moves_and_changes_of_partner(listed: Shop) -> None:
 async def test_a_filter_that_is_no_status_names_those_that_are(shop: Shop) -> None:
     for version in ("", "/v2"):
         answer = await shop.world.call("GET", f"/api{version}/sales-orders?status=CREAT,DONE", status=422)
-        assert answer.errors == {
-            "status": ["must not name 'DONE', only CREAT, IN_LUCRU, INCARCAT, LIVRAT, ANULAT"]
-        }
+        assert answer.errors == {"status": ["cannot be 'DONE', only CREAT, IN_LUCRU, INCARCAT, LIVRAT, ANULAT"]}
 
 
 @pytest.mark.parametrize("nothing", ["", ",", "%20"])

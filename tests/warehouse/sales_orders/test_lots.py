@@ -116,13 +116,13 @@ async def test_named_serials_are_held_and_leave(lots: Dock) -> None:
 @pytest.mark.parametrize(
     ("fields", "path", "sentence"),
     [
-        ({"serials": ["S1", "S9"]}, "serials.1", "is not there, or not available"),
-        ({"serials": ["S1", "S3"], "lot_number": "X"}, "serials.1", "is not of lot X"),
-        ({"serials": ["S1"]}, "serials", "must be one for each unit: 2 ordered, 1 named"),
-        ({"serials": []}, "serials", "must be one for each unit: 2 ordered, 0 named"),
-        ({"serials": ["S1", "S1"]}, "serials", "names one twice"),
-        ({"serials": ["S1", "S4"]}, "serials.1", "is not there, or not available"),
-        ({"quantity": 1.5}, "quantity", "must be whole: the article is tracked by serials"),
+        ({"serials": ["S1", "S9"]}, "serials.1", "is not available in the warehouse of the line"),
+        ({"serials": ["S1", "S3"], "lot_number": "X"}, "serials.1", "does not belong to lot X"),
+        ({"serials": ["S1"]}, "serials", "must have one serial for each unit: 2 ordered, 1 named"),
+        ({"serials": []}, "serials", "must have one serial for each unit: 2 ordered, 0 named"),
+        ({"serials": ["S1", "S1"]}, "serials", "contains the same serial twice"),
+        ({"serials": ["S1", "S4"]}, "serials.1", "is not available in the warehouse of the line"),
+        ({"quantity": 1.5}, "quantity", "must be a whole number: the article is tracked by serials"),
         ({"serials": "S1"}, "serials", "must be an array"),
         ({"serials": ["S1", ""]}, "serials.1", "must have at least 1 character"),
         ({"lot_number": 5}, "lot_number", "must be a string"),
@@ -143,14 +143,14 @@ async def test_a_serial_in_another_warehouse_is_not_there(lots: Dock) -> None:
     await lots.receive(order, item, warehouse_id=2)
     sent = body(line(SERIAL, 1, serials=["EAST-1"]))
     answer = await lots.world.call("POST", PATH, sent, status=422)
-    assert answer.errors == {"lines.0.serials.0": ["is not there, or not available"]}
+    assert answer.errors == {"lines.0.serials.0": ["is not available in the warehouse of the line"]}
     await lots.order(line(SERIAL, 1, serials=["EAST-1"], warehouse_id=2))
 
 
 async def test_two_lines_cannot_name_one_serial(lots: Dock) -> None:
     lines = [line(SERIAL, 1, serials=["S1"]), line(SERIAL, 1, serials=["S1"])]
     answer = await lots.world.call("POST", PATH, body(*lines), status=422)
-    assert answer.errors == {"lines.1.serials.0": ["is named by another line too"]}
+    assert answer.errors == {"lines.1.serials.0": ["is also on another line"]}
 
 
 async def test_a_serial_is_not_there_when_others_hold_all_of_its_lot(lots: Dock) -> None:
@@ -213,14 +213,16 @@ async def test_a_count_that_names_no_lot_takes_no_lot_away(lots: Dock) -> None:
 async def test_an_article_stays_tracked_by_serials_while_some_are_in_stock(lots: Dock) -> None:
     path = f"/api/articles/{SERIAL}"
     answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)
-    assert answer.errors == {"track_serial": ["cannot be switched off: serials of it are in stock: 4"]}
+    assert answer.errors == {"track_serial": ["cannot be switched off: serials of the article are in stock: 4"]}
     await lots.order(line(SERIAL, 4), status="LIVRAT")
     await lots.world.call("PATCH", path, {"track_serial": False}, events=["article.updated"])
 
 
 async def test_an_article_in_fractions_is_not_tracked_by_serials(lots: Dock) -> None:
     answer = await lots.world.call("PATCH", "/api/articles/2", {"track_serial": True}, status=422)
-    assert answer.errors == {"track_serial": ["cannot be switched on: not all of its stock is whole units"]}
+    assert answer.errors == {
+        "track_serial": ["cannot be switched on: the stock of the article has fractions of a unit"]
+    }
     await lots.world.import_csv("stock", "article_code,warehouse_code,quantity\nB,MAIN,2\n")
     await lots.world.call("PATCH", "/api/articles/2", {"track_serial": True}, events=["article.updated"])
 
@@ -232,19 +234,21 @@ async def test_an_article_stays_tracked_by_serials_while_some_may_come_back(lots
     path = f"/api/articles/{SERIAL}"
     order = await lots.order(line(SERIAL, 4), status="INCARCAT")
     answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)
-    assert answer.errors == {"track_serial": ["cannot be switched off: loaded sales orders have serials of it"]}
+    assert answer.errors == {
+        "track_serial": ["cannot be switched off: loaded sales orders have serials of the article"]
+    }
     await lots.world.send("PATCH", f"{PATH}/{order.id}", {"status": "LIVRAT"})
     coming = {"partner_id": 1, "warehouse_id": 1, "lines": [{**line(SERIAL, 1), "serials": ["S9"]}]}
     await lots.world.send("POST", "/api/returns", coming)
     answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)
-    assert answer.errors == {"track_serial": ["cannot be switched off: open returns have serials of it"]}
+    assert answer.errors == {"track_serial": ["cannot be switched off: open returns have serials of the article"]}
     await lots.world.send("PATCH", "/api/returns/1", {"status": "ANULAT"})
     await lots.world.call("PATCH", path, {"track_serial": False}, events=["article.updated"])
 
 
 async def test_an_article_is_not_tracked_by_serials_while_halves_of_it_are_under_way(lots: Dock) -> None:
     path, on = "/api/articles/1", {"track_serial": True}
-    sentence = "cannot be switched on: open {} have lines that are not whole units"
+    sentence = "cannot be switched on: open {} have lines with fractions of a unit"
     orders = [await lots.order(line(1, 0.5), status=status) for status in ("CREAT", "IN_LUCRU")]
     answer = await lots.world.call("PATCH", path, on, status=422)
     assert answer.errors == {"track_serial": [sentence.format("sales orders")]}
@@ -258,4 +262,6 @@ async def test_an_article_is_not_tracked_by_serials_while_halves_of_it_are_under
     halves = [{"quantity_um3pl": 0.5, "lot_number": lot} for lot in ("L1", "L2")]
     await lots.bring(1, *halves)
     answer = await lots.world.call("PATCH", path, on, status=422)
-    assert answer.errors == {"track_serial": ["cannot be switched on: not all of its stock is whole units"]}
+    assert answer.errors == {
+        "track_serial": ["cannot be switched on: the stock of the article has fractions of a unit"]
+    }

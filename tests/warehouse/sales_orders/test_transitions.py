@@ -169,7 +169,9 @@ async def test_goods_that_a_full_balance_cannot_take_back_stay_loaded(shop: Shop
     await shop.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,999999999.999999\n")
     path = f"/api/v2/sales-orders/{order.id}/status"
     answer = await shop.world.call("PATCH", path, {"status": "IN_LUCRU"}, status=422)
-    assert answer.errors == {"status": ["would take a stock balance over 999999999.999999; count it first"]}
+    assert answer.errors == {
+        "status": ["would raise a stock balance above 999999999.999999; count the stock first"]
+    }
     assert (await shop.world.call("GET", f"/api/sales-orders/{order.id}")).raw == order.raw
     await shop.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,17\n")
     await shop.world.call("PATCH", path, {"status": "IN_LUCRU"}, events=MOVED_WITH_STOCK)
@@ -195,5 +197,7 @@ async def test_unloading_past_the_largest_balance_is_refused(shop: Shop) -> None
     path, back = f"/api/v2/sales-orders/{order.id}/status", {"status": "IN_LUCRU"}
     await count(shop, "999999993")
     refused = await shop.world.call("PATCH", path, back, status=422)
-    assert refused.errors == {"status": ["would take a stock balance over 999999999.999999; count it first"]}
+    assert refused.errors == {
+        "status": ["would raise a stock balance above 999999999.999999; count the stock first"]
+    }
     assert await shop.stock() == (999999993, 0, 999999993)

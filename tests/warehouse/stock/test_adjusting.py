@@ -108,49 +108,49 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         PLAIN,
         {"by": -9},
-        {"by": ["takes away 9, but only 8 are there and not in quarantine"]},
+        {"by": ["would remove 9, but only 8 are in stock and not in quarantine"]},
     ),
     "below quarantine": (
         "adjust",
         PLAIN,
         {"to": 1},
-        {"to": ["is below the 2 that orders and quarantine hold"]},
+        {"to": ["is below the 2 that are reserved or in quarantine"]},
     ),
     "too much": (
         "adjust",
         PLAIN,
         {"by": 999999999.999999},
-        {"by": ["would take the stock balance over 999999999.999999"]},
+        {"by": ["would raise the stock balance above 999999999.999999"]},
     ),
     "which lot": (
         "adjust",
         LOTTED,
         {"by": -2},
-        {"by": ["takes away 2, but only 1 have neither lot nor serial: name the others"]},
+        {"by": ["would remove 2, but only 1 are without a lot or serial: name the lot or serial of the others"]},
     ),
     "which lot, to": (
         "adjust",
         LOTTED,
         {"to": 10},
-        {"to": ["takes away 3.5, but only 1 have neither lot nor serial: name the others"]},
+        {"to": ["would remove 3.5, but only 1 are without a lot or serial: name the lot or serial of the others"]},
     ),
     "no such lot": (
         "adjust",
         LOTTED,
         {"lot_number": "L9", "by": -1},
-        {"by": ["takes away 1, but only 0 are there"]},
+        {"by": ["would remove 1, but only 0 are in stock"]},
     ),
     "half a unit": (
         "adjust",
         SERIAL,
         {"by": 0.5},
-        {"by": ["must be whole: the article is tracked by serials"]},
+        {"by": ["must be a whole number: the article is tracked by serials"]},
     ),
     "which serial": (
         "adjust",
         SERIAL,
         {"by": -1, "lot_number": "X"},
-        {"by": ["takes away 1, but only 0 have no serial: name the others"]},
+        {"by": ["would remove 1, but only 0 are without a serial: name the lot or serial of the others"]},
     ),
     "serials here and elsewhere": (
         "adjust",
@@ -168,29 +168,34 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         SERIAL,
         {"by": -3, "serials": ["S1", "S4", "S3"], "lot_number": "X"},
-        {"serials": ["S4 is not there", "S3 is not of lot X"]},
+        {"serials": ["S4 is not in stock in this warehouse", "S3 does not belong to lot X"]},
     ),
     "serials of an article without": (
         "adjust",
         PLAIN,
         {"by": 1, "serials": ["S1"]},
-        {"serials": ["is given for an article that is not tracked by serials"]},
+        {"serials": ["must be empty: the article is not tracked by serials"]},
     ),
     "as many as serials": (
         "adjust",
         SERIAL,
         {"by": 2, "serials": ["S9"]},
-        {"by": ["must be one for each serial, of which there are 1"]},
+        {"by": ["must match the number of serials, 1"]},
     ),
-    "one serial twice": ("adjust", SERIAL, {"by": 2, "serials": ["S9", "S9"]}, {"serials": ["names one twice"]}),
+    "one serial twice": (
+        "adjust",
+        SERIAL,
+        {"by": 2, "serials": ["S9", "S9"]},
+        {"serials": ["contains the same serial twice"]},
+    ),
     "serials and to": (
         "adjust",
         SERIAL,
         {"to": 1, "serials": ["S9"]},
-        {"to": ["cannot go with serials: say by how many units it changes"]},
+        {"to": ["cannot be combined with serials: use by instead"]},
     ),
-    "both": ("adjust", PLAIN, {"by": 1, "to": 1}, {"by": ["or to is required, and not both"]}),
-    "neither": ("adjust", PLAIN, {}, {"by": ["or to is required, and not both"]}),
+    "both": ("adjust", PLAIN, {"by": 1, "to": 1}, {"by": ["or to is required, but not both"]}),
+    "neither": ("adjust", PLAIN, {}, {"by": ["or to is required, but not both"]}),
     "nothing": ("adjust", PLAIN, {"by": 0}, {"by": ["must not be 0"]}),
     "no reason": ("adjust", PLAIN, {"by": 1, "reason": ""}, {"reason": ["must have at least 1 character"]}),
     "a long reason": (
@@ -209,44 +214,49 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "quarantine",
         PLAIN,
         {"quantity": 9},
-        {"quantity": ["is 9, but only 8 are there and not in quarantine"]},
+        {"quantity": ["is 9, but only 8 are in stock and not in quarantine"]},
     ),
     "quarantine of which": (
         "quarantine",
         SERIAL,
         {"quantity": 1},
-        {"quantity": ["is 1, but only 0 have neither lot nor serial and not in quarantine: name the others"]},
+        {
+            "quantity": [
+                "is 1, but only 0 are without a lot or serial and not in quarantine: name the lot or "
+                "serial of the others"
+            ]
+        },
     ),
     "quarantined already": (
         "quarantine",
         SERIAL,
         {"serials": ["S2", "S9"]},
-        {"serials": ["S9 is not there", "S2 is in quarantine already"]},
+        {"serials": ["S9 is not in stock in this warehouse", "S2 is in quarantine already"]},
     ),
     "quarantine of nothing": (
         "quarantine",
         LOTTED,
         {"lot_number": "L9", "everything": True},
-        {"everything": ["finds nothing in stock"]},
+        {"everything": ["matches no goods in stock"]},
     ),
     "release of more": (
         "release",
         PLAIN,
         {"quantity": 3},
-        {"quantity": ["is 3, but only 2 are there and in quarantine"]},
+        {"quantity": ["is 3, but only 2 are in stock and in quarantine"]},
     ),
     "release of what is not": ("release", SERIAL, {"serials": ["S1"]}, {"serials": ["S1 is not in quarantine"]}),
     "release of nothing": (
         "release",
         PLAIN,
         {},
-        {"quantity": ["is required, or serials, or everything"]},
+        {"quantity": ["is required unless serials or everything is given"]},
     ),
     "everything and some": (
         "release",
         PLAIN,
         {"everything": True, "quantity": 1},
-        {"everything": ["cannot go with a quantity or serials"]},
+        {"everything": ["cannot be combined with a quantity or serials"]},
     ),
 }
 
@@ -261,18 +271,22 @@ async def test_orders_keep_what_they_hold(full: Store) -> None:
     await full.order(PLAIN, 5)
     await full.order(LOTTED, 4, lot_number="L1")
     await full.order(SERIAL, 1, serials=["S1"])
-    assert await refused(full, "adjust", PLAIN, by=-4) == {"by": ["leaves 4 to sell, but orders hold 5"]}
-    assert await refused(full, "adjust", PLAIN, to=6) == {"to": ["is below the 7 that orders and quarantine hold"]}
+    assert await refused(full, "adjust", PLAIN, by=-4) == {
+        "by": ["would leave 4 to sell, but orders have reserved 5"]
+    }
+    assert await refused(full, "adjust", PLAIN, to=6) == {
+        "to": ["is below the 7 that are reserved or in quarantine"]
+    }
     assert await refused(full, "quarantine", PLAIN, everything=True) == {
-        "everything": ["leaves 0 to sell, but orders hold 5"]
+        "everything": ["would leave 0 to sell, but orders have reserved 5"]
     }
     assert await refused(full, "adjust", LOTTED, lot_number="L1", by=-2) == {
-        "by": ["leaves 3 of lot L1 to sell, but orders hold 4"]
+        "by": ["would leave 3 of lot L1 to sell, but orders have reserved 4"]
     }
     assert await refused(full, "quarantine", LOTTED, lot_number="L1", quantity=2) == {
-        "quantity": ["leaves 3 of lot L1 to sell, but orders hold 4"]
+        "quantity": ["would leave 3 of lot L1 to sell, but orders have reserved 4"]
     }
-    held = {"serials": ["S1 is held by an order: it must stay where it is"]}
+    held = {"serials": ["S1 is reserved by an order and must stay in its place"]}
     assert await refused(full, "adjust", SERIAL, by=-1, serials=["S1"]) == held
     assert await refused(full, "quarantine", SERIAL, serials=["S1"]) == held
     await full.adjust(LOTTED, lot_number="L1", by=-1)

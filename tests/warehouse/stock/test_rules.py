@@ -62,7 +62,7 @@ def test_the_parts_that_were_counted_are_all_that_is_there() -> None:
 
 
 def test_a_count_below_what_is_in_quarantine_must_say_how_many_still_are() -> None:
-    sentence = "is below the 1 in quarantine: say how many of them still are"
+    sentence = "is below the 1 in quarantine: enter how many are still in quarantine"
     after, faults = counted(MIXED, (LOT_A, 0.5, None), (S1, 1, None))
     assert faults == [Fault(LOT_A, "quantity", sentence)]
     assert after == {LOT_A: there(0.5, 1), S1: there(1)}
@@ -74,7 +74,7 @@ def test_a_single_count_that_names_nothing_is_the_total() -> None:
     assert counted(MIXED, (UNNAMED, 12, None)) == ({**MIXED.parts, UNNAMED: there(5, 2)}, [])
     assert counted(MIXED, (UNNAMED, 12, 3)) == ({**MIXED.parts, UNNAMED: there(5, 1)}, [])
     assert counted(MIXED, (LOT_A, 6, None)) == ({LOT_A: there(6, 1)}, [])
-    below = Fault(UNNAMED, "quantity", "is below the 4 that orders and quarantine hold")
+    below = Fault(UNNAMED, "quantity", "is below the 4 that are reserved or in quarantine")
     assert counted(MIXED, (UNNAMED, 3, None))[1] == [below]
 
 
@@ -100,17 +100,35 @@ def test_what_has_the_fewest_names_makes_up_the_difference() -> None:
     assert totalled(MIXED, "A", 1, 0) == ({S1: there(1), UNNAMED: there(4, 2), S2: there(1, 1)}, [])
 
 
-UNNAMED_GOODS = "neither lot nor serial"
+UNNAMED_GOODS = "a lot or serial"
 
 
 @pytest.mark.parametrize(
     ("lot_number", "quantity", "quarantined", "fault"),
     [
-        (None, 3.999999, None, ("quantity", "is below the 4 that orders and quarantine hold")),
-        (None, 11, 12, ("quantity", "is below the 12 that orders and quarantine hold")),
-        (None, 11, 1, ("quarantined", "is below the 2 in quarantine with lot or serial: name those")),
-        (None, 8, None, ("quantity", f"takes away 3, but only 2 have {UNNAMED_GOODS}: name the others")),
-        ("A", 1, None, ("quantity", "takes away 5, but only 4 have no serial: name the others")),
+        (None, 3.999999, None, ("quantity", "is below the 4 that are reserved or in quarantine")),
+        (None, 11, 12, ("quantity", "is below the 12 that are reserved or in quarantine")),
+        (
+            None,
+            11,
+            1,
+            ("quarantined", "is below the 2 in quarantine with a lot or serial: name these lots or serials"),
+        ),
+        (
+            None,
+            8,
+            None,
+            (
+                "quantity",
+                f"would remove 3, but only 2 are without {UNNAMED_GOODS}: name the lot or serial of the others",
+            ),
+        ),
+        (
+            "A",
+            1,
+            None,
+            ("quantity", "would remove 5, but only 4 are without a serial: name the lot or serial of the others"),
+        ),
     ],
 )
 def test_a_total_that_cannot_be(
@@ -125,17 +143,21 @@ def test_a_total_leaves_what_orders_hold() -> None:
     assert totalled(before, "A", 1)[1] == []
     for lot_number, held in ((None, 2), ("A", 1)):
         _, faults = totalled(before, lot_number, 0.5)
-        assert faults == [("quantity", f"is below the {held} that orders and quarantine hold")]
+        assert faults == [("quantity", f"is below the {held} that are reserved or in quarantine")]
     assert totalled(before, "B", 0)[1] == [], "nothing is held of it"
 
 
 def test_why_no_more_can_be_changed() -> None:
     plain = contents({UNNAMED: there(4)})
-    assert only(plain, None, 3 * SCALE) == "only 3 are there"
-    assert only(plain, None, 3 * SCALE, " and in quarantine") == "only 3 are there and in quarantine"
-    assert only(MIXED, None, SCALE // 2) == "only 0.5 have neither lot nor serial: name the others"
-    assert only(MIXED, "A", SCALE, " and free") == "only 1 have no serial and free: name the others"
-    assert only(MIXED, "B", 0) == "only 0 are there"
+    assert only(plain, None, 3 * SCALE) == "only 3 are in stock"
+    assert only(plain, None, 3 * SCALE, " and in quarantine") == "only 3 are in stock and in quarantine"
+    assert only(MIXED, None, SCALE // 2) == (
+        "only 0.5 are without a lot or serial: name the lot or serial of the others"
+    )
+    assert only(MIXED, "A", SCALE, " and free") == (
+        "only 1 are without a serial and free: name the lot or serial of the others"
+    )
+    assert only(MIXED, "B", 0) == "only 0 are in stock"
 
 
 def forbidden(
@@ -145,7 +167,7 @@ def forbidden(
 
 
 def test_serials_are_for_articles_that_are_tracked_by_them() -> None:
-    sentence = "is given for an article that is not tracked by serials"
+    sentence = "must be empty: the article is not tracked by serials"
     before = contents({S1: there(1)})
     assert forbidden(before, {S1: there(1, 1), S2: there(1)}, False) == [(S2, "serial", sentence)]
     assert forbidden(before, {}, False) == [], "one that was there may leave"
@@ -153,7 +175,7 @@ def test_serials_are_for_articles_that_are_tracked_by_them() -> None:
 
 
 def test_what_is_tracked_by_serials_is_whole() -> None:
-    sentence = "must be whole: the article is tracked by serials"
+    sentence = "must be a whole number: the article is tracked by serials"
     after = {LOT_A: there(1.5, 1), LOT_B: there(2, 0.5), UNNAMED: there(3, 1)}
     assert forbidden(contents({}), after) == [(LOT_A, "quantity", sentence), (LOT_B, "quarantined", sentence)]
     assert forbidden(contents({}), after, False) == []
@@ -161,14 +183,14 @@ def test_what_is_tracked_by_serials_is_whole() -> None:
 
 
 def test_a_balance_has_a_largest() -> None:
-    sentence = "would take the stock balance over 999999999.999999"
+    sentence = "would raise the stock balance above 999999999.999999"
     assert forbidden(contents({}), {UNNAMED: Amounts(MAXIMUM)}, False) == []
     after = {UNNAMED: Amounts(MAXIMUM - SCALE), LOT_A: Amounts(SCALE + 1)}
     assert forbidden(contents({}), after, False) == [(None, "quantity", sentence)]
 
 
 def test_a_serial_that_an_order_holds_stays_where_and_as_it_is() -> None:
-    sentence = "S1 is held by an order: it must stay where it is"
+    sentence = "S1 is reserved by an order and must stay in its place"
     before = contents({S1: there(1), UNNAMED: there(4)}, reserved=1, held=[S1], A=1)
     for after in ({UNNAMED: there(4)}, {S1: there(1, 1)}, {PartKey("B", "S1"): there(1)}):
         assert forbidden(before, after) == [(S1, "serial", sentence)], "and nothing else is said"
@@ -180,11 +202,11 @@ def test_a_lot_keeps_what_orders_hold_of_it() -> None:
     assert forbidden(before, {LOT_A: there(2), S1: there(1), LOT_B: there(3)}) == []
     after = {LOT_A: there(3, 1), S1: there(1, 1), LOT_B: there(1)}
     assert forbidden(before, after) == [
-        (LOT_A, "quantity", "leaves 2 of lot A to sell, but orders hold 3"),
-        (LOT_B, "quantity", "leaves 1 of lot B to sell, but orders hold 2"),
+        (LOT_A, "quantity", "would leave 2 of lot A to sell, but orders have reserved 3"),
+        (LOT_B, "quantity", "would leave 1 of lot B to sell, but orders have reserved 2"),
     ]
     assert forbidden(before, {LOT_A: there(9)}) == [
-        (LOT_B, "quantity", "leaves 0 of lot B to sell, but orders hold 2")
+        (LOT_B, "quantity", "would leave 0 of lot B to sell, but orders have reserved 2")
     ]
 
 
@@ -192,5 +214,5 @@ def test_a_record_keeps_what_orders_hold_of_it() -> None:
     before = contents({UNNAMED: there(5), LOT_A: there(5)}, reserved=6)
     assert forbidden(before, {UNNAMED: there(5, 1), LOT_A: there(2)}) == []
     assert forbidden(before, {UNNAMED: there(5, 1), LOT_A: there(1.5)}, False) == [
-        (None, "quantity", "leaves 5.5 to sell, but orders hold 6")
+        (None, "quantity", "would leave 5.5 to sell, but orders have reserved 6")
     ]

@@ -126,8 +126,8 @@ async def test_a_complete_count_is_refused_for_each_article_that_orders_hold(ful
     await full.order(LOTTED, 4)
     await full.order(SERIAL, 1, serials=["S1"])
     assert await full.count_refused("P,MAIN,,,10,\n", complete=True) == [
-        (0, "L in MAIN", "is not in the file, but orders hold 4 of it"),
-        (0, "S in MAIN", "is not in the file, but orders hold 1 of it"),
+        (0, "L in MAIN", "is not in the file, but orders have reserved 4"),
+        (0, "S in MAIN", "is not in the file, but orders have reserved 1"),
     ]
 
 
@@ -151,50 +151,58 @@ REFUSED = {
     "amounts": (
         "P,MAIN,,,1,2\nL,MAIN,L1,,-1,\nL,EAST,L1,,0.0000001,1000000000\nS,MAIN,X,S1,2,\nS,MAIN,X,S2,1,0.5\n",
         [
-            (2, "quarantined", "is more than was counted"),
+            (2, "quarantined", "is more than the counted quantity"),
             (3, "quantity", "must not be below 0"),
             (4, "quantity", "must have at most 6 decimal places"),
             (4, "quarantined", "must be at most 999999999.999999"),
-            (5, "quantity", "must be 1, or 0 where the serial was not found"),
-            (6, "quarantined", "must be 0 or 1: it is one unit"),
+            (5, "quantity", "must be 1, or 0 if the serial was not found"),
+            (6, "quarantined", "must be 0 or 1: a serial is one unit"),
         ],
     ),
     "texts": (
         f"L,MAIN, L1,,1,\nS,MAIN,,{'x' * 65},1,\n",
         [
-            (2, "lot_number", "must not begin or end with a blank"),
+            (2, "lot_number", "must not begin or end with a space"),
             (3, "serial", "must have at most 64 characters"),
         ],
     ),
     "serials that cannot be": (
         "P,MAIN,,S1,1,\nS,EAST,X,S1,1,\nS,EAST,X,,1.5,\n",
         [
-            (2, "serial", "is given for an article that is not tracked by serials"),
-            (4, "quantity", "must be whole: the article is tracked by serials"),
+            (2, "serial", "must be empty: the article is not tracked by serials"),
+            (4, "quantity", "must be a whole number: the article is tracked by serials"),
             (3, "serial", "S1 is in stock in MAIN already"),
         ],
     ),
     "which are gone": (
         "L,MAIN,,,9,\nS,MAIN,,,2,\n",
         [
-            (2, "quantity", "takes away 4.5, but only 1 have neither lot nor serial: name the others"),
-            (3, "quantity", "takes away 1, but only 0 have neither lot nor serial: name the others"),
+            (
+                2,
+                "quantity",
+                "would remove 4.5, but only 1 are without a lot or serial: name the lot or serial of the others",
+            ),
+            (
+                3,
+                "quantity",
+                "would remove 1, but only 0 are without a lot or serial: name the lot or serial of the others",
+            ),
         ],
     ),
     "quarantine of which": (
         "L,MAIN,,,13.5,0\nP,MAIN,,,1,\n",
         [
-            (2, "quarantined", "is below the 1 in quarantine with lot or serial: name those"),
-            (3, "quantity", "is below the 2 that orders and quarantine hold"),
+            (2, "quarantined", "is below the 1 in quarantine with a lot or serial: name these lots or serials"),
+            (3, "quantity", "is below the 2 that are reserved or in quarantine"),
         ],
     ),
     "less than is in quarantine": (
         "L,MAIN,L2,,0.5,\n",
-        [(2, "quantity", "is below the 1 in quarantine: say how many of them still are")],
+        [(2, "quantity", "is below the 1 in quarantine: enter how many are still in quarantine")],
     ),
     "too much together": (
         "L,MAIN,L1,,999999999,\nL,MAIN,L2,,1,0\n",
-        [(2, "quantity", "would take the stock balance over 999999999.999999")],
+        [(2, "quantity", "would raise the stock balance above 999999999.999999")],
     ),
 }
 
@@ -211,13 +219,13 @@ async def test_orders_keep_what_they_hold(full: Store) -> None:
     await full.order(LOTTED, 6)
     await full.order(SERIAL, 1, serials=["S1"])
     assert await full.count_refused("P,MAIN,,,6,\nL,MAIN,L2,,20,\nS,MAIN,X,S2,1,\n") == [
-        (2, "quantity", "is below the 7 that orders and quarantine hold"),
-        (3, "quantity", "leaves 0 of lot L1 to sell, but orders hold 4"),
-        (4, "serial", "S1 is held by an order: it must stay where it is"),
+        (2, "quantity", "is below the 7 that are reserved or in quarantine"),
+        (3, "quantity", "would leave 0 of lot L1 to sell, but orders have reserved 4"),
+        (4, "serial", "S1 is reserved by an order and must stay in its place"),
     ]
     assert await full.count_refused("L,MAIN,L1,,4,\nL,MAIN,L3,,5,\nS,MAIN,Y,S1,1,\n") == [
-        (2, "quantity", "leaves 9 to sell, but orders hold 10"),
-        (4, "serial", "S1 is held by an order: it must stay where it is"),
+        (2, "quantity", "would leave 9 to sell, but orders have reserved 10"),
+        (4, "serial", "S1 is reserved by an order and must stay in its place"),
     ]
     await full.count("L,MAIN,L1,,4,\nL,MAIN,L3,,6,\nS,MAIN,X,S1,1,\n")
     assert await full.balance(LOTTED) == (10, 0, 0)
@@ -232,7 +240,7 @@ async def test_an_order_that_reserved_since_the_preview_is_told(full: Store) -> 
     assert (outcome.updated, await full.everything()) == (1, before)
     await full.order(PLAIN, 3)
     assert await full.count_refused("P,MAIN,,,4,\n") == [
-        (2, "quantity", "is below the 5 that orders and quarantine hold")
+        (2, "quantity", "is below the 5 that are reserved or in quarantine")
     ]
 
 

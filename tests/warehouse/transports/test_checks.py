@@ -10,7 +10,7 @@ DAMAGE = {
         "UPDATE transport_packaging SET quantity = 5000000",
         ("T1 of MAIN, EUR", "5", "4"),
     ),
-    "a transport's packaging is posted when it is loaded": (
+    "the packaging of a transport is posted when the transport is loaded": (
         "UPDATE transport_packaging SET partner_id = NULL",
         ("T1 of MAIN, packaging 1", "posted", "not posted"),
     ),
@@ -18,7 +18,7 @@ DAMAGE = {
         "INSERT INTO transport_orders VALUES (2, 1, 0)",
         ("SO-000001", "at most 1", "2"),
     ),
-    "a delivered transport has delivered its orders": (
+    "the orders of a delivered transport are delivered": (
         "UPDATE transports SET status = 'LIVRAT', delivered_at = loaded_at WHERE id = 1",
         ("T1 of MAIN, SO-000001", "LIVRAT", "INCARCAT"),
     ),

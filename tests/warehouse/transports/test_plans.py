@@ -118,16 +118,16 @@ async def test_whose_packaging_it_is_must_be_clear(planner: Planner) -> None:
     unknown = {"packaging_type_code": "BOX", "quantity": 1}
     refused = await planner.plan(*codes, status=422, packaging=[FOR_1, EUR_4, {**unknown, **FOR_2, **unknown}])
     assert refused.errors == {
-        "packaging.1.order_code": ["is required: the orders of this transport are of several partners"],
+        "packaging.1.order_code": ["is required: the orders of this transport belong to several partners"],
         "packaging.2.packaging_type_code": ["is not a packaging type of this company"],
     }
     refused = await planner.plan(status=422, packaging=[EUR_4])
-    assert refused.errors == {"packaging": ["goes with orders, and this transport has none"]}
+    assert refused.errors == {"packaging": ["needs orders, but this transport has no orders"]}
     await planner.plan(*codes, packaging=[FOR_1, FOR_2])
     await planner.move("INCARCAT", MOVED, MOVED, PACKED, PACKED, STOCK)
     assert await planner.packaging() == {("EUR", 1): 4, ("EUR", 2): 3}
     for entry, path, sentence in (
-        (EUR_3, "order_code", "is required: the orders of this transport are of several partners"),
+        (EUR_3, "order_code", "is required: the orders of this transport belong to several partners"),
         ({**EUR_3, "order_code": "SO-000003"}, "order_code", "is not an order of this transport"),
         ({**FOR_2, **unknown}, "packaging_type_code", "is not a packaging type of this company"),
     ):
@@ -171,10 +171,13 @@ async def test_a_loaded_plan_is_not_changed(planner: Planner) -> None:
         await planner.send(status)
         before = await planner.everything()
         for changed, errors in (
-            ({"vehicle": "B 1"}, {"vehicle": ["is not as it was when it was loaded"]}),
-            ({"driver": None}, {"driver": ["is not as it was when it was loaded"]}),
-            ({"packaging": []}, {"packaging": ["is not what went out with the orders that stay"]}),
-            ({"order_codes": ["SO-000001"]}, {"order_codes": [f"lacks SO-000002, which is {status}"]}),
+            ({"vehicle": "B 1"}, {"vehicle": ["differs from the value at loading"]}),
+            ({"driver": None}, {"driver": ["differs from the value at loading"]}),
+            (
+                {"packaging": []},
+                {"packaging": ["differs from the packaging that went out with the remaining orders"]},
+            ),
+            ({"order_codes": ["SO-000001"]}, {"order_codes": [f"must include SO-000002, which is {status}"]}),
             (
                 {"order_codes": [*codes, "SO-000003"]},
                 {"order_codes.2": ["was not loaded with this transport"]},
@@ -198,7 +201,7 @@ async def test_orders_that_were_taken_off_are_left_out_with_their_packaging(plan
     refused = await planner.move("LIVRAT", status=409)
     assert refused.errors == {
         "orders.1": [
-            "SO-000002 is IN_LUCRU: it was unloaded. Load it again, or leave it out of the transport",
+            "SO-000002 is IN_LUCRU, because it was unloaded: load it again, or leave it out of the transport",
         ],
         "orders.2": ["SO-000003 is ANULAT: leave it out of the transport"],
     }
@@ -278,13 +281,9 @@ BAD: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
     ({"packaging": [{"quantity": 1}]}, {"packaging.0.packaging_type_code": ["is required"]}),
     (
         {"packaging": [{**EUR_4, "packaging_type_id": 1}]},
-        {
-            "packaging.0.packaging_type_id": [
-                "is not a field that can be sent here; did you mean packaging_type_code?"
-            ]
-        },
+        {"packaging.0.packaging_type_id": ["is an unknown field; did you mean packaging_type_code?"]},
     ),
-    ({"colour": "red"}, {"colour": ["is not a field that can be sent here"]}),
+    ({"colour": "red"}, {"colour": ["is an unknown field"]}),
 ]
 
 
@@ -304,7 +303,7 @@ async def test_plans_that_are_none(planner: Planner, fields: dict[str, Any], err
         ({"status": "ANULAT"}, {"status": ["must be 'INCARCAT' or 'LIVRAT'"]}),
         (
             {"status": "INCARCAT", "occurred_at": "2026-11-20T12:00:00"},
-            {"occurred_at": ["must say its offset from UTC, such as Z or +02:00"]},
+            {"occurred_at": ["must have an offset from UTC, such as Z or +02:00"]},
         ),
         (
             {"status": "INCARCAT", "occurred_at": "yesterday"},
@@ -318,12 +317,12 @@ async def test_plans_that_are_none(planner: Planner, fields: dict[str, Any], err
             {"status": "INCARCAT", "packaging_returned": [EUR_3], "occurred_at": "2027-01-01T00:00:00Z"},
             {
                 "occurred_at": ["is in the future"],
-                "packaging_returned": ["comes with LIVRAT: send it with that status"],
+                "packaging_returned": ["is allowed only together with the status LIVRAT"],
             },
         ),
         (
             {"status": "LIVRAT", "packaging": []},
-            {"packaging": ["is not a field that can be sent here; did you mean packaging_returned?"]},
+            {"packaging": ["is an unknown field; did you mean packaging_returned?"]},
         ),
         (
             {"status": "LIVRAT", "packaging_returned": [{**EUR_3, "quantity": -1}]},

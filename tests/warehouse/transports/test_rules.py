@@ -6,9 +6,9 @@ from wmsd.warehouse.sales_orders.rules import STATUSES
 from wmsd.warehouse.sales_orders.rules import Status as OrderStatus
 from wmsd.warehouse.transports.rules import ORDER_MOVES, Effect, Requested, Status, moves_from, why_not
 
-UNLOADED = "T is {}: it was unloaded. Load it again, or leave it out of the transport"
+UNLOADED = "T is {}, because it was unloaded: load it again, or leave it out of the transport"
 CANCELLED = "T is ANULAT: leave it out of the transport"
-NOT_READY = "T is {}: it is not ready to be loaded"
+NOT_READY = "T is {} and not ready to be loaded"
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ async def test_an_order_that_was_moved_by_hand(planner: Planner, before: str, ca
     else:
         refused = await planner.move(call, status=409, **with_returns(call))
         assert refused.body["code"] == "INVALID_STATUS"
-        assert refused.body["message"] == "One order forbids it. Nothing was moved."
+        assert refused.body["message"] == "One order forbids this move. Nothing was moved."
         assert list(refused.errors) == ["orders.1"]
         assert refused.errors["orders.1"][0].startswith(f"SO-000002 is {order}: ")
         assert refused.body["details"]["current"] == before
@@ -206,7 +206,7 @@ async def test_a_repetition_may_not_say_that_something_else_came_back(planner: P
     await planner.move("LIVRAT")
     await planner.move("LIVRAT", packaging_returned=[])
     refused = await planner.move("LIVRAT", status=409, packaging_returned=[EUR_4])
-    assert refused.errors == {"packaging_returned": ["is not what came back when it was delivered"]}
+    assert refused.errors == {"packaging_returned": ["differs from the packaging that came back at delivery"]}
     assert await planner.packaging() == {("EUR", 1): 1}
 
 
@@ -227,7 +227,7 @@ async def test_an_order_that_went_to_another_warehouse(planner: Planner) -> None
     await two_orders(planner)
     await planner.world.send("PATCH", "/api/sales-orders/2", {"warehouse_id": 2})
     refused = await planner.move("INCARCAT", status=409)
-    sentence = "SO-000002 is of another warehouse now: leave it out of the transport"
+    sentence = "SO-000002 now belongs to another warehouse: leave it out of the transport"
     assert refused.errors == {"orders.1": [sentence]}
     await planner.plan("SO-000001", status=200, packaging=[EUR_4])
     await planner.move("INCARCAT", MOVED, PACKED, STOCK)

@@ -16,12 +16,12 @@ LEAST_TOKEN: Final = 20
 """The least number of characters of a token, so that nobody guesses it."""
 LEAST_SECRET: Final = 16
 BASE64_PREFIX: Final = "whsec_"
-NOT_ONE_WORD: Final = "The file {file} must hold one word of {least} characters or more."
-TOO_LONG: Final = "The file {file} holds more than {most} bytes, and must hold one word only."
-NO_CLIENT_SECRET: Final = "The file {file} must hold the secret of the client, as UTF-8 text."
-NO_BASE64: Final = "The secret in {file} begins with whsec_, and what follows is not base64."
-NO_PASSWORD: Final = "The file {file} must hold the password of the mail relay in its first line."
-PASSWORD_TOO_LONG: Final = "The file {file} holds more than {most} bytes, and must hold one password only."
+NOT_ONE_WORD: Final = "The file {file} must contain one word of at least {least} characters."
+TOO_LONG: Final = "The file {file} has more than {most} bytes, but must contain only one word."
+NO_CLIENT_SECRET: Final = "The file {file} must contain the secret of the client, as UTF-8 text."
+NO_BASE64: Final = "The secret in {file} begins with whsec_, but the rest is not base64."
+NO_PASSWORD: Final = "The file {file} must contain the password of the mail relay in the first line."
+PASSWORD_TOO_LONG: Final = "The file {file} has more than {most} bytes, but must contain only one password."
 
 
 def standard_key(secret: str) -> bytes:
@@ -36,7 +36,7 @@ def standard_key(secret: str) -> bytes:
     try:
         return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
     except binascii.Error:
-        raise ValueError(f"begins with {BASE64_PREFIX}, and what follows is not base64") from None
+        raise ValueError(f"begins with {BASE64_PREFIX}, but the rest is not base64") from None
 
 
 def read_scrape_token(file: Path) -> str:

@@ -109,6 +109,6 @@ def _refusal(wait: float) -> Problem:
     seconds = max(1, math.ceil(wait - PATIENCE))
     return Problem(
         "RATE_LIMIT_EXCEEDED",
-        f"Too many changes are sent at once, and this one was not made. Send it again in {seconds} s.",
+        f"Too many changes at the same time, so this change was not made. Send it again in {seconds} s.",
         headers={"Retry-After": str(seconds)},
     )

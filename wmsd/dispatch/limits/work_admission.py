@@ -156,4 +156,4 @@ class _Kind:
             self._waiting.remove(waiting)
 
     def _refusal(self) -> Exception:
-        return unavailable(f"Too many {self._bound.what} are under way. Try again in a moment.")
+        return unavailable(f"Too many {self._bound.what} are running. Try again in a few seconds.")

@@ -20,7 +20,7 @@ from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.route_table import PlainRoutes
 
 UNREADABLE: Final = "This is no HTTP request that can be read"
-MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
+MISTAKE: Final = "The server had an internal error. Look for the request id in its log."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 """The parser's message after one of its callbacks has failed. The callbacks fail only if memory is short."""
 TOO_LARGE_STATUS: Final = 431

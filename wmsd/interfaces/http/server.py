@@ -343,7 +343,7 @@ def failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
     LOG.error(
         "%s %s failed", request.method, request.path, exc_info=error, extra={"request_id": request[REQUEST_ID]}
     )
-    return Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
+    return Problem("SERVER_ERROR", "The server had an internal error. Look for the request id in its log.")
 
 
 def _company_of(request: web.Request) -> int | None:

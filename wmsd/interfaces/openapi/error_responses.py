@@ -21,11 +21,11 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "details": {"current": "LIVRAT", "requested": "ANULAT", "allowed": []},
     },
     "PRECONDITION_FAILED": {"message": "The record has changed since it was read."},
-    "STORAGE_FULL": {"message": "The quota of 500 MB is reached: nothing new can be stored."},
+    "STORAGE_FULL": {"message": "The quota of 500 MB is used up, so new records cannot be stored."},
     "REQUEST_TIMEOUT": {"message": "The request body did not arrive within 20 s; send it again."},
     "INSUFFICIENT_STOCK": {
         "message": "There is not enough stock; nothing was reserved.",
-        "errors": {"lines.0.quantity": ["is more than there is: 3 available, 5 wanted"]},
+        "errors": {"lines.0.quantity": ["is more than is in stock: 3 available, 5 wanted"]},
     },
     "INVALID_PARTNER": {
         "message": "The partner is not valid.",
@@ -44,7 +44,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "errors": {"code": ["must have at least 1 character"]},
     },
     "EXTERNAL_REF_TAKEN": {
-        "message": "There is a record with this external_ref already: details has its id.",
+        "message": "A record with this external_ref exists already: its id is in details.",
         "errors": {"external_ref": ["is taken by another sales order"]},
         "details": {"id": 12},
     },
@@ -56,13 +56,13 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "COMPANY_REQUIRED": {
         "message": "Send X-Company-Id with the id of a company that this token may use (GET /api/companies)."
     },
-    "METHOD_NOT_ALLOWED": {"message": "PUT is not possible here; GET, HEAD, OPTIONS are."},
+    "METHOD_NOT_ALLOWED": {"message": "PUT is not possible here. Possible: GET, HEAD, OPTIONS."},
     "RATE_LIMIT_EXCEEDED": {"message": "Too many requests: the limit is 60 a minute. Try again in 12 s."},
     "SERVICE_UNAVAILABLE": {"message": "The server cannot use its disk now; nothing was changed."},
     "OUTCOME_UNKNOWN": {
         "message": "The disk failed while the change was made durable: it may have been done, or not."
     },
-    "SERVER_ERROR": {"message": "Something went wrong on the server. Its log has the request id."},
+    "SERVER_ERROR": {"message": "The server had an internal error. Look for the request id in its log."},
 }
 
 PHRASES: Final = {

@@ -32,7 +32,7 @@ from wmsd.warehouse.articles.rules import MOST_WORDS
 
 def _unique(values: list[str]) -> list[str]:
     if len(set(values)) != len(values):
-        raise validation_error("must not name one barcode twice")
+        raise validation_error("must not contain the same barcode twice")
     return values
 
 
@@ -43,13 +43,14 @@ class ArticleFields(Input):
     description: OptionalText = None
     barcode: OptionalLabel = None
     barcodes: Annotated[list[Label], Field(max_length=50), AfterValidator(_unique)] = []
-    unit_3pl: Annotated[OptionalLabel, Field(description="The unit in which receptions count.")] = None
+    unit_3pl: Annotated[OptionalLabel, Field(description="The unit in which receptions are counted.")] = None
     um3pl_factor: Annotated[
         Quantity,
-        Field(description="How many `unit` are in one `unit_3pl`.", json_schema_extra={"default": 1}),
+        Field(description="The number of `unit` in one `unit_3pl`.", json_schema_extra={"default": 1}),
     ] = SCALE
     min_stock: Annotated[
-        Amount | None, Field(description="`stock.low` is sent when the available quantity falls to it or below.")
+        Amount | None,
+        Field(description="`stock.low` is sent when the available quantity falls to this value or below."),
     ] = None
     track_lot: bool = False
     track_serial: bool = False
@@ -58,7 +59,7 @@ class ArticleFields(Input):
     width_mm: Amount | None = None
     height_mm: Amount | None = None
     over_receipt_pct: Annotated[
-        Amount | None, Field(description="How many per cent more than ordered may be received.")
+        Amount | None, Field(description="The percentage that may be received beyond the ordered quantity.")
     ] = None
     active: bool = True
     client_id: Id | None = None
@@ -80,7 +81,7 @@ MAX_SEARCH = 64
 
 def _words(value: object) -> object:
     if isinstance(value, str) and not any(map(str.isalnum, value)):
-        raise validation_error("must have a word to look for; leave the search out to list everything")
+        raise validation_error("must contain a letter or a digit; leave the search out to list everything")
     return value
 
 
@@ -89,7 +90,8 @@ Search = Annotated[
     Field(
         min_length=1,
         max_length=MAX_SEARCH,
-        description=f"Words, or their beginnings, in code, name or barcodes. The {MOST_WORDS} longest count.",
+        description=f"Words, or beginnings of words, in code, name or barcodes. Only the {MOST_WORDS} "
+        "longest words count.",
     ),
     BeforeValidator(_words),
 ]
@@ -101,14 +103,15 @@ class OwnArticleFilters(Query):
     search: Search | None = None
     code: str | None = None
     barcode: Annotated[
-        str | None, Field(max_length=100, description="Exactly this one, as `barcode` or among `barcodes`.")
+        str | None,
+        Field(max_length=100, description="Only articles with exactly this value as `barcode` or in `barcodes`."),
     ] = None
 
     low: Annotated[
         QueryFlag | None,
         Field(
-            description="Only articles of which a warehouse has at most the minimum, or that have a minimum and "
-            "were never in stock. It needs the ability `stock:read` too."
+            description="Only articles whose available quantity in a warehouse is at most the minimum, or "
+            "that have a minimum and were never in stock. Also needs the ability `stock:read`."
         ),
     ] = None
 

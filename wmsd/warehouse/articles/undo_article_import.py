@@ -37,12 +37,12 @@ def obstacles(tx: Transaction, made: Made, most: int) -> Iterator[str]:
     for code, external_ref in tx.rows(
         OF_TAKEN_EXTERNAL_REF, {"after": made.after, "last": made.last, "most": most}
     ):
-        yield f"article {code} has the external reference {external_ref} now"
+        yield f"article {code} now has the external reference {external_ref}"
     for article_id, code, now, before in tx.rows(TRACKED_OTHERWISE):
         try:
             tx.service(Obstacles).check(tx, article_id, now, before)
         except Problem as problem:
-            yield f"article {code}: its tracking by serials {'; '.join(problem.errors['track_serial'])}"
+            yield f"article {code}: tracking by serials {'; '.join(problem.errors['track_serial'])}"
 
 
 DELETED: Final = f"""

@@ -76,7 +76,7 @@ def create_count(tx: Transaction, body: NewCount) -> Record:
     if body.lines is None:
         return create_with_lines(tx, body, _list_of_stock(tx, body.warehouse_id, body.article_search))
     if body.article_search is not None:
-        refuse_field_errors([invalid_field("article_search", "cannot go with lines")])
+        refuse_field_errors([invalid_field("article_search", "cannot be combined with lines")])
     return create_with_lines(tx, body, enter(tx, body.warehouse_id, body.lines, expands=True))
 
 
@@ -107,15 +107,15 @@ def _list_of_stock(tx: Transaction, warehouse_id: int, article_search: str | Non
 
 def _no_list(number: int, are_all: bool) -> str:
     if not number:
-        return "finds nothing in stock: name in lines what is to be counted"
+        return "matches no goods in stock: name the goods to count in lines"
     if are_all:
         return (
-            f"finds {number} articles, lots and serials in stock, and a count has at most {MAX_LINES} lines: "
-            "narrow it by article_search, or count by a file"
+            f"matches {number} articles, lots and serials in stock, but a count has at most {MAX_LINES} "
+            "lines: use a narrower article_search, or import the count from a file"
         )
     return (
-        f"finds at least {number} articles in stock, and a count has at most {MAX_LINES} lines: narrow it by "
-        "article_search, or count by a file"
+        f"matches at least {number} articles in stock, but a count has at most {MAX_LINES} lines: use a "
+        "narrower article_search, or import the count from a file"
     )
 
 
@@ -168,8 +168,8 @@ def _refuse_booking(tx: Transaction, count_id: int, status: Status | None) -> No
     current = COUNTS.columns(tx, count_id)["status"]
     if status == FINAL != current:
         sentence = (
-            f"A count becomes {FINAL} by booking its differences: POST /api/v2/counts/{count_id}/book, "
-            "which needs stock:write."
+            f"To move a count to {FINAL}, book its differences: POST /api/v2/counts/{count_id}/book, which "
+            "needs stock:write."
         )
         raise TRANSITIONS.forbidden(sentence, current, FINAL)
 
@@ -187,7 +187,7 @@ def apply_count_change(
     current = COUNTS.columns(tx, count_id)
     values = COUNTS.merged(current, given)
     if values["warehouse_id"] != current["warehouse_id"]:
-        other = invalid_field("warehouse_id", "cannot be changed: create another count for another warehouse")
+        other = invalid_field("warehouse_id", "cannot be changed: create a new count for the other warehouse")
         refuse_field_errors([*check_document(tx, COUNTS, count_id, values, current), other])
     before = COUNT_LINES.of(tx, count_id)
     entries = Entries(before, [], are_counted=False)

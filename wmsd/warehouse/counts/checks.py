@@ -28,7 +28,7 @@ BOOKED: Final = f"""
 
 CHECKS: Final = (
     Check(
-        "a finished count has booked what was counted less what the ledger had, any other nothing",
+        "a finished count has booked the counted quantity minus the ledger quantity, and any other count nothing",
         BOOKED,
         in_millionths=False,
         words=(LINE, NOT_BOOKED),

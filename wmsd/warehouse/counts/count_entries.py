@@ -17,7 +17,7 @@ from wmsd.warehouse.stock.parts import PartKey
 ONLY_SHOWN: Final = frozenset(
     name for name, field in CountLineFields.model_fields.items() if SentBack in field.metadata
 )
-OTHER_GOODS: Final = "is not that of the line with this id: send a new line, without an id, for other goods"
+OTHER_GOODS: Final = "does not match the line with this id: for other goods, send a new line without an id"
 PART: Final = ("lot_number", "serial")
 NUMBER: Final = ("counted_quantity", "counted_at")
 NOT_COUNTED: Final = {
@@ -128,7 +128,7 @@ def _entries(
         for goods in parts:
             first = seen.setdefault((article_id, goods), number)
             if first != number:
-                errors.append(invalid_field(path, f"is of the same goods as line {first}"))
+                errors.append(invalid_field(path, f"has the same goods as line {first}"))
                 break
             yield Entry(path, line, by_part.get((article_id, goods)) or ledger.line(article_id, goods))
 
@@ -142,14 +142,16 @@ def _misfits(tx: Transaction, entries: Sequence[Entry]) -> Iterator[FieldError]:
         if line.seen_at is not None and line.seen_at > tx.timestamp:
             yield invalid_field(f"{path}.seen_at", f"is in the future: the server's clock says {tx.timestamp}")
         if row["serial"] and not has_serials and not row["expected_quantity"]:
-            yield invalid_field(f"{path}.serial", "is given for an article that is not tracked by serials")
+            yield invalid_field(f"{path}.serial", "must be empty: the article is not tracked by serials")
         if quantity is None:
             if line.counted_at is not None and row["counted_quantity"] is None:
                 yield invalid_field(f"{path}.counted_quantity", "is required with counted_at")
         elif row["serial"] is not None and quantity not in (0, SCALE):
-            yield invalid_field(f"{path}.counted_quantity", "must be 1, or 0 where the serial was not found")
+            yield invalid_field(f"{path}.counted_quantity", "must be 1, or 0 if the serial was not found")
         elif has_serials and quantity % SCALE:
-            yield invalid_field(f"{path}.counted_quantity", "must be whole: the article is tracked by serials")
+            yield invalid_field(
+                f"{path}.counted_quantity", "must be a whole number: the article is tracked by serials"
+            )
 
 
 def _is_new_count(entry: Entry) -> bool:
@@ -198,5 +200,8 @@ def _merged(before: Sequence[Row], entered: Sequence[Row]) -> list[Row]:
 
 def _too_many(rows: Sequence[Row]) -> Iterator[FieldError]:
     if len(rows) > MAX_LINES:
-        sentence = f"are {len(rows)}, and a count has at most {MAX_LINES}: make several counts, or count by a file"
+        sentence = (
+            f"are {len(rows)}, but a count has at most {MAX_LINES}: create several counts, or import "
+            "the count from a file"
+        )
         yield invalid_field("lines", sentence)

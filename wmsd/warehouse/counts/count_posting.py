@@ -74,8 +74,8 @@ def _note_corrected(tx: Transaction, rows: Sequence[Row], stock_ids: Mapping[int
 def _nothing_to_book(rows: Sequence[Row]) -> str:
     missing = sum(row["counted_quantity"] is None for row in rows)
     return (
-        f"Nothing of this count can be booked: {missing} of its lines have no quantity, and "
-        f"{len(rows) - missing} are to be counted again, because their goods have moved."
+        f"This count has no lines to book: {missing} without a quantity, and {len(rows) - missing} to "
+        "count again because their goods moved."
     )
 
 
@@ -113,7 +113,7 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
         yield Fault(
             found[name],
             "serial",
-            f"{name} is in stock in {warehouse}: count it there too, as 0, and book that first",
+            f"{name} is in stock in {warehouse}: first count 0 there, and book that count",
         )
 
 

@@ -22,8 +22,10 @@ from wmsd.warehouse.stock.schema import StockRecord
 OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
 """The fields of this operation, by the names of the line's fields, if the names differ."""
-NAME_ONE: Final = "is of goods with lots or serials: name one of them, or make a count of all"
-MOVED: Final = "was counted before goods moved: count again"
+NAME_ONE: Final = (
+    "is not enough for goods with lots or serials: name a lot or serial, or create a count of all of them"
+)
+MOVED: Final = "was counted before the goods moved: count again"
 
 
 @operation(

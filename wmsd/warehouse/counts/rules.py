@@ -77,7 +77,7 @@ def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
         elif quantity and quantity < there.quarantined:
             faults.append(Fault(goods, "quantity", _quarantined(quantity, there)))
         elif goods.serial is not None and quantity > SCALE:
-            faults.append(Fault(goods, "quantity", "would be two units with one serial: count it again"))
+            faults.append(Fault(goods, "quantity", "would be two units with the same serial: count again"))
         elif quantity:
             after[goods] = Amounts(quantity, there.quarantined)
         else:
@@ -86,12 +86,12 @@ def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
 
 
 def _gone(taken: int, there: Amounts) -> str:
-    return f"takes away {to_text(taken)}, but only {to_text(there.quantity)} are there by now: count it again"
+    return f"would remove {to_text(taken)}, but only {to_text(there.quantity)} are in stock now: count again"
 
 
 def _quarantined(quantity: int, there: Amounts) -> str:
     held = to_text(there.quarantined)
-    return f"leaves {to_text(quantity)}, but {held} are in quarantine: release what is gone first"
+    return f"would leave {to_text(quantity)}, but {held} are in quarantine: release the missing goods first"
 
 
 def two_lots_of_a_serial(after: Parts) -> Iterator[Fault]:

@@ -29,7 +29,7 @@ from wmsd.warehouse.documents.schema import (
 )
 
 MAX_LINES: Final = 1000
-SENT_BACK: Final = Field(description="Read only. It may be sent back.")
+SENT_BACK: Final = Field(description="Read only. You may send it back unchanged.")
 
 
 class CountLineFields(Input):
@@ -41,7 +41,11 @@ class CountLineFields(Input):
     """
 
     id: Annotated[
-        Id | None, Field(description="A line of this count; of another one, the goods that are named count.")
+        Id | None,
+        Field(
+            description="The id of a line of this count. With any other id, article, lot and "
+            "serial identify the line."
+        ),
     ] = None
     article_id: Id | None = None
     article_code: Code | None = None
@@ -49,18 +53,19 @@ class CountLineFields(Input):
     serial: OptionalLabel = None
     expected_quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
     counted_quantity: Annotated[
-        Amount | None, Field(description="How much is there. Null: it is not counted yet.")
+        Amount | None, Field(description="The counted quantity. Null if the line is not counted yet.")
     ] = None
     counted_at: Annotated[
-        Timestamp | None, Field(description="When somebody counted, by their own clock. It decides nothing.")
+        Timestamp | None,
+        Field(description="The time of the count by the counter's own clock. For information only."),
     ] = None
     seen_at: Annotated[
         Timestamp | None,
         OfTheRequest,
         Field(
-            description="The moment of the answer or page that the counter had last seen. What moved between it "
-            "and now is to be counted again. Without it, the line counts as last seen when it was made "
-            "or entered."
+            description="The date and time of the answer or page that the counter last saw. If goods moved "
+            "since then, the line must be counted again. If omitted, the time at which the line "
+            "was created or last entered."
         ),
     ] = None
     arrived_at: Annotated[Timestamp | None, SentBack, SENT_BACK] = None
@@ -75,9 +80,9 @@ class CountHead(Input):
 
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new count begins as CREAT.")] = INITIAL
-    warehouse_id: Annotated[Id, Field(description="Where it is counted. It never changes.")]
+    warehouse_id: Annotated[Id, Field(description="The warehouse that is counted. It cannot be changed later.")]
     is_blind: Annotated[
-        bool, Field(description="Whether lines show what is expected only when they are counted.")
+        bool, Field(description="Lines show the expected quantity only after they are counted.")
     ] = False
     external_ref: ExternalRef = None
     notes: OptionalText = None
@@ -95,14 +100,17 @@ class NewCount(CountHead):
         Field(
             min_length=1,
             max_length=MAX_LINES,
-            description="A line that names only its article stands for all lots and serials of it in stock, one "
-            "that names only its lot for all serials of the lot.",
+            description="A line with only an article stands for all its lots and serials in stock. A line "
+            "with only an article and a lot stands for all serials of the lot.",
         ),
     ] = None
     article_search: Annotated[
         Name | None,
         EmptyIsNull,
-        Field(description="Without `lines`: only articles with these words, as in the list of articles."),
+        Field(
+            description="Only if `lines` is omitted: count only articles with these words, as in the list "
+            "of articles."
+        ),
     ] = None
 
 
@@ -119,22 +127,31 @@ class CountLine(Model):
     expected_quantity: Annotated[
         Amount | None,
         Field(
-            description="What the ledger had when the line was made; null while a blind count needs its number."
+            description="The ledger quantity when the line was created. Null in a blind count until the "
+            "line is counted."
         ),
     ]
     counted_quantity: Amount | None
     difference: Annotated[
         SignedAmount | None,
-        Field(description="counted_quantity - ledger_quantity: what booking adds. Null where those are."),
+        Field(
+            description="counted_quantity - ledger_quantity, which booking adds to stock. Null if one of "
+            "them is null."
+        ),
     ]
     count_again: Annotated[
         bool,
-        Field(description="Whether goods moved while it was counted. Such a line is not booked: count it again."),
+        Field(description="True if goods moved during the count. Such a line is not booked: count it again."),
     ]
-    booked_quantity: Annotated[SignedAmount | None, Field(description="What was booked. Null: it was not booked.")]
+    booked_quantity: Annotated[
+        SignedAmount | None, Field(description="The booked quantity. Null if the line was not booked.")
+    ]
     ledger_quantity: Annotated[
         Amount | None,
-        Field(description="What the ledger had when it arrived; null while a blind count needs its number."),
+        Field(
+            description="The ledger quantity when the counted quantity arrived. Null in a blind count "
+            "until the line is counted."
+        ),
     ]
     counted_at: Timestamp | None
     arrived_at: Annotated[Timestamp | None, Field(description="When the counted quantity arrived.")]
@@ -159,10 +176,12 @@ class Count(DocumentShown):
 class RecordCount(Input):
     """The count of one stock record, or of one of its lots or serials."""
 
-    quantity: Annotated[Amount, Field(description="How much is there.")]
+    quantity: Annotated[Amount, Field(description="The counted quantity.")]
     lot_number: Annotated[OptionalLabel, Field(description="Only this lot.")] = None
-    serial: Annotated[OptionalLabel, Field(description="Only the unit with this serial: 1, or 0.")] = None
+    serial: Annotated[
+        OptionalLabel, Field(description="Only the unit with this serial. Its quantity is 1 or 0.")
+    ] = None
     reason: Annotated[Name | None, EmptyIsNull] = None
     seen_at: Annotated[
-        Timestamp | None, Field(description="The moment of the page that the counter had last seen.")
+        Timestamp | None, Field(description="The date and time of the page that the counter last saw.")
     ] = None

@@ -35,9 +35,9 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
     )
     counts_differ = f"SELECT {named}'status ' || status, expected, found FROM ({counted})"
     return (
-        Check(f"the status of a {noun} is the last that it reached", reached, in_millionths=False),
+        Check(f"the status of a {noun} is the last one in its history", reached, in_millionths=False),
         Check(
-            f"{noun}s are as many as their counts say",
+            f"the number of {noun}s equals the stored total",
             counts_differ,
             in_millionths=False,
             words=(STATUS_OF_PARTNER, STATUS),
@@ -67,7 +67,7 @@ def ledger_check(
         WHERE {expected} <> coalesce(moved.quantity, 0)
     """
     posted = " or ".join(sorted(statuses))
-    promise = f"a {noun} that is {posted} is in the ledger line by line, any other is not"
+    promise = f"the ledger has every line of a {noun} that is {posted}, and no line of any other {noun}"
     return Check(promise, differing, words=(LINE,))
 
 
@@ -123,14 +123,18 @@ def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[C
         SELECT {name}.code || ', lot ' || stock_lots.lot_number, expected, found
         FROM ({lots}) {of_document} CROSS JOIN stock_lots ON stock_lots.id = lot_id
     """
-    says, otherwise = f"an open {noun} holds", "any other"
+    says, otherwise = f"an open {noun} reserves", "any other"
     return (
-        Check(f"{says} what its lines say, {otherwise} nothing", quantities_differ),
+        Check(f"{says} the quantity of its lines, and {otherwise} nothing", quantities_differ),
         Check(
-            f"{says} the serials that its lines name, {otherwise} none",
+            f"{says} the serials that its lines name, and {otherwise} no serials",
             serials_differ,
             in_millionths=False,
             words=(SERIAL, HELD, FREE),
         ),
-        Check(f"{says} of a lot what its lines name of it, {otherwise} nothing", lots_differ, words=(LOT,)),
+        Check(
+            f"{says} the quantity of each lot that its lines name, and {otherwise} nothing",
+            lots_differ,
+            words=(LOT,),
+        ),
     )

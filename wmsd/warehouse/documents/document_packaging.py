@@ -15,7 +15,7 @@ from wmsd.warehouse.packaging.schema import Direction, PackagingLine
 MOST_LINES: Final = 100
 Packaging = Annotated[
     list[PackagingLine] | None,
-    Field(max_length=MOST_LINES, description="Returnable packaging that moves with the goods. It is only sent."),
+    Field(max_length=MOST_LINES, description="Returnable packaging that moves with the goods. Write only."),
 ]
 
 
@@ -28,7 +28,7 @@ class WithPackaging(Input):
 def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
     """Return the error of packaging that is sent without the move to `wanted`, in a list, or an empty list."""
     if packaging and requested != wanted:
-        return [invalid_field("packaging", f"goes with the move to {wanted}: send it with that status")]
+        return [invalid_field("packaging", f"is allowed only together with the status {wanted}")]
     return []
 
 

@@ -29,7 +29,7 @@ def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> 
     if is_active is None:
         yield FieldError(code, path, f"is not a {kind.noun} of this company")
     elif not is_active and kind.noun in CODES:
-        yield FieldError(code, path, f"is a {kind.noun} that is not active")
+        yield FieldError(code, path, f"is an inactive {kind.noun}")
 
 
 def _is_active(tx: Transaction, kind: Referred, record_id: int) -> bool | None:
@@ -86,7 +86,7 @@ def sent_status(body: HasStatus) -> Any:
 def not_initial(table: DocumentTable, status: str) -> list[FieldError]:
     if status == table.initial:
         return []
-    return [invalid_field("status", f"must be {table.initial}: every {table.noun} begins there")]
+    return [invalid_field("status", f"must be {table.initial}, the first status of every {table.noun}")]
 
 
 class NamesArticle(Protocol):
@@ -124,14 +124,14 @@ class Articles:
         elif line.article_code is not None:
             named, article = f"{path}.article_code", self._by_code.get(line.article_code)
         else:
-            return None, invalid_field(f"{path}.article_id", "is required, or article_code")
+            return None, invalid_field(f"{path}.article_id", "is required unless article_code is given")
         if article is None:
             return None, FieldError("INVALID_ARTICLE", named, NO_ARTICLE)
         if line.article_code not in (None, article.code):
             sentence = f"is not the code of article {article.id}"
             return None, FieldError("INVALID_ARTICLE", f"{path}.article_code", sentence)
         if not article.is_active and article.id not in self._before:
-            return None, FieldError("INVALID_ARTICLE", named, "is an article that is not active")
+            return None, FieldError("INVALID_ARTICLE", named, "is an inactive article")
         return article, None
 
 

@@ -59,8 +59,8 @@ def shortages(lines: Sequence[Wanted], available: Mapping[Place, int], name: str
         FieldError(
             "INSUFFICIENT_STOCK",
             f"{name}.{number}.quantity",
-            "is more than there is: "
-            f"{to_text(available.get(place, 0))} available, {to_text(together[place])} wanted",
+            f"is more than is in stock: {to_text(available.get(place, 0))} available, "
+            f"{to_text(together[place])} wanted",
         )
         for number, (place, _) in enumerate(lines)
         if place is not None and together[place] > available.get(place, 0)

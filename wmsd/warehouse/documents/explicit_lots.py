@@ -31,14 +31,16 @@ class NamesSerials(Protocol):
 def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterator[FieldError]:
     """Return the errors of the line itself, independent of the stock."""
     if tracks_serials and line.quantity % SCALE:
-        yield invalid_field(f"{path}.quantity", "must be whole: the article is tracked by serials")
+        yield invalid_field(f"{path}.quantity", "must be a whole number: the article is tracked by serials")
     if line.serials is None:
         return
     if len(line.serials) * SCALE != line.quantity:
-        sentence = f"must be one for each unit: {to_text(line.quantity)} ordered, {len(line.serials)} named"
+        sentence = (
+            f"must have one serial for each unit: {to_text(line.quantity)} ordered, {len(line.serials)} named"
+        )
         yield invalid_field(f"{path}.serials", sentence)
     if len(set(line.serials)) < len(line.serials):
-        yield invalid_field(f"{path}.serials", "names one twice")
+        yield invalid_field(f"{path}.serials", "contains the same serial twice")
 
 
 @dataclass(slots=True)
@@ -113,11 +115,13 @@ def _find_serials(tx: Transaction, line: _Line, named: Named) -> Counter[str]:
     for place, name in enumerate(names):
         path, serial = f"{line.path}.serials.{place}", found.get(name)
         if serial is None or not serial.is_free(line.stock_id, line.holder_kind, line.holder_id):
-            named.errors.append(FieldError("INSUFFICIENT_STOCK", path, "is not there, or not available"))
+            named.errors.append(
+                FieldError("INSUFFICIENT_STOCK", path, "is not available in the warehouse of the line")
+            )
         elif lot_number not in (None, serial.lot_number):
-            named.errors.append(invalid_field(path, f"is not of lot {lot_number}"))
+            named.errors.append(invalid_field(path, f"does not belong to lot {lot_number}"))
         elif serial.id in named.serials:
-            named.errors.append(invalid_field(path, "is named by another line too"))
+            named.errors.append(invalid_field(path, "is also on another line"))
         else:
             named.serials.add(serial.id)
             if serial.lot_number is not None:

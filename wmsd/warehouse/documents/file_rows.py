@@ -194,7 +194,9 @@ class DocumentRows:
 
     def refuse_new(self, document: Document, outcome: Outcome) -> None:
         """Report a document that does not exist yet and has no lines."""
-        sentence = f"is not a {self._table.noun} of this company; a new one needs {', '.join(self.required)}"
+        sentence = (
+            f"is not a {self._table.noun} of this company; to create a new one, fill in {', '.join(self.required)}"
+        )
         outcome.refuse(document.rows[0], {"external_ref" if document.code is None else "code": [sentence]})
 
     def _column_of(self, field: str) -> str:
@@ -211,9 +213,11 @@ class DocumentRows:
             ]
             before = seen.line_before(key, of_one[0].line)
             if before is not None:
-                outcome.refuse(of_one[0].line, {"code": [f"is apart from its rows that begin at row {before}"]})
+                outcome.refuse(
+                    of_one[0].line, {"code": [f"is also in row {before}: put all rows of a document together"]}
+                )
             elif len(of_one) > most:
-                outcome.refuse(of_one[most].line, {"code": [f"has over {most} {self._table.lines} with this row"]})
+                outcome.refuse(of_one[most].line, {"code": [f"has more than {most} {self._table.lines}"]})
             elif len(checked) == len(of_one) and self._agree(checked, outcome):
                 yield checked
             else:
@@ -241,7 +245,7 @@ class DocumentRows:
         except ValidationError as error:
             errors = field_errors(error)
         if document_key(row) == ("external_ref", None):
-            errors.setdefault("code", ["is required, or external_ref"])
+            errors.setdefault("code", ["is required unless external_ref is given"])
         for column, kind in self.references.items():
             code = row.values.get(column)
             if isinstance(code, str) and column not in errors and codes.find(column, code) is None:
@@ -258,7 +262,7 @@ class DocumentRows:
         for each in rows[1:]:
             for name in own:
                 if getattr(each.fields, name) != getattr(first.fields, name):
-                    sentence = f"differs from row {first.line}, which begins this {self._table.noun}"
+                    sentence = f"differs from row {first.line}, the first row of this {self._table.noun}"
                     outcome.refuse(each.line, {name: [sentence]})
                     agree = False
         return agree

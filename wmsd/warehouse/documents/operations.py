@@ -70,10 +70,12 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
         declare(answer="record")(_named(one, f"get_{table.entity}", f"Get a {table.noun}.")),
         page_query,
         of_documents(answer="object", returns=DocumentChanges)(
-            _named(changes, f"list_{table.entity}_changes", f"List who made, moved and changed a {table.noun}.")
+            _named(changes, f"list_{table.entity}_changes", f"List who created, moved and changed a {table.noun}.")
         ),
         of_documents(answer="records", returns=DocumentOfArticle)(
-            _named(of_article, f"find_{table.name}_of_article", f"Find how much of an article some {plural} have.")
+            _named(
+                of_article, f"find_{table.name}_of_article", f"Find the quantity of an article in some {plural}."
+            )
         ),
     )
 

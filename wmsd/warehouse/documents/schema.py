@@ -8,7 +8,9 @@ from wmsd.contract.fields import Amount, Code, Id, Model, OptionalLabel, Recorde
 from wmsd.contract.list_queries import IdsQuery, Query, QueryId, UpdatedSince
 from wmsd.tenants.companies.schema import Change
 
-OwnCode = Annotated[Code | None, Field(description="Unique in the company; by default the next of the series.")]
+OwnCode = Annotated[
+    Code | None, Field(description="Unique in the company. If empty, the next code of the series.")
+]
 ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own number, unique in the company.")]
 
 
@@ -60,7 +62,8 @@ MOST_REACHED: Final = 100
 forever would fill answers and the disk.
 """
 STATUS_HISTORY: Final = Field(
-    description=f"Each status reached, and when: the first, and the last {MOST_REACHED - 1}."
+    description="The statuses that the document reached, with their times: the first, and the last "
+    f"{MOST_REACHED - 1}."
 )
 
 

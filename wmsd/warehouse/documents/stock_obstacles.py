@@ -18,11 +18,11 @@ from wmsd.warehouse.stock import store as stock
 
 
 def fractional_lines(table: DocumentTable, statuses: Iterable[str]) -> Obstacle:
-    return _lines(table, statuses, "on", "line.quantity % 1000000", "lines that are not whole units")
+    return _lines(table, statuses, "on", "line.quantity % 1000000", "lines with fractions of a unit")
 
 
 def named_serials(table: DocumentTable, statuses: Iterable[str]) -> Obstacle:
-    return _lines(table, statuses, "off", "line.serials IS NOT NULL", "serials of it")
+    return _lines(table, statuses, "off", "line.serials IS NOT NULL", "serials of the article")
 
 
 def _lines(
@@ -53,4 +53,4 @@ def overfull(tx: Transaction, incoming: Sequence[Incoming]) -> Iterator[FieldErr
     for path, stock_id, quantity in incoming:
         sums[stock_id] += quantity
         if balances[stock_id] + sums[stock_id] > MAXIMUM:
-            yield invalid_field(path, f"would take the stock balance over {to_text(MAXIMUM)}")
+            yield invalid_field(path, f"would raise the stock balance above {to_text(MAXIMUM)}")

@@ -146,10 +146,10 @@ class DocumentTable:
         if self.due is None:
             return {}
         field, first, last = self.due.range
-        says = f"Only {self.noun}s whose `{field}` is this day or"
+        says = f"Only {self.noun}s whose `{field}` is this day"
         return {
-            first: Annotated[Date | None, Field(description=f"{says} a later one.")],
-            last: Annotated[Date | None, Field(description=f"{says} an earlier one.")],
+            first: Annotated[Date | None, Field(description=f"{says} or later.")],
+            last: Annotated[Date | None, Field(description=f"{says} or earlier.")],
         }
 
     @cached_property

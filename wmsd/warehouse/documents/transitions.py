@@ -68,7 +68,7 @@ class Transitions(Generic[Status, Effect]):
             if way[-1] == requested:
                 return way[1:]
             ways += [[*way, after] for after in self.allowed_from(way[-1]) if after not in way]
-        raise self.forbidden(f"There is no way from {current} to {requested}.", current, requested)
+        raise self.forbidden(f"A move from {current} to {requested} is not possible.", current, requested)
 
     def steps(self, current: Status, requested: Status, differing: Collection[str]) -> list[Step]:
         """Return the order in which one request changes and moves a document.
@@ -131,7 +131,7 @@ class Transitions(Generic[Status, Effect]):
     def _possible(self, current: Status, requested: Status) -> str:
         allowed = self.allowed_from(current)
         if not allowed:
-            return "is final"
+            return "cannot change its status any more"
         before, last = ", ".join(allowed[:-1]), allowed[-1]
         return f"cannot become {requested}, only {before}{' or ' if before else ''}{last}"
 

@@ -73,7 +73,7 @@ def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFiel
     if fields.occurred_at is None:
         given.pop("occurred_at", None)  # an empty cell gives no time to compare
     return {
-        name: [f"differs from movement {fields.code}, and a movement is never changed"]
+        name: [f"differs from movement {fields.code}; a recorded movement cannot be changed"]
         for name, value in (recorded or {}).items()
         if name in given and given[name] != value
     }

@@ -105,7 +105,7 @@ def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -
             balances[place] = after
         else:
             yield invalid_field(
-                path, f"would make the balance {to_text(after)}, past {to_text(MAXIMUM)} either way"
+                path, f"would change the balance to {to_text(after)}, beyond the limit of {to_text(MAXIMUM)}"
             )
 
 

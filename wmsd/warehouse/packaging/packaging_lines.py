@@ -64,7 +64,9 @@ class Types:
         """Return the id of the line's packaging type, or the error of its reference."""
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:
-            return None, invalid_field(f"{path}.packaging_type_id", "is required, or packaging_type_code")
+            return None, invalid_field(
+                f"{path}.packaging_type_id", "is required unless packaging_type_code is given"
+            )
         if type_id is None:
             type_id = self._ids.get(code or "")
             unknown = f"{path}.packaging_type_code"

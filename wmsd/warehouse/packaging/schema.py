@@ -44,7 +44,8 @@ class PackagingBalance(Recorded):
     quantity: Annotated[
         SignedAmount,
         Field(
-            description="Above 0, the partner owes it to the company; below 0, the company owes it to the partner."
+            description="Above 0, the partner owes packaging to the company; below 0, the company owes "
+            "packaging to the partner."
         ),
     ]
 
@@ -57,11 +58,15 @@ class PackagingMovement(Recorded):
     packaging_type_code: Code
     partner_id: Id
     direction: Annotated[
-        Direction, Field(description="OUT raises what the partner owes the company, IN lowers it.")
+        Direction, Field(description="OUT raises the balance that the partner owes, IN lowers this balance.")
     ]
     quantity: Quantity
     document_type: Annotated[
-        OptionalLabel, Field(description="The kind of document that moved it; null when it was recorded by hand.")
+        OptionalLabel,
+        Field(
+            description="The kind of document that moved the packaging. Null if a user "
+            "recorded the movement by hand."
+        ),
     ]
     document_id: Id | None
     occurred_at: Timestamp
@@ -119,9 +124,9 @@ class PackagingFilters(Query):
 class PackagingBalanceFilters(PackagingFilters):
     CHANGED_SINCE = "since"
 
-    since: Annotated[Moment | None, Field(description="Only balances that changed at this moment or later.")] = (
-        None
-    )
+    since: Annotated[
+        Moment | None, Field(description="Only balances that changed at this date and time or later.")
+    ] = None
     packaging_type_code: str | None = None
     """Generated clients pass parameters by position, so this later filter is the last one."""
 
@@ -136,7 +141,7 @@ class PackagingBalancePageQuery(PackagingBalanceFilters, PageQuery):
 
 class PackagingMovementFilters(PackagingFilters):
     since: Annotated[
-        QueryTimestamp | None, Field(description="Only movements that occurred at this moment or later.")
+        QueryTimestamp | None, Field(description="Only movements that occurred at this date and time or later.")
     ] = None
     packaging_type_code: str | None = None
 

@@ -52,9 +52,9 @@ def picture_of(file: bytes) -> Picture:
     else:
         raise ValueError("is not a PNG or JPEG file; save it as PNG")
     if length != len(file):
-        raise ValueError("goes on after the end of the picture; save it again with a picture editor")
+        raise ValueError("has more data after the end of the picture; save it again with a picture editor")
     if not (1 <= picture.width <= MOST_SIDE and 1 <= picture.height <= MOST_SIDE):
-        raise ValueError("has more than 2000 pixels in width or height, or none; make it smaller")
+        raise ValueError("must be 1 to 2000 pixels wide and 1 to 2000 pixels high; resize the picture")
     return picture
 
 

@@ -19,7 +19,7 @@ class PapersFields(Input):
     name: Annotated[
         Name | None,
         EmptyIsNull,
-        Field(description="The name on papers. Leave it empty for the name of the company."),
+        Field(description="The name on printed documents. If empty, the name of the company."),
     ] = None
     address: Address | None = None
     tax_id: OptionalLabel = None
@@ -27,7 +27,7 @@ class PapersFields(Input):
     label_size: Annotated[
         LabelSize | None,
         EmptyIsNull,
-        Field(description="The size that the form for labels begins with."),
+        Field(description="The default size in the label form."),
     ] = None
 
 

@@ -96,9 +96,9 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
     current = ORDERS.columns(tx, id)
     status = current["status"]
     if status != INITIAL:
-        raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
+        raise BY_HAND.forbidden(f"This purchase order is {status} and cannot be deleted.", status)
     if (reception := tx.service(Dependents).find(tx, ORDERS.name, [id])) is not None:
-        raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
+        raise BY_HAND.forbidden(f"This purchase order cannot be deleted: it has reception {reception}.", status)
     delete_document(tx, ORDERS, id)
 
 
@@ -133,7 +133,10 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
     kept = {(row["id"], row["article_id"]) for row in rows}
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
     if gone and (reception := tx.service(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
-        sentence = f"Reception {reception} names an item that would go. Send it back with its id and article."
+        sentence = (
+            f"Reception {reception} refers to an item that would be removed. Send this item with its "
+            "id and article."
+        )
         raise BY_HAND.forbidden(sentence, status, fields=(ORDERS.lines,))
 
 

@@ -34,20 +34,24 @@ MAX_ITEMS = 1000
 class PurchaseOrderItemFields(Input):
     """The ordered goods: an article, by id or by code, and its quantity."""
 
-    id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
+    id: Annotated[Id | None, Field(description="The id of an existing item. Without an id, the item is new.")] = (
+        None
+    )
     article_id: Id | None = None
     article_code: Code | None = None
     quantity: Quantity
     received_quantity: Annotated[
-        Amount | None, SentBack, Field(description="Read only: receptions count it. It may be sent back.")
+        Amount | None,
+        SentBack,
+        Field(description="Read only: the total of the receptions. You may send it back unchanged."),
     ] = None
 
 
 class PurchaseOrderFields(Input):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
-    partner_id: Annotated[Id, Field(description="Who delivers.")]
-    warehouse_id: Annotated[Id, Field(description="Where it is expected.")]
+    partner_id: Annotated[Id, Field(description="The supplier.")]
+    warehouse_id: Annotated[Id, Field(description="The warehouse that expects the goods.")]
     external_ref: ExternalRef = None
     expected_date: DueDate | None = None
     notes: OptionalText = None
@@ -96,7 +100,7 @@ class InboundRules(Input):
         Amount,
         AfterValidator(_at_most_everything),
         Field(
-            description="How many per cent more than ordered may be received; more is refused. 0: nothing more "
-            "than ordered; 100: twice as much."
+            description="The percentage that may be received beyond the ordered quantity. 0: no more than "
+            "ordered; 100: up to twice as much."
         ),
     ]

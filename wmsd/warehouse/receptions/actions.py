@@ -139,7 +139,7 @@ def delete_reception(tx: Transaction, id: int) -> None:
     """
     status = RECEPTIONS.columns(tx, id)["status"]
     if status != INITIAL:
-        raise TRANSITIONS.forbidden(f"This reception is {status}. It cannot be deleted.", status)
+        raise TRANSITIONS.forbidden(f"This reception is {status} and cannot be deleted.", status)
     delete_document(tx, RECEPTIONS, id)
 
 

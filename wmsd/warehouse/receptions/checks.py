@@ -29,8 +29,11 @@ FOLLOWED: Final = f"""
 """
 
 CHECKS: Final = (
-    Check("an order has received what its receptions posted", RECEIVED, words=(ITEM,)),
+    Check("the received quantity of an order is the sum of its posted receptions", RECEIVED, words=(ITEM,)),
     Check(
-        "an order's status follows what it has received", FOLLOWED, in_millionths=False, words=(PARTIAL, UNTOUCHED)
+        "the status of an order matches its received quantity",
+        FOLLOWED,
+        in_millionths=False,
+        words=(PARTIAL, UNTOUCHED),
     ),
 )

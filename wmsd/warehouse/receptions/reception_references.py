@@ -58,7 +58,7 @@ def find_arrivals(
     items = orders.receivable(tx, order_id)
     received = ((item.ordered, item.received) for item in items.values())
     if not of_closed_too and not may_be_received(order["status"], lambda: received):
-        sentence = f"is {order['status']}: nothing more is received of {order['code']}"
+        sentence = f"is {order['status']}: no more goods can be received for {order['code']}"
         errors.append(BY_HAND.forbidding("purchase_order_id", sentence, order["status"]))
     arrivals: list[tuple[int, Arrival]] = []
     for number, row in enumerate(rows):
@@ -85,7 +85,7 @@ def not_at_once(status: str) -> list[FieldError]:
     """Return the error if a reception cannot be created in this status."""
     if status in AT_ONCE:
         return []
-    return [invalid_field("status", "must be CREAT, or FINALIZAT to post it at once")]
+    return [invalid_field("status", "must be CREAT, or FINALIZAT to post the reception immediately")]
 
 
 REFERENCES: Final = references_of(RECEPTIONS, not_at_once)
@@ -132,7 +132,7 @@ def other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[F
     """Return the error if a change would assign the reception to another order."""
     if values["purchase_order_id"] == current["purchase_order_id"]:
         return []
-    return [invalid_field("purchase_order_id", "cannot be changed: create another reception for another order")]
+    return [invalid_field("purchase_order_id", "cannot be changed: create a new reception for the other order")]
 
 
 def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:
@@ -143,15 +143,15 @@ def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested
     order_id = reception["purchase_order_id"]
     order = ORDERS.columns(tx, order_id)
     if not may_be_received(order["status"], lambda: orders.received(tx, order_id)):
-        sentence = f"Purchase order {order['code']} is {order['status']}: nothing more is received of it."
+        sentence = f"Purchase order {order['code']} is {order['status']}: no more goods can be received."
         raise TRANSITIONS.forbidden(sentence, reception["status"], requested, refused=(FINAL,))
 
 
 def _unfit(item: ReceivableItem, quantity: int | None) -> str:
-    times = f"times {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code},"
+    times = f"multiplied by {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code},"
     if quantity is None:
         return f"{times} has more than 6 decimal places"
-    return f"{times} is over {to_text(MAXIMUM)}"
+    return f"{times} is more than {to_text(MAXIMUM)}"
 
 
 def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
@@ -168,11 +168,11 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
         path, item = f"selected_items.{number}.serial_data", arrival.ordered
         if not item.tracks_serials:
             if arrival.serials:
-                yield invalid_field(path, "is given for an article that is not tracked by serials")
+                yield invalid_field(path, "must be empty: the article is not tracked by serials")
             continue
         if arrival.quantity and len(arrival.serials) * SCALE != arrival.quantity:
             given, wanted = len(arrival.serials), to_text(arrival.quantity)
-            yield invalid_field(path, f"must be one for each unit: {wanted} arrived, {given} given")
+            yield invalid_field(path, f"must have one serial for each unit: {wanted} arrived, {given} given")
         there = lots.serials(tx, item.article_id, arrival.serials)
         for place, serial in enumerate(arrival.serials):
             if not serial:
@@ -193,7 +193,7 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
         most = most_receivable(item.ordered, pct)
         if item.received + sums[item.id] > most:
             sentence = (
-                f"is more than the order has left: {to_text(sums[item.id])} given, "
+                f"is more than the order still allows: {to_text(sums[item.id])} given, "
                 f"{to_text(max(most - item.received, 0))} of {to_text(most)} may still be received"
             )
             yield invalid_field(f"selected_items.{number}.quantity_um3pl", sentence)

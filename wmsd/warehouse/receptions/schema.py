@@ -29,22 +29,22 @@ from wmsd.warehouse.documents.schema import (
 from wmsd.warehouse.receptions.rules import INITIAL, Status
 
 MAX_ITEMS = 1000
-SENT_BACK = Field(description="Read only. It may be sent back.")
+SENT_BACK = Field(description="Read only. You may send it back unchanged.")
 
 
 class ReceptionItemFields(Input):
     """The goods that arrived for an item of the purchase order."""
 
-    id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
-    po_item_id: Annotated[Id, Field(description="An item of the purchase order.")]
-    quantity_um3pl: Annotated[Quantity, Field(description="In the article's unit_3pl.")]
-    lot_number: Annotated[OptionalLabel, Field(description="Required where the article is tracked by lots.")] = (
+    id: Annotated[Id | None, Field(description="The id of an existing item. Without an id, the item is new.")] = (
         None
     )
+    po_item_id: Annotated[Id, Field(description="An item of the purchase order.")]
+    quantity_um3pl: Annotated[Quantity, Field(description="The quantity in the article's unit_3pl.")]
+    lot_number: Annotated[OptionalLabel, Field(description="Required if the article is tracked by lots.")] = None
     serial_data: Annotated[
         Serials | None,
         EmptyIsNull,
-        Field(description="One for each unit; required where the article is tracked by serials."),
+        Field(description="One serial for each unit. Required if the article is tracked by serials."),
     ] = None
     article_id: Annotated[Id | None, SentBack, SENT_BACK] = None
     article_code: Annotated[Code | None, SentBack, SENT_BACK] = None
@@ -53,10 +53,14 @@ class ReceptionItemFields(Input):
 
 class ReceptionFields(WithPackaging):
     code: OwnCode = None
-    status: Annotated[Status, Field(description="CREAT, or FINALIZAT to post at once.")] = INITIAL
-    purchase_order_id: Annotated[Id, Field(description="What is received; it stays as it is.")]
-    warehouse_id: Annotated[Id, Field(description="Where the goods are put.")]
-    transport_ecc: Annotated[OptionalLabel, Field(description="The transport that brought them.")] = None
+    status: Annotated[Status, Field(description="CREAT, or FINALIZAT to post the reception immediately.")] = (
+        INITIAL
+    )
+    purchase_order_id: Annotated[
+        Id, Field(description="The purchase order that is received. It cannot be changed later.")
+    ]
+    warehouse_id: Annotated[Id, Field(description="The warehouse that receives the goods.")]
+    transport_ecc: Annotated[OptionalLabel, Field(description="The transport that brought the goods.")] = None
     external_ref: ExternalRef = None
     notes: OptionalText = None
     selected_items: Annotated[list[ReceptionItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
@@ -72,7 +76,9 @@ class ReceptionItem(Model):
     article_id: Id
     article_code: Code
     quantity_um3pl: Quantity
-    quantity: Annotated[Amount | None, Field(description="Posted, in the article's unit; null until FINALIZAT.")]
+    quantity: Annotated[
+        Amount | None, Field(description="The posted quantity in the article's unit. Null until FINALIZAT.")
+    ]
     lot_number: OptionalLabel
     serial_data: list[Label] | None
 

@@ -37,7 +37,7 @@ def post_return(tx: Transaction, return_id: int) -> None:
 def _undecided(rows: Sequence[Row]) -> Iterator[FieldError]:
     for number, row in enumerate(rows):
         if row["disposition"] is None:
-            sentence = f"is required to finish a return: {', '.join(DISPOSITIONS)}"
+            sentence = f"is required to finish a return: choose one of {', '.join(DISPOSITIONS)}"
             yield invalid_field(f"lines.{number}.disposition", sentence)
 
 

@@ -73,11 +73,13 @@ def _line_errors(line: ReturnLineFields, path: str, tracks_serials: bool) -> Ite
     if line.quantity is None:
         yield invalid_field(f"{path}.quantity", "is required")
     elif tracks_serials and line.quantity % SCALE:
-        yield invalid_field(f"{path}.quantity", "must be whole: the article is tracked by serials")
+        yield invalid_field(f"{path}.quantity", "must be a whole number: the article is tracked by serials")
     elif line.serials and not tracks_serials:
-        yield invalid_field(f"{path}.serials", "is given for an article that is not tracked by serials")
+        yield invalid_field(f"{path}.serials", "must be empty: the article is not tracked by serials")
     elif line.serials and len(line.serials) * SCALE != line.quantity:
-        sentence = f"must be one for each unit: {to_text(line.quantity)} came back, {len(line.serials)} given"
+        sentence = (
+            f"must have one serial for each unit: {to_text(line.quantity)} returned, {len(line.serials)} given"
+        )
         yield invalid_field(f"{path}.serials", sentence)
 
 
@@ -107,7 +109,7 @@ def _against_order(
     if order is None:
         return
     if order["status"] not in SHIPPED:
-        sentence = f"is {order['status']}: only what was loaded can come back"
+        sentence = f"is {order['status']}: only loaded goods can be returned"
         yield order_rules.TRANSITIONS.forbidding("sales_order_id", sentence, order["status"])
         return
     yield from _other_partner(order, values, current)
@@ -168,8 +170,8 @@ def _more_than_shipped(
         left = shipped.get(article_id, 0) - returned.get(article_id, 0)
         if article_id is not None and sums[article_id] > left:
             sentence = (
-                f"is more than can come back: {to_text(sums[article_id])} given, "
-                f"{to_text(shipped.get(article_id, 0))} shipped, {to_text(left)} of it not returned yet"
+                f"is more than can be returned: {to_text(sums[article_id])} given, "
+                f"{to_text(shipped.get(article_id, 0))} shipped, {to_text(left)} not returned yet"
             )
             yield invalid_field(f"lines.{number}.quantity", sentence)
 
@@ -189,18 +191,18 @@ def _not_as_shipped(
         of_lot = (article_id, lot)
         left = shipped.lots[of_lot] - returned.lots[of_lot]
         if lot is not None and of_lot not in shipped.lots:
-            yield invalid_field(f"lines.{number}.lot_number", f"did not leave with {code}")
+            yield invalid_field(f"lines.{number}.lot_number", f"was not shipped with {code}")
         elif lot is not None and sums[of_lot] > left:
             sentence = (
-                f"is more than can come back of lot {lot}: {to_text(sums[of_lot])} given, "
-                f"{to_text(shipped.lots[of_lot])} shipped, {to_text(left)} of it not returned yet"
+                f"is more than can be returned of lot {lot}: {to_text(sums[of_lot])} given, "
+                f"{to_text(shipped.lots[of_lot])} shipped, {to_text(left)} not returned yet"
             )
             yield invalid_field(f"lines.{number}.quantity", sentence)
         for place, serial in enumerate(json.loads(row["serials"] or "[]")):
             path, unit = f"lines.{number}.serials.{place}", (article_id, serial)
             if unit not in shipped.serials:
-                yield invalid_field(path, f"did not leave with {code}")
+                yield invalid_field(path, f"was not shipped with {code}")
             elif unit in returned.serials:
                 yield invalid_field(path, f"is in another return of {code}")
             elif lot is not None and of_lot in shipped.lots and lot != shipped.serials[unit]:
-                yield invalid_field(path, f"did not leave with {code} as part of lot {lot}")
+                yield invalid_field(path, f"was not shipped with {code} as part of lot {lot}")

@@ -31,26 +31,27 @@ MAX_LINES = 1000
 class ReturnLineFields(Input):
     """The goods that come back. In a line that is sent with its id, fields that are not sent keep their values."""
 
-    id: Annotated[Id | None, Field(description="A line of this return.")] = None
+    id: Annotated[Id | None, Field(description="The id of a line of this return.")] = None
     article_id: Id | None = None
     article_code: Code | None = None
     quantity: Annotated[Quantity | None, Field(description="Required in a new line.")] = None
     disposition: Annotated[
-        Disposition | None, Field(description="What becomes of it; required for FINALIZAT.")
+        Disposition | None, Field(description="What happens to the goods. Required for FINALIZAT.")
     ] = None
     lot_number: OptionalLabel = None
     serials: Annotated[
-        Serials | None, EmptyIsNull, Field(description="One for each unit, where they are known.")
+        Serials | None, EmptyIsNull, Field(description="One serial for each unit, if the serials are known.")
     ] = None
 
 
 class ReturnFields(Input):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new return begins as CREAT.")] = INITIAL
-    partner_id: Annotated[Id, Field(description="Who sends it back.")]
-    warehouse_id: Annotated[Id, Field(description="Where it arrives.")]
+    partner_id: Annotated[Id, Field(description="The partner who returns the goods.")]
+    warehouse_id: Annotated[Id, Field(description="The warehouse where the goods arrive.")]
     sales_order_id: Annotated[
-        Id | None, Field(description="What it was shipped by. Never more comes back than that.")
+        Id | None,
+        Field(description="The sales order that shipped the goods. No more can be returned than was shipped."),
     ] = None
     reason: OptionalText = None
     external_ref: ExternalRef = None

@@ -153,7 +153,7 @@ def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Co
     bound = [name for name in KEPT_BY_RETURNS if name in differing]
     if bound and (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         names = " and ".join(bound)
-        sentence = f"Return {code} is bound to this sales order, so its {names} cannot be changed."
+        sentence = f"Return {code} refers to this sales order, so {names} of the order cannot be changed."
         raise TRANSITIONS.forbidden(sentence, status, refused=UNLOADED, fields=bound)
 
 

@@ -81,7 +81,9 @@ def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
 def _unload(tx: Transaction, order_id: int) -> None:
     if (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         raise TRANSITIONS.forbidden(
-            f"Goods of this sales order came back with return {code}.", "INCARCAT", "IN_LUCRU"
+            f"Return {code} has goods of this sales order, so the order cannot be unloaded.",
+            "INCARCAT",
+            "IN_LUCRU",
         )
     loaded = net_out(tx, order_id, MOVED)
     _check_room(tx, loaded)
@@ -118,7 +120,9 @@ def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
             serials.setdefault(stock_id, []).append(part.serial)
     for stock_id, quantity in sums.items():
         if stock.balance(tx, stock_id)["quantity"] + quantity > MAXIMUM:
-            raise invalid({"status": [f"would take a stock balance over {to_text(MAXIMUM)}; count it first"]})
+            raise invalid(
+                {"status": [f"would raise a stock balance above {to_text(MAXIMUM)}; count the stock first"]}
+            )
     for stock_id, names in serials.items():
         for name in lots.serials(tx, stock.place_of(tx, stock_id).article_id, names):
             raise invalid({"status": [f"would bring the serial {name} into stock a second time"]})

@@ -33,11 +33,15 @@ MAX_LINES = 1000
 class SalesOrderLineFields(Input):
     """The ordered goods: an article, by id or by code, and its quantity."""
 
-    id: Annotated[Id | None, Field(description="A line that is sent back with its id keeps it.")] = None
+    id: Annotated[Id | None, Field(description="The id of an existing line. Without an id, the line is new.")] = (
+        None
+    )
     article_id: Id | None = None
     article_code: Code | None = None
     quantity: Quantity
-    warehouse_id: Annotated[Id | None, Field(description="Where it is taken from; by default the order's.")] = None
+    warehouse_id: Annotated[
+        Id | None, Field(description="The warehouse of the goods. If omitted, the warehouse of the order.")
+    ] = None
     lot_number: Annotated[OptionalLabel, Field(description="The lot to take; by default the oldest.")] = None
     serials: Annotated[
         Serials | None, Field(description="The serials to take, one for each unit; by default the oldest.")
@@ -67,19 +71,24 @@ class SalesOrderFields(WithPackaging):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
     partner_id: Id
-    warehouse_id: Annotated[Id, Field(description="Where the goods are taken from, unless a line says otherwise.")]
+    warehouse_id: Annotated[Id, Field(description="The warehouse of the goods, unless a line names another one.")]
     client_id: Id | None = None
     external_ref: ExternalRef = None
     requested_date: DueDate | None = None
     notes: OptionalText = None
-    customer_reference: Annotated[OptionalLabel, Field(description="The customer's own number of it.")] = None
+    customer_reference: Annotated[OptionalLabel, Field(description="The customer's own number for the order.")] = (
+        None
+    )
     ship_to: Annotated[
         ShipTo | None,
         AfterValidator(_nowhere_is_none),
-        Field(description="Where it goes; replaced as a whole. It can change as long as the lines can."),
+        Field(
+            description="The delivery address. It is always replaced as a whole, and can be changed as "
+            "long as the lines can."
+        ),
     ] = None
     carrier: OptionalLabel = None
-    tracking_number: Annotated[OptionalLabel, Field(description="It can be set after LIVRAT too.")] = None
+    tracking_number: Annotated[OptionalLabel, Field(description="Can also be set after LIVRAT.")] = None
     lines: Lines
 
 

@@ -21,6 +21,6 @@ LOADED_SERIALS: Final = """
     )
 """
 OBSTACLES: Final = (
-    Obstacle("off", LOADED_SERIALS, "loaded sales orders have serials of it"),
+    Obstacle("off", LOADED_SERIALS, "loaded sales orders have serials of the article"),
     fractional_lines(ORDERS, TRANSITIONS.fields_change_in),
 )

@@ -10,7 +10,9 @@ from wmsd.warehouse.search.search_text import LONGEST
 
 
 class SearchQuery(Query):
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST, description="A code, a name, or a part of one.")]
+    text: Annotated[
+        str, Field(min_length=1, max_length=LONGEST, description="A code, a name, or part of a code or name.")
+    ]
 
     @property
     def is_search(self) -> bool:
@@ -19,9 +21,11 @@ class SearchQuery(Query):
 
 class ChoiceQuery(Query):
     kind: Literal["articles", "partners"]
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST, description="A code, a name, or a part of one.")]
+    text: Annotated[
+        str, Field(min_length=1, max_length=LONGEST, description="A code, a name, or part of a code or name.")
+    ]
     warehouse_id: Annotated[
-        QueryId | None, Field(description="Where the available amounts are; by default all.")
+        QueryId | None, Field(description="The warehouse of the available quantities. If omitted, all warehouses.")
     ] = None
 
     @property
@@ -47,9 +51,9 @@ MOST_CODES: Final = 1000
 
 
 class ArticlesOfCodesQuery(Query):
-    codes: Annotated[str, Field(description="Up to 1 000 codes, each in a line of its own.")]
+    codes: Annotated[str, Field(description="Up to 1 000 codes, one per line.")]
     warehouse_id: Annotated[
-        QueryId | None, Field(description="Where the available amounts are; by default all.")
+        QueryId | None, Field(description="The warehouse of the available quantities. If omitted, all warehouses.")
     ] = None
 
 

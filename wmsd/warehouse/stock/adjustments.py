@@ -98,20 +98,20 @@ def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iter
 def _adjustment_errors(body: Adjustment) -> FieldErrors:
     errors = _serial_errors(body, None if body.by is None else abs(body.by), "by")
     if (body.by is None) == (body.to is None):
-        errors["by"] = ["or to is required, and not both"]
+        errors["by"] = ["or to is required, but not both"]
     elif body.by == 0:
         errors["by"] = ["must not be 0"]
     elif body.serials and body.to is not None:
-        errors["to"] = ["cannot go with serials: say by how many units it changes"]
+        errors["to"] = ["cannot be combined with serials: use by instead"]
     return errors
 
 
 def _quarantining_errors(body: Quarantining) -> FieldErrors:
     errors = _serial_errors(body, body.quantity, "quantity")
     if body.everything and (body.serials or body.quantity is not None):
-        errors["everything"] = ["cannot go with a quantity or serials"]
+        errors["everything"] = ["cannot be combined with a quantity or serials"]
     elif not body.everything and not body.serials and body.quantity is None:
-        errors["quantity"] = ["is required, or serials, or everything"]
+        errors["quantity"] = ["is required unless serials or everything is given"]
     return errors
 
 
@@ -119,9 +119,9 @@ def _serial_errors(body: StockChange, quantity: int | None, column: str) -> Fiel
     if not body.serials:
         return {}
     if len(set(body.serials)) < len(body.serials):
-        return {"serials": ["names one twice"]}
+        return {"serials": ["contains the same serial twice"]}
     if quantity not in (None, len(body.serials) * SCALE):
-        return {column: [f"must be one for each serial, of which there are {len(body.serials)}"]}
+        return {column: [f"must match the number of serials, {len(body.serials)}"]}
     return {}
 
 
@@ -133,7 +133,7 @@ def _adjusted(body: Adjustment, before: Contents, faults: list[Fault]) -> Parts:
     if there.free_of_quarantine + body.by < 0:
         state = " and not in quarantine" if there.quarantined else ""
         most = only(before, body.lot_number, there.free_of_quarantine, state)
-        faults.append(Fault(None, "quantity", f"takes away {to_text(-body.by)}, but {most}"))
+        faults.append(Fault(None, "quantity", f"would remove {to_text(-body.by)}, but {most}"))
     return _replaced(before.parts, PartKey(body.lot_number), Amounts(there.quantity + body.by, there.quarantined))
 
 
@@ -151,7 +151,7 @@ def _quarantined(body: Quarantining, enters: bool, before: Contents, faults: lis
     if body.everything:
         chosen = [goods for goods in before.parts if body.lot_number in (None, goods.lot_number)]
         if not chosen:
-            faults.append(Fault(None, "quantity", "finds nothing in stock"))
+            faults.append(Fault(None, "quantity", "matches no goods in stock"))
         return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
     assert body.quantity is not None
     there = before.parts.get(PartKey(body.lot_number), NOTHING)
@@ -177,9 +177,9 @@ def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[Par
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:
         if serial not in known:
-            faults.append(_of(serial, "is not there"))
+            faults.append(_of(serial, "is not in stock in this warehouse"))
         elif body.lot_number not in (None, known[serial].lot_number):
-            faults.append(_of(serial, f"is not of lot {body.lot_number}"))
+            faults.append(_of(serial, f"does not belong to lot {body.lot_number}"))
     return [known[serial] for serial in body.serials if serial in known]
 
 

@@ -145,43 +145,45 @@ STOCKED: Final = """
 CHECKS: Final = (
     Check("a quantity is the sum of its movements", MOVED, words=(QUARANTINED, IN_WAREHOUSE)),
     Check(
-        "what is reserved is the sum of its reservations",
+        "a reserved quantity is the sum of its reservations",
         _sum("reserved", "reservations", "quantity"),
         words=(IN_WAREHOUSE,),
     ),
     Check("a lot's quantity is the sum of its movements", _sum_of_lot("quantity"), words=WORDS_OF_LOT),
     Check(
-        "what is quarantined of a lot is the sum of its movements", _sum_of_lot("quarantined"), words=WORDS_OF_LOT
+        "the quarantined quantity of a lot is the sum of its movements",
+        _sum_of_lot("quarantined"),
+        words=WORDS_OF_LOT,
     ),
-    Check("what is reserved of a lot is the sum of its reservations", LOTS_RESERVED, words=WORDS_OF_LOT),
+    Check("the reserved quantity of a lot is the sum of its reservations", LOTS_RESERVED, words=WORDS_OF_LOT),
     Check(
-        "lots together are never more than the stock that they are of",
+        "the lots of a stock record together have at most its quantity",
         LOTS_TOGETHER,
         words=(RESERVED, QUARANTINED, NOT_QUARANTINED, IN_WAREHOUSE),
     ),
     Check(
-        "a serial is in stock where, and when, its movements sum to one",
+        "a serial is in a stock record if the sum of its movements there is 1",
         _sum_of_serial("quantity", f"{SCALE}"),
         words=WORDS_OF_SERIAL,
     ),
     Check(
-        "a serial is quarantined when its movements say so",
+        "a serial is in quarantine if its movements put it there",
         _sum_of_serial("quarantined", f"{SCALE} * quarantined"),
         words=WORDS_OF_SERIAL,
     ),
     Check(
-        "serials are never more than the lot, or the stock, that they are of",
+        "a lot or stock record has at most as many serials as units",
         SERIALS_WITHIN,
         words=(QUARANTINED, NOT_QUARANTINED, *WORDS_OF_LOT),
     ),
     Check(
-        "stock is low, 1, where at most its minimum is available, and else not, 0",
+        "stock is marked as low (1) if the available quantity is at most the minimum, otherwise not (0)",
         LOW,
         in_millionths=False,
         words=(IN_WAREHOUSE,),
     ),
     Check(
-        "an article is known as stocked, 1, where a warehouse has a stock record of it, and else not, 0",
+        "an article is marked as stocked (1) if a warehouse has a stock record of it, otherwise not (0)",
         STOCKED,
         in_millionths=False,
     ),

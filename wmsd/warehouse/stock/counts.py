@@ -209,7 +209,7 @@ def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> l
 def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: Outcome) -> None:
     if faults and not counting.counts:  # goods that were not found have no row
         name = f"{counting.place.article_code} in {counting.place.warehouse_code}"
-        sentence = f"is not in the file, but orders hold {to_text(before.reserved)} of it"
+        sentence = f"is not in the file, but orders have reserved {to_text(before.reserved)}"
         outcome.errors.add(CellError(0, name, sentence))
         return
     for fault in faults:

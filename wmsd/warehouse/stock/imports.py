@@ -145,11 +145,11 @@ class Reader:
     def _own_errors(self, row: StockCountRow, line: int) -> FieldErrors:
         errors: FieldErrors = {}
         if row.serial is not None and row.quantity not in (0, SCALE):
-            errors["quantity"] = ["must be 1, or 0 where the serial was not found"]
+            errors["quantity"] = ["must be 1, or 0 if the serial was not found"]
         if row.serial is not None and row.quarantined not in (None, 0, SCALE):
-            errors["quarantined"] = ["must be 0 or 1: it is one unit"]
+            errors["quarantined"] = ["must be 0 or 1: a serial is one unit"]
         elif row.quarantined is not None and row.quarantined > row.quantity:
-            errors["quarantined"] = ["is more than was counted"]
+            errors["quarantined"] = ["is more than the counted quantity"]
         if row.serial is not None and row.quantity:
             first = count_staging.put_serial(self.tx, row.article_code, row.serial, line)
             if first != line:

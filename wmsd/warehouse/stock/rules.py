@@ -62,7 +62,7 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
     for goods, quantity, given in counts:
         quarantined = before.parts.get(goods, NOTHING).quarantined if given is None else given
         if quantity and quarantined > quantity:
-            sentence = f"is below the {to_text(quarantined)} in quarantine: say how many of them still are"
+            sentence = f"is below the {to_text(quarantined)} in quarantine: enter how many are still in quarantine"
             faults.append(Fault(goods, "quantity", sentence))
         if quantity:
             after[goods] = Amounts(quantity, quarantined)
@@ -82,15 +82,21 @@ def count_total(
     held = quarantine + (before.reserved if lot_number is None else before.lots_reserved.get(lot_number, 0))
     left = Amounts(rest.quantity + quantity - known.quantity, rest.quarantined + quarantine - known.quarantined)
     if quantity < held:
-        faults.append(Fault(UNNAMED, "quantity", f"is below the {to_text(held)} that orders and quarantine hold"))
+        faults.append(
+            Fault(UNNAMED, "quantity", f"is below the {to_text(held)} that are reserved or in quarantine")
+        )
     elif left.quarantined < 0:
         named = to_text(known.quarantined - rest.quarantined)
         faults.append(
-            Fault(UNNAMED, "quarantined", f"is below the {named} in quarantine with lot or serial: name those")
+            Fault(
+                UNNAMED,
+                "quarantined",
+                f"is below the {named} in quarantine with a lot or serial: name these lots or serials",
+            )
         )
     elif left.free_of_quarantine < 0:
         taken, free = to_text(rest.free_of_quarantine - left.free_of_quarantine), rest.free_of_quarantine
-        faults.append(Fault(UNNAMED, "quantity", f"takes away {taken}, but {only(before, lot_number, free)}"))
+        faults.append(Fault(UNNAMED, "quantity", f"would remove {taken}, but {only(before, lot_number, free)}"))
     after = {**before.parts, PartKey(lot_number): left}
     return {goods: there for goods, there in after.items() if there != NOTHING}
 
@@ -98,9 +104,9 @@ def count_total(
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
     """Return a sentence that at most `amount` can be changed, unless other lots or serials are named."""
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
-        return f"only {to_text(amount)} are there{state}"
-    unnamed = "neither lot nor serial" if lot_number is None else "no serial"
-    return f"only {to_text(amount)} have {unnamed}{state}: name the others"
+        return f"only {to_text(amount)} are in stock{state}"
+    unnamed = "a lot or serial" if lot_number is None else "a serial"
+    return f"only {to_text(amount)} are without {unnamed}{state}: name the lot or serial of the others"
 
 
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
@@ -111,19 +117,19 @@ def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[
     """
     for goods, _, there in part_changes(before.parts, after):
         if goods.serial is not None and goods not in before.parts and not tracks_serials:
-            yield Fault(goods, "serial", "is given for an article that is not tracked by serials")
+            yield Fault(goods, "serial", "must be empty: the article is not tracked by serials")
         for column, amount in (("quantity", there.quantity), ("quarantined", there.quarantined)):
             if tracks_serials and amount % SCALE:
-                yield Fault(goods, column, "must be whole: the article is tracked by serials")
+                yield Fault(goods, column, "must be a whole number: the article is tracked by serials")
     if total(after).quantity > MAXIMUM:
-        yield Fault(None, "quantity", f"would take the stock balance over {to_text(MAXIMUM)}")
+        yield Fault(None, "quantity", f"would raise the stock balance above {to_text(MAXIMUM)}")
     yield from [*_held_serials(before, after)] or [*_held_lots(before, after)] or [*_held(before, after)]
 
 
 def _held_serials(before: Contents, after: Parts) -> Iterator[Fault]:
     for goods in before.serials_held:
         if after.get(goods) != Amounts(SCALE):
-            yield Fault(goods, "serial", f"{goods.serial} is held by an order: it must stay where it is")
+            yield Fault(goods, "serial", f"{goods.serial} is reserved by an order and must stay in its place")
 
 
 def _held_lots(before: Contents, after: Parts) -> Iterator[Fault]:
@@ -133,12 +139,12 @@ def _held_lots(before: Contents, after: Parts) -> Iterator[Fault]:
     for lot_number, reserved in before.lots_reserved.items():
         if left[lot_number] < reserved:
             of_lot = f"{to_text(left[lot_number])} of lot {lot_number}"
-            sentence = f"leaves {of_lot} to sell, but orders hold {to_text(reserved)}"
+            sentence = f"would leave {of_lot} to sell, but orders have reserved {to_text(reserved)}"
             yield Fault(PartKey(lot_number), "quantity", sentence)
 
 
 def _held(before: Contents, after: Parts) -> Iterator[Fault]:
     left = total(after).free_of_quarantine
     if left < before.reserved:
-        sentence = f"leaves {to_text(left)} to sell, but orders hold {to_text(before.reserved)}"
+        sentence = f"would leave {to_text(left)} to sell, but orders have reserved {to_text(before.reserved)}"
         yield Fault(None, "quantity", sentence)

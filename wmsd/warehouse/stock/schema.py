@@ -44,8 +44,8 @@ class StockRecord(Model):
     warehouse_id: Id
     warehouse_code: Code
     quantity: Annotated[Amount, Field(description="The quantity in stock.")]
-    reserved: Annotated[Amount, Field(description="The part that open sales orders hold.")]
-    quarantined: Annotated[Amount, Field(description="The part in quarantine, which may not be sold.")]
+    reserved: Annotated[Amount, Field(description="The quantity reserved by open sales orders.")]
+    quarantined: Annotated[Amount, Field(description="The quantity in quarantine, which must not be sold.")]
     available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
     created_at: Timestamp
     updated_at: Timestamp
@@ -55,7 +55,8 @@ class Lot(Model):
     lot_number: Label
     quantity: Amount
     available: Annotated[
-        Amount, Field(description="The part that is neither in quarantine nor held by orders that name the lot.")
+        Amount,
+        Field(description="The quantity that is neither in quarantine nor reserved by orders that name the lot."),
     ]
 
 
@@ -64,10 +65,10 @@ class DetailedStockRecord(StockRecord):
 
     ONLY_WHEN_ASKED = frozenset({"lots", "serials"})
 
-    lots: Annotated[list[Lot], Field(description="The oldest first. Only with `detail=lots`.")]
+    lots: Annotated[list[Lot], Field(description="The lots, the oldest first. Only with `detail=lots`.")]
     serials: Annotated[
         list[Label] | None,
-        Field(description="Only with `detail=lots`; null when the article is not tracked by serials."),
+        Field(description="Only with `detail=lots`. Null if the article is not tracked by serials."),
     ]
 
 
@@ -93,8 +94,8 @@ class StockRules(Input):
     min_stock: Annotated[
         Amount | None,
         Field(
-            description="The available quantity at which stock is low: Today counts it, and `stock.low` is sent "
-            "to webhooks. Empty: no stock is low."
+            description="Stock is low at this available quantity or below: the page Today counts it, and "
+            "webhooks receive `stock.low`. If empty, no stock is low."
         ),
     ] = None
 
@@ -104,11 +105,15 @@ class StockFilters(Query):
     article_id: QueryId | None = None
     article_code: str | None = None
     low: Annotated[
-        QueryFlag | None, Field(description="Whether the available quantity is at most the article's `min_stock`.")
+        QueryFlag | None,
+        Field(
+            description="True: only stock records whose available quantity is at most "
+            "the article's `min_stock`. False: only the others."
+        ),
     ] = None
-    sales_order_id: Annotated[QueryId | None, Field(description="Only where this order has reserved goods.")] = (
-        None
-    )
+    sales_order_id: Annotated[
+        QueryId | None, Field(description="Only stock records from which this order has reserved goods.")
+    ] = None
     updated_since: UpdatedSince = None
 
 
@@ -149,16 +154,16 @@ class Adjustment(StockChange):
     """
 
     by: Annotated[
-        SignedAmount | None, Field(description="How much more there is; with a minus, how much less.")
+        SignedAmount | None, Field(description="The change of the quantity: positive to add, negative to remove.")
     ] = None
-    to: Annotated[Amount | None, Field(description="How much there is, all in all.")] = None
+    to: Annotated[Amount | None, Field(description="The new total quantity.")] = None
 
 
 class Quarantining(StockChange):
     """The goods that enter or leave quarantine: a quantity, serials, or everything."""
 
     quantity: Quantity | None = None
-    everything: Annotated[bool, Field(description="All that is there, or all of the lot.")] = False
+    everything: Annotated[bool, Field(description="All goods of the stock record, or of the lot.")] = False
 
 
 class StockCountRow(Input):
@@ -177,9 +182,11 @@ class StockMovement(Model):
     id: Id
     occurred_at: Timestamp
     kind: MovementKind
-    quantity: Annotated[SignedAmount, Field(description="What the quantity gained, or lost.")]
-    quarantined: Annotated[SignedAmount, Field(description="What of it entered quarantine, or left it.")]
-    destroyed: Annotated[Amount, Field(description="What came back and was destroyed. It is in no quantity.")]
+    quantity: Annotated[SignedAmount, Field(description="The change of the quantity.")]
+    quarantined: Annotated[SignedAmount, Field(description="The change of the quantity in quarantine.")]
+    destroyed: Annotated[
+        Amount, Field(description="The returned quantity that was destroyed. It never enters stock.")
+    ]
     lot_number: Label | None
     serial: Label | None
     document_id: Id | None
@@ -196,7 +203,7 @@ class StockMovementQuery(CursorQuery):
 
 
 class ExplanationQuery(Query):
-    at: Annotated[QueryTimestamp | None, Field(description="A past moment; now when it is left out.")] = None
+    at: Annotated[QueryTimestamp | None, Field(description="A date and time in the past. If omitted, now.")] = None
 
 
 class StockGroup(Model):
@@ -208,7 +215,9 @@ class StockGroup(Model):
     destroyed: Amount
     movements: int
     documents: int
-    document_ids: Annotated[list[Id], Field(description="Of one document or two; none when there are more.")]
+    document_ids: Annotated[
+        list[Id], Field(description="The ids of one or two documents. Empty if there are more.")
+    ]
     first_at: Timestamp
     last_at: Timestamp
     lot_number: Label | None
@@ -220,15 +229,17 @@ class LastCount(Model):
     """The stock count with which an explanation begins."""
 
     at: Timestamp
-    difference: Annotated[SignedAmount, Field(description="By how much the count changed the quantity.")]
-    document_id: Annotated[Id | None, Field(description="That of the count, unless it came by a file.")]
+    difference: Annotated[SignedAmount, Field(description="The change of the quantity by the count.")]
+    document_id: Annotated[
+        Id | None, Field(description="The id of the count. Null if the count was imported from a file.")
+    ]
     reason: Name | None
     actor: Name | None
 
 
 class StockLevel(Model):
     at: Timestamp
-    quantity: Annotated[Amount, Field(description="From this moment on.")]
+    quantity: Annotated[Amount, Field(description="The quantity from this date and time on.")]
 
 
 class StockExplanation(Model):
@@ -248,12 +259,12 @@ class StockExplanation(Model):
     warehouse_code: Code
     warehouse_name: Name
     at: Timestamp
-    now: Annotated[Timestamp, Field(description="The moment of this answer.")]
+    now: Annotated[Timestamp, Field(description="The date and time of this answer.")]
     quantity: Amount
     quarantined: Amount
     reserved: Amount | None
     available: Amount | None
-    holders: Annotated[int | None, Field(description="How many documents hold what is reserved.")]
+    holders: Annotated[int | None, Field(description="The number of documents that have reserved this stock.")]
     min_stock: Amount | None
     begins_with: Amount
     count: LastCount | None
@@ -299,7 +310,7 @@ class PartPlace(Model):
     lot_number: Label | None
     quantity: Amount
     reserved: Annotated[
-        Amount, Field(description="The part that open documents hold that name the lot or serial.")
+        Amount, Field(description="The quantity reserved by open documents that name the lot or serial.")
     ]
     quarantined: Amount
     available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
@@ -317,8 +328,8 @@ class StockPart(Model):
     lot_number: Label | None
     serial: Label | None
     places: list[PartPlace]
-    holders: Annotated[list[StockHolder], Field(description="The oldest, at most 20.")]
-    held_by: Annotated[int, Field(description="How many documents hold it.")]
+    holders: Annotated[list[StockHolder], Field(description="The oldest documents, at most 20.")]
+    held_by: Annotated[int, Field(description="The number of documents that have reserved the lot or serial.")]
 
 
 class LotInStock(Model):
@@ -329,7 +340,7 @@ class LotInStock(Model):
     warehouse_id: Id
     warehouse_code: Code
     quantity: Amount
-    reserved: Annotated[Amount, Field(description="The part that open documents hold that name the lot.")]
+    reserved: Annotated[Amount, Field(description="The quantity reserved by open documents that name the lot.")]
     quarantined: Amount
     available: Amount
 
@@ -349,4 +360,4 @@ class SerialInStock(Model):
 
 
 class SerialsQuery(Query):
-    after: Annotated[str, Field(description="A serial: only those that come after it in the alphabet.")] = ""
+    after: Annotated[str, Field(description="Only serials that come after this one in alphabetical order.")] = ""

@@ -16,6 +16,6 @@ FRACTIONS: Final = """
     )
 """
 OBSTACLES: Final = (
-    Obstacle("off", SERIALS, "serials of it are in stock: {count}"),
-    Obstacle("on", FRACTIONS, "not all of its stock is whole units"),
+    Obstacle("off", SERIALS, "serials of the article are in stock: {count}"),
+    Obstacle("on", FRACTIONS, "the stock of the article has fractions of a unit"),
 )

@@ -48,7 +48,7 @@ def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Itera
     """Return a sentence for each stock record that moved or was reserved since the import."""
     values = {"change": last_change, "after": made.after, "last": made.last, "most": most}
     for article, warehouse in tx.rows(MOVED_SINCE, values):
-        yield f"the stock of {article} in {warehouse} has moved or was reserved since"
+        yield f"the stock of {article} in {warehouse} has moved or was reserved since the import"
 
 
 @dataclass(slots=True)
@@ -75,10 +75,10 @@ def take_back(tx: Transaction, counters: Counters) -> list[str]:
     Return the errors that forbid the undo. If there are errors, nothing is posted.
     """
     elsewhere = stock_staging.serials_elsewhere(tx)
-    wrong = [*counters.wrong, *(f"{serial} is in stock in {warehouse} now" for _, serial, warehouse in elsewhere)]
+    wrong = [*counters.wrong, *(f"{serial} is now in stock in {warehouse}" for _, serial, warehouse in elsewhere)]
     # the stock record does not change when an order takes a serial
     if stock_staging.articles_of_changed_serials(tx, counters.with_serials):
-        wrong.append("orders have taken serials of these articles meanwhile: try again")
+        wrong.append("orders have taken serials of these articles in the meantime: try again")
     if not wrong:
         post_staged(tx, "adjustment")
     return wrong

@@ -51,11 +51,13 @@ DELIVERED: Final = f"""
 CHECKS: Final = (
     Check("a transport's packaging is in the packaging ledger", PACKAGING, words=(OF_WAREHOUSE,)),
     Check(
-        "a transport's packaging is posted when it is loaded",
+        "the packaging of a transport is posted when the transport is loaded",
         POSTED,
         in_millionths=False,
         words=(PACKAGING_ROW, OF_WAREHOUSE, IS_POSTED, IS_NOT_POSTED),
     ),
     Check("an order is on one transport at a time", ON_ONE, in_millionths=False, words=(ONE,)),
-    Check("a delivered transport has delivered its orders", DELIVERED, in_millionths=False, words=(OF_WAREHOUSE,)),
+    Check(
+        "the orders of a delivered transport are delivered", DELIVERED, in_millionths=False, words=(OF_WAREHOUSE,)
+    ),
 )

@@ -40,7 +40,7 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
     types = find_types(tx, [entry.packaging_type_code for entry in body.packaging], "packaging", field_errors)
     find_partners([entry.order_code for entry in body.packaging], orders, "packaging", field_errors)
     if body.packaging and not body.order_codes:
-        field_errors.append(invalid_field("packaging", "goes with orders, and this transport has none"))
+        field_errors.append(invalid_field("packaging", "needs orders, but this transport has no orders"))
     refuse_field_errors(field_errors)
     if current is None:
         transport_id = store.insert(tx, site.warehouse_id, body.transport_ecc, body.vehicle, body.driver)
@@ -125,8 +125,8 @@ def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, curre
     errors = by_path(_forbidden(body, current, left, content_of(stays)))
     if errors:
         message = (
-            f"The transport {body.transport_ecc} is {current.status}. Nothing of it can be changed any more, but "
-            "orders that were taken off can be left out."
+            f"The transport {body.transport_ecc} is {current.status}. Only unloaded orders can still be "
+            "removed from it."
         )
         raise Problem("INVALID_STATUS", message, errors=errors, details=conflict_details(current.status, None))
     movements = [
@@ -145,7 +145,7 @@ def _forbidden(
 ) -> Iterator[tuple[str, str]]:
     for name in ("vehicle", "driver"):
         if getattr(body, name) != getattr(current, name):
-            yield name, "is not as it was when it was loaded"
+            yield name, "differs from the value at loading"
     known = {order.code for order in current.orders}
     for number, code in enumerate(body.order_codes):
         if code not in known:
@@ -154,9 +154,9 @@ def _forbidden(
             yield f"order_codes.{number}", TWICE
     for order in left:
         if order.status in ON_THE_TRUCK:
-            yield "order_codes", f"lacks {order.code}, which is {order.status}"
+            yield "order_codes", f"must include {order.code}, which is {order.status}"
     if content_of(body.packaging) != stays:
-        yield "packaging", "is not what went out with the orders that stay"
+        yield "packaging", "differs from the packaging that went out with the remaining orders"
 
 
 def conflict_details(status: Status, requested: Requested | None) -> dict[str, object]:

@@ -70,7 +70,7 @@ def moves_from(status: Status) -> list[Requested]:
 def why_not(effect: Effect, code: str, status: OrderStatus) -> str:
     """Return the sentence about an order that forbids the call."""
     if effect is Effect.DELIVER and status in ("CREAT", "IN_LUCRU"):
-        return f"{code} is {status}: it was unloaded. Load it again, or leave it out of the transport"
+        return f"{code} is {status}, because it was unloaded: load it again, or leave it out of the transport"
     if status == "ANULAT":
         return f"{code} is ANULAT: leave it out of the transport"
-    return f"{code} is {status}: it is not ready to be loaded"
+    return f"{code} is {status} and not ready to be loaded"

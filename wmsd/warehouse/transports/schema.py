@@ -36,7 +36,8 @@ class PackagingEntry(Input):
     order_code: Annotated[
         Code | None,
         Field(
-            description="The order whose partner gets or returns it. Required if the orders have several partners."
+            description="The order whose partner gets or returns the packaging. Required if the orders have "
+            "several partners."
         ),
     ] = None
 
@@ -48,18 +49,27 @@ class TransportFields(Input):
     transport_ecc: Annotated[Label, Field(description="The planner's own number, unique in the site.")]
     order_codes: Annotated[
         list[Code],
-        Field(max_length=MOST_ORDERS, description="Its orders. An empty list cancels the plan and frees them."),
+        Field(
+            max_length=MOST_ORDERS,
+            description="The codes of its orders. An empty list cancels the plan and frees the orders.",
+        ),
     ]
     vehicle: OptionalLabel = None
     driver: Annotated[Name | None, EmptyIsNull] = None
     packaging: Annotated[
-        Packaging, Field(description="The packaging that goes out with it, recorded when it is loaded.")
+        Packaging,
+        Field(
+            description="The packaging that goes out with the transport. It is recorded when "
+            "the transport is loaded."
+        ),
     ] = []
 
 
 class TransportStatusMove(Input):
     status: Requested
-    occurred_at: Annotated[Timestamp | None, Field(description="When it happened; by default now.")] = None
+    occurred_at: Annotated[
+        Timestamp | None, Field(description="The date and time of the move. If omitted, now.")
+    ] = None
     packaging_returned: Annotated[
         Packaging | None, Field(description="The packaging that came back. Send it with LIVRAT.")
     ] = None
@@ -69,7 +79,9 @@ class TransportOrder(Model):
     """An order of a transport, with its current status."""
 
     code: Code
-    status: Annotated[OrderStatus, Field(description="Its present status, also when it was moved by hand.")]
+    status: Annotated[
+        OrderStatus, Field(description="The current status of the order, even if a user moved it by hand.")
+    ]
     partner_id: Id
     external_ref: OptionalLabel
 
@@ -92,8 +104,8 @@ class Transport(Recorded):
     orders: list[TransportOrder]
     packaging: list[TransportPackaging]
     packaging_returned: list[TransportPackaging]
-    loaded_at: Annotated[Timestamp | None, Field(description="When it was loaded, as sent by the planner.")]
-    delivered_at: Annotated[Timestamp | None, Field(description="When it was delivered, as sent by the planner.")]
+    loaded_at: Annotated[Timestamp | None, Field(description="The time of loading, as sent by the planner.")]
+    delivered_at: Annotated[Timestamp | None, Field(description="The time of delivery, as sent by the planner.")]
 
 
 class OrderTransport(Model):
@@ -115,7 +127,8 @@ class OrderToLoad(SalesOrder):
     partner_name: Name
     partner_address: Address | None
     transport_ecc: Annotated[
-        Label | None, Field(description="The transport of the site that it is on, if that is not delivered yet.")
+        Label | None,
+        Field(description="The transport of the site that has the order, if the transport is not delivered yet."),
     ]
 
 
@@ -124,5 +137,5 @@ class OrderToLoadQuery(CursorQuery):
         tuple[Any, ...] | None,
         several_of(ORDER_STATUSES),
         WithJsonSchema({"type": "string"}),
-        Field(description="By default IN_LUCRU, ready to load."),
+        Field(description="If omitted, IN_LUCRU, which means ready to load."),
     ] = None

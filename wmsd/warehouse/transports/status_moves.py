@@ -60,7 +60,7 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
     if moment - now > CLOCKS_DIFFER:
         errors["occurred_at"] = ["is in the future"]
     if body.packaging_returned and body.status != OVER:
-        errors["packaging_returned"] = [f"comes with {OVER}: send it with that status"]
+        errors["packaging_returned"] = [f"is allowed only together with the status {OVER}"]
     refuse_errors(errors)
     return timestamps.to_text(moment)
 
@@ -73,8 +73,9 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMo
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):
         raise Problem(
             "INVALID_STATUS",
-            "The transport was delivered before, and something else came back. Record the difference by hand.",
-            errors={"packaging_returned": ["is not what came back when it was delivered"]},
+            "The transport was delivered before, with different returned packaging. Record the difference "
+            "by hand.",
+            errors={"packaging_returned": ["differs from the packaging that came back at delivery"]},
             details=conflict_details(current.status, body.status),
         )
 
@@ -83,7 +84,7 @@ def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportSta
     errors: FieldErrors = {f"orders.{number}": [why] for number, why in _forbidding(site, current, effect)}
     if current.orders and not errors:
         return
-    message = f"{'One order forbids' if len(errors) == 1 else f'{len(errors)} orders forbid'} it. {NOTHING}"
+    message = f"{'One order forbids' if len(errors) == 1 else f'{len(errors)} orders forbid'} this move. {NOTHING}"
     if not current.orders:
         message = f"The transport has no orders. {NOTHING}"
     orders = [{"code": order.code, "status": order.status} for order in current.orders]
@@ -97,7 +98,7 @@ def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterat
         if order.status not in ORDER_MOVES[effect]:
             yield number, why_not(effect, order.code, order.status)
         elif effect in LOADS and order.warehouse_id != site.warehouse_id:
-            yield number, f"{order.code} is of another warehouse now: leave it out of the transport"
+            yield number, f"{order.code} now belongs to another warehouse: leave it out of the transport"
 
 
 def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
@@ -121,7 +122,7 @@ def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
             for number, problem in problems.items()
         }
         code = next(iter(problems.values())).code
-        raise Problem(code, f"{len(problems)} of its orders cannot be moved. {NOTHING}", errors=errors)
+        raise Problem(code, f"{len(problems)} of the orders cannot be moved. {NOTHING}", errors=errors)
 
 
 def _send_out(tx: Transaction, current: Planned, moment: str) -> None:

@@ -45,7 +45,7 @@ def find_partners(
         elif len(partners) == 1:
             (partner_id,) = partners
         elif partners:
-            sentence = "is required: the orders of this transport are of several partners"
+            sentence = "is required: the orders of this transport belong to several partners"
             errors.append(invalid_field(f"{path}.{number}.order_code", sentence))
         found.append(partner_id)
     return found

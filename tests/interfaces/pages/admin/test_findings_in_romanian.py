@@ -173,14 +173,16 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "o cantitate este suma mișcărilor ei; dar ART-1 în W1, în carantină: 7 în loc de 0.",
         ),
         (
-            "a serial is quarantined when its movements say so; but A in W, lot L, serial S: 1 instead of 0.",
-            "o serie este în carantină când mișcările ei o spun; dar A în W, lotul L, seria S: 1 în loc de 0.",
+            "a serial is in quarantine if its movements put it there; but A in W, lot L, serial S: 1 "
+            "instead of 0.",
+            "o serie este în carantină dacă mișcările ei au pus-o acolo; dar A în W, lotul L, seria S: 1 "
+            "în loc de 0.",
         ),
         (
-            "an open sales order holds the serials that its lines name, any other none; but SO-1, serial S: free "
-            "instead of held.",
-            "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, oricare alta niciuna; dar SO-1, "
-            "seria S: liberă în loc de rezervată.",
+            "an open sales order reserves the serials that its lines name, and any other no serials; but "
+            "SO-1, serial S: free instead of held.",
+            "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, iar oricare alta nicio serie; dar "
+            "SO-1, seria S: liberă în loc de rezervată.",
         ),
         (
             "a list's total is kept right; but articles: 7 instead of 0.",

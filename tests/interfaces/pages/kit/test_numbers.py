@@ -17,9 +17,9 @@ from wmsd.base.decimal_marks import two_meanings
 from wmsd.interfaces.pages.kit.text import language, words
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
 
-ASKED = "may mean two numbers: write 1234, or 1.2340"
+ASKED = "can mean two numbers: write 1234 or 1.2340"
 ASKED_IN_ROMANIAN = "poate însemna două numere: scrieți 1234 sau 1,2340"
-ASKED_OF_ONE = "may mean two numbers: write 1000, or 1"
+ASKED_OF_ONE = "can mean two numbers: write 1000 or 1"
 IS_NO_NUMBER = "must be a number, such as 12.5"
 READ = {
     "en": {
@@ -55,7 +55,7 @@ REFUSED = {
     "en": {
         **dict.fromkeys(["1,234", "1.234", "+1.234"], ASKED),
         **dict.fromkeys(["1,000", "1.000", " 1.000 "], ASKED_OF_ONE),
-        "-12.500": "may mean two numbers: write -12500, or -12.5",
+        "-12.500": "can mean two numbers: write -12500 or -12.5",
         **dict.fromkeys(["1e3", "1E3", "abc", "1,23,4", "NaN", "Infinity", "\u0661\u0662", "--1"], IS_NO_NUMBER),
     },
     "ro": {

@@ -138,9 +138,10 @@ async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
             "INCARCAT sau ANULAT.",
         ),
         (
-            "Article A was changed since. Article B is used already: return lines. Nothing was changed.",
-            "Articolul A a fost modificat între timp. Articolul B este deja folosit: linii de retururi. Nimic nu "
-            "a fost modificat.",
+            "Article A was changed after the import. Article B is already used in return lines. Nothing was "
+            "changed.",
+            "Articolul A a fost modificat după import. Articolul B este deja folosit în: linii de retururi. Nimic "
+            "nu a fost modificat.",
         ),
         ("The request body is over 64 KiB.", "Corpul cererii depășește 64 KiB."),
         ("You lack the ability stock.read.", "Vă lipsește permisiunea stock.read."),
@@ -170,10 +171,14 @@ async def test_what_uses_imported_records_already_is_told(shop: Shop) -> None:
         referring = partial(Transaction.rows, sql=REFERRING, parameters=(table,))
         for child, _ in await database.read(referring):
             words = child.replace("_", " ")
-            seen = translate_error(f"{noun[0].upper()}{noun[1:]} X is used already: {words}. Nothing was changed.")
-            assert "X este deja folosit: " in seen
+            seen = translate_error(
+                f"{noun[0].upper()}{noun[1:]} X is already used in {words}. Nothing was changed."
+            )
+            assert "X este deja folosit în: " in seen
             assert f": {words}." not in seen
-        assert " X a fost modificat " in translate_error(f"{noun[0].upper()}{noun[1:]} X was changed since.")
+        assert " X a fost modificat " in translate_error(
+            f"{noun[0].upper()}{noun[1:]} X was changed after the import."
+        )
     assert (
         translate_error("The module stock was off for the company.") == "Modulul stock era oprit pentru companie."
     )

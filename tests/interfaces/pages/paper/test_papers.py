@@ -141,8 +141,8 @@ async def test_a_logo_is_replaced_and_removed(admin: Visitor) -> None:
         (None, "The file is empty, or was not chosen"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "The file is an SVG file, which can hold programs"),
         (b"GIF89a", "The file is not a PNG or JPEG file; save it as PNG"),
-        (png() + b"PK\x03\x04", "The file goes on after the end of the picture"),
-        (png(2001, 1), "The file has more than 2000 pixels in width or height"),
+        (png() + b"PK\x03\x04", "The file has more data after the end of the picture"),
+        (png(2001, 1), "The file must be 1 to 2000 pixels wide"),
         (png()[:50], "The file is damaged or incomplete"),
     ],
 )

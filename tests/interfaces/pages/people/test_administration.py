@@ -40,8 +40,9 @@ async def test_a_company_is_made_with_all_modules_and_changed(admin: Visitor) ->
         "company.change",
         "NOVA",
         "127.0.0.1",
-        "Name: Nova → Nova Logistics Modules: api, articles, inbound, outbound, returns, stock, webhooks → "
-        f"api, articles, inbound, outbound, returns, webhooks Requests a minute: {NOTHING} → 90",
+        "Name: Nova → Nova Logistics Modules: api, articles, inbound, outbound, returns, stock, "
+        f"webhooks → api, articles, inbound, outbound, returns, webhooks Requests per minute: {NOTHING} "
+        "→ 90",
     ]
 
 

@@ -128,7 +128,7 @@ async def test_what_somebody_else_has_changed_meanwhile_is_not_lost(visitor: Vis
     assert (seen.status, "Somebody has changed it" in seen.text) == (412, True)
     assert differing(seen) == [
         ["Name", "Theirs", "Mine"],
-        ["Further barcodes", TO, "1 2"],
+        ["More barcodes", TO, "1 2"],
         ["Tracked by lot", "yes", "no"],
         ["Client", "C1", TO],
     ]

@@ -116,7 +116,7 @@ async def test_a_filter_by_several_statuses_stays_when_the_form_is_sent(visitor:
         ("partner=NOBODY", "partner", "Nothing matches “NOBODY”. Type a code, or a part of the name."),
         ("updated_since=yesterday", "updated_since", "must be"),
         ("updated_since=2099-01-01T00:00", "updated_since", "is in the future"),
-        ("status=GONE", "status", "must not name"),
+        ("status=GONE", "status", "cannot be"),
         ("requested_to=31.11.2026", "requested_to", "must be a date such as"),
         ("requested_to=soon", "requested_to", "must be a date such as"),
     ],

@@ -81,7 +81,7 @@ async def test_a_count_is_made_of_words_and_of_lines(lead: Visitor) -> None:
 async def test_a_list_that_is_too_long_or_empty_says_so_at_its_field(lead: Visitor) -> None:
     seen = await make(lead, warehouse="EAST", article_search="lotted")
     assert seen.status == 422
-    assert "finds nothing in stock" in seen.text
+    assert "matches no goods in stock" in seen.text
     assert 'value="lotted"' in seen.text
 
 
@@ -138,7 +138,7 @@ async def test_a_wrong_quantity_is_told_at_its_field_and_nothing_is_lost(lead: V
     assert seen.status == 422
     assert [value for name, value in still_in(seen).items() if name in quantities(seen)] == ["5", "many", "2", ""]
     seen = await enter(lead, "", "", "", "2")
-    assert "must be 1, or 0 where the serial was not found" in seen.text
+    assert "must be 1, or 0 if the serial was not found" in seen.text
 
 
 async def test_goods_that_are_not_on_the_list_are_added(lead: Visitor) -> None:
@@ -186,7 +186,7 @@ async def test_what_cannot_be_booked_is_told_with_its_reason(lead: Visitor, full
     page = await lead.get(f"{COUNTS}/1/book")
     seen = await lead.post(f"{COUNTS}/1/book", form_of(page))
     assert seen.status == 422
-    assert "leaves 8 to sell, but orders hold 9" in seen.text
+    assert "would leave 8 to sell, but orders have reserved 9" in seen.text
 
 
 # --- from stock -------------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ async def test_one_record_whose_goods_moved_is_counted_again(lead: Visitor, full
     full.world.clock.advance(30)
     seen = await lead.post(f"{STOCK}/1/count", {**form_of(page), "quantity": "10"})
     assert seen.status == 422
-    assert "was counted before goods moved: count again" in seen.text
+    assert "was counted before the goods moved: count again" in seen.text
     assert await full.balance(PLAIN) == (9, 0, 9)
 
 

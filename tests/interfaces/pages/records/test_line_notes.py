@@ -50,7 +50,7 @@ async def test_an_article_that_was_switched_off_meanwhile(office: Visitor, shop:
     assert answer.status == 200
     seen = await office.post(f"{ORDERS}/new", {**form, **HEAD, **lines(("A", "1"))})
     assert notes(seen)[0] == "Alpha: not active"
-    assert "is an article that is not active" in seen.text
+    assert "is an inactive article" in seen.text
     assert form_of(Seen(200, {}, seen.text))["lines.0.quantity"] == "1"
 
 

@@ -104,7 +104,7 @@ async def test_the_status_of_an_order_is_told_at_its_field(office: Visitor) -> N
     fields = form_of(await office.get(f"{RETURNS}/new?sales_order=1"))
     refused = await office.post(f"{RETURNS}/new", fields)
     assert refused.status == 409
-    assert "is CREAT: only what was loaded can come back" in text_of(refused.text)
+    assert "is CREAT: only loaded goods can be returned" in text_of(refused.text)
     assert still_in(refused).items() >= fields.items(), "nothing is lost"
 
 

@@ -56,8 +56,8 @@ async def test_what_nobody_has_set_is_built_in(admin: Visitor) -> None:
     seen = await admin.get(PATH)
     assert "<h2>Limits and policies in force</h2>" in seen.text
     assert in_force(seen) == {
-        "Requests a minute": [UNLIMITED, "built in", "Change, limits.data_per_minute"],
-        "GraphQL requests a minute": [
+        "Requests per minute": [UNLIMITED, "built in", "Change, limits.data_per_minute"],
+        "GraphQL requests per minute": [
             UNLIMITED,
             "built in",
             "Change, limits.graphql_per_minute",
@@ -77,8 +77,8 @@ async def test_what_the_company_has_set_is_its_own_and_counts(admin: Visitor) ->
     assert (await sent(admin, f"{PATH}/policies", over_receipt_pct="2.5", min_stock="10")).status == 303
     found = in_force(await admin.get(PATH))
     assert {name: cells[:2] for name, cells in found.items() if cells[1] == "this company"} == {
-        "Requests a minute": ["90", "this company"],
-        "GraphQL requests a minute": ["45", "this company"],
+        "Requests per minute": ["90", "this company"],
+        "GraphQL requests per minute": ["45", "this company"],
         "Quota, MB": ["2 000", "this company"],
         "Over-receipt, %": ["2.5", "this company"],
         "Minimum stock": ["10", "this company"],
@@ -111,7 +111,7 @@ async def test_a_sandbox_has_limits_of_its_own_and_webhooks_by_its_operator(admi
     seen = await admin.get(PATH)
     found = in_force(seen)
     assert found["Sandbox"][:2] == ["yes", "this company"]
-    assert found["Requests a minute"][2] == "Change, limits.sandbox_per_minute"
+    assert found["Requests per minute"][2] == "Change, limits.sandbox_per_minute"
     assert found["Sandbox webhooks"] == ["no", "the operator", "Change the operator"]
     assert f"{operator}/change" in links(seen)
     assert (await sent(admin, f"{operator}/change", sandbox_webhooks="true")).status == 303
@@ -138,7 +138,7 @@ async def test_what_the_configuration_sets_says_so(configured: World) -> None:
     admin = await signed_in(configured)
     found = in_force(await admin.get(PATH))
     assert {name: cells[0] for name, cells in found.items() if cells[1] == "the configuration"} == {
-        "Requests a minute": "300",
+        "Requests per minute": "300",
         "Quota, MB": "500",
         "Tokens need returns:write for returns": "yes",
     }
@@ -153,7 +153,7 @@ async def test_a_lead_is_told_and_led_only_to_what_a_lead_may_change(admin: Visi
     assert {name: cells[:2] for name, cells in in_force(seen).items()} == {
         name: cells[:2] for name, cells in of_admin.items()
     }
-    assert in_force(seen)["Requests a minute"][2] == "only a site admin can"
+    assert in_force(seen)["Requests per minute"][2] == "only a site admin can"
     assert in_force(seen)["Minimum stock"][2] == "Change the policies"
     assert links(seen) == {f"{PATH}/policies"}
 

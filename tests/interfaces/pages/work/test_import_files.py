@@ -167,7 +167,7 @@ async def test_codes_that_differ_in_capital_letters_are_told_before_they_are_tak
 
 async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "stock", f"{STOCK}A;MAIN;1.000\r\n")
-    assert '"1.000" is 1 with a decimal point, and 1000 with a decimal comma' in words(seen)
+    assert '"1.000" means 1 with a decimal point, and 1000 with a decimal comma' in words(seen)
     assert "Import it" not in words(seen)
     chosen = await visitor.post(path, {"form_token": seen.form_token, "decimal": "comma"})
     assert (chosen.status, chosen.goes_to) == (303, path)
@@ -209,7 +209,7 @@ NO_LISTS = {
     "a workbook": (b"PK\x03\x04" + bytes(100), "is a workbook (.xlsx) or another zipped file"),
     "NULs": (b"code,name\nA,B\0\n", "has a byte of value 0"),
     "an unknown column": (b"code,nmae\nA,B\n", "there is no column 'nmae'"),
-    "an open quote": (b'code,name\nA,"B\n', "line 2: a quote begins here that does not end."),
+    "an open quote": (b'code,name\nA,"B\n', "line 2: a quotation mark opens here and is never closed."),
 }
 
 
@@ -240,7 +240,7 @@ async def test_each_kind_has_a_template_that_can_be_imported(visitor: Visitor) -
     for kind in kinds:
         template = await visitor.get(f"/companies/1/imports/templates/{kind}.csv")
         _, seen = await looked_at(visitor, kind, template.text)
-        assert "The file has no rows" in words(seen), kind
+        assert "The file has only the line that names the columns" in words(seen), kind
     assert (await visitor.get("/companies/1/imports/templates/secrets.csv")).status == 404
     await visitor.world.new_user("member@example.com", "member", ["ACME"], ["*"])
     member = Visitor(visitor.world)
@@ -264,13 +264,13 @@ async def test_what_stands_in_the_way_of_taking_back_is_told(visitor: Visitor) -
     undo = await visitor.get("/companies/1/imports/1/undo")
     refused = await visitor.post("/companies/1/imports/1/undo", {"form_token": undo.form_token})
     assert refused.status == 409
-    assert "Article NEW was changed since. Nothing was changed." in words(refused)
+    assert "Article NEW was changed after the import. Nothing was changed." in words(refused)
 
 
 async def test_a_file_in_another_encoding_can_be_read_in_the_right_one(visitor: Visitor) -> None:
     content = "code;name\r\nC1;Źródło\r\n".encode("windows-1250")
     path, seen = await looked_at(visitor, "clients", content, encoding="windows-1252")
-    assert "line 2 is not Windows-1252 text. The file can be read as Windows-1250." in words(seen)
+    assert "line 2 is not Windows-1252 text, but the file can be read as Windows-1250." in words(seen)
     chosen = await visitor.post(path, {"form_token": seen.form_token, "encoding": "windows-1250"})
     assert chosen.status == 303
     assert "Źródło" in words(await settled(visitor, path))
@@ -289,7 +289,7 @@ async def test_a_guessed_encoding_is_told_with_a_name_as_it_was_read(visitor: Vi
 
 async def test_a_file_without_rows_is_not_imported(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "clients", "code,name\n")
-    assert "The file has no rows, only the line that names the columns: there is nothing to import." in words(seen)
+    assert "The file has only the line that names the columns, so there are no rows to import." in words(seen)
     assert "Import it" not in words(seen)
     confirmed = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
     assert confirmed.status == 409
@@ -316,7 +316,7 @@ async def test_of_very_many_errors_the_first_are_kept_and_all_are_counted(visito
     )
     assert "The first 1 000 as CSV" in words(seen)
     listed = (await visitor.get(f"{path}/errors.csv")).text.splitlines()
-    assert (len(listed), listed[-1]) == (1002, ',,,"and 500 more errors, of which only the number is kept"')
+    assert (len(listed), listed[-1]) == (1002, ',,,"and 500 more errors, which are only counted"')
 
 
 def errors_file(visitor: Visitor, path: str) -> Path:

@@ -61,7 +61,7 @@ async def test_uploads_count_in_the_quota(visitor: Visitor) -> None:
     changes = {"quota_megabytes": used // 1_000_000 + 1}
     await world.installation.platform.write(lambda tx: update_row(tx, "companies", 1, changes))
     large = await upload(visitor, "clients", b"code,name\n" + b"A,B\n" * 250_000)
-    assert (large.status, "larger than what the company may still add" in words(large)) == (413, True)
+    assert (large.status, "larger than the space that the company has left" in words(large)) == (413, True)
     path, seen = await looked_at(visitor, "clients", b"code,name\nC9,New\n")
     assert "1 would be created" in words(seen)
     place = world.installation.folder.path / "imports" / "1" / path.rpartition("/")[2]
