@@ -187,7 +187,7 @@ def test_the_server_makes_and_proves_backups_by_itself(server: Server) -> None:
     assert eventually(is_proven, LONGEST + 30.0), (server.folder / "log").read_text()[-2000:]
     assert json.loads(record.read_text())["proven"]["problems"] == []
     shown = [line.split(maxsplit=1) for line in done(server.folder, "status").splitlines()]
-    assert any(name == "backup" and text.startswith("restorable, proven ") for name, text in shown)
+    assert any(name == "backup" and text.startswith("restorable, verified ") for name, text in shown)
 
 
 def test_webhooks_are_signed_and_sent_over_tls(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_webhooks_are_signed_and_sent_over_tls(tmp_path: Path) -> None:
 def test_a_second_server_says_who_has_the_folder(server: Server) -> None:
     second = wmsd(server.folder, "serve", "--listen", "127.0.0.1:0")
     assert (second.returncode, second.stdout) == (1, "")
-    assert "Another wmsd serves the data folder" in second.stderr
+    assert "Another wmsd already uses the data folder" in second.stderr
     assert f"process {server.children[0]}," in second.stderr
     assert server.get("/api/health").status == 200
 

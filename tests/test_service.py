@@ -44,10 +44,10 @@ def refused(on: Machine, *arguments: str | Path) -> str:
 def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
     said = booted.ok(EXECUTABLE, "service", "install")
     assert said.splitlines()[:6] == [
-        "The user wmsd was made, without a login.",
+        "The user wmsd was created, without a login.",
         f"{EXECUTABLE} was copied to {PROGRAM}.",
         f"{CONFIG} was written, with every setting.",
-        "The folder /var/lib/wmsd was made, for wmsd alone.",
+        "The folder /var/lib/wmsd was created, only for wmsd.",
         f"{UNIT} was written.",
         "The service runs, and starts at each boot.",
     ]
@@ -73,8 +73,8 @@ def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
     assert (booted.show("MainPID"), booted.show("ActiveState")) == (first, "active")
 
     changed = booted.ok(PROGRAM, "service", "install", "--listen", "127.0.0.1:81", "--data", "/srv/goods/data")
-    assert f"{CONFIG} was changed as you said." in changed
-    assert "The folder /srv/goods/data was made, for wmsd alone." in changed
+    assert f"{CONFIG} was changed as requested." in changed
+    assert "The folder /srv/goods/data was created, only for wmsd." in changed
     assert booted.health(81) == "ok"
     assert booted.path("/srv/goods/data/platform.db").exists()
     assert booted.path("/var/lib/wmsd/data/platform.db").exists()
@@ -211,9 +211,10 @@ def test_a_stop_ends_within_its_time_whatever_is_under_way(booted: Machine) -> N
 def test_where_no_systemd_runs_nothing_is_changed(bare: Machine) -> None:
     for dry_run in ([], ["--dry-run"]):
         assert refused(bare, "install", *dry_run) == (
-            "No systemd runs here that could start a service, and nothing was changed. Start the server by its "
-            "command, wmsd serve. In a container, make that the container's command: what runs the container "
-            "starts it again. To prepare a disk or image that boots with systemd later, give --offline."
+            "systemd is not running here, so it cannot start a service. Nothing was changed. Start the "
+            "server with its command, wmsd serve. In a container, use this as the container's command: the "
+            "container runtime then restarts the server. To prepare a disk or image that boots with systemd "
+            "later, give --offline."
         )
     assert [path for path in (CONFIG, UNIT, "/var/lib/wmsd") if bare.path(path).exists()] == []
     assert bare.run("id", "wmsd").returncode == 1
@@ -223,7 +224,7 @@ def test_where_no_systemd_runs_nothing_is_changed(bare: Machine) -> None:
 def test_for_a_later_boot_the_unit_is_written_and_the_person_is_told(bare: Machine) -> None:
     shown = bare.run(EXECUTABLE, "service", "install", "--offline", "--dry-run")
     assert shown.returncode == 0
-    assert "Would be done: The user wmsd was made, without a login." in shown.stderr
+    assert "Would be done: The user wmsd was created, without a login." in shown.stderr
     assert not bare.path(UNIT).exists()
     said = bare.ok(EXECUTABLE, "service", "install", "--offline")
     assert "Nothing was started. At the next boot with systemd the service starts." in said
@@ -234,7 +235,7 @@ def test_for_a_later_boot_the_unit_is_written_and_the_person_is_told(bare: Machi
     status = bare.run(PROGRAM, "service", "status")
     assert status.returncode == 1
     by_hand = f"runuser -u wmsd -- wmsd serve --config {CONFIG}"
-    assert f"Its unit is there. To start the server now: {by_hand}" in status.stdout
+    assert f"Its unit is installed. To start the server now: {by_hand}" in status.stdout
     assert f"To start it now: {by_hand}" in said
     version = bare.ok("runuser", "-u", "wmsd", "--", PROGRAM, "config", "check", "--config", CONFIG)
     assert "The settings are good." in version
@@ -253,13 +254,13 @@ def test_without_systemd_a_person_is_told_and_nothing_is_changed(bare: Machine) 
         bare.path(name).unlink(missing_ok=True)
     sentence = refused(bare, "install")
     assert sentence == (
-        "There is no systemd on this machine, so there can be no service, and nothing was changed. Start the "
-        "server by its command, wmsd serve. In a container, make that the container's command: what runs the "
-        "container starts it again."
+        "There is no systemd on this machine, so a service cannot be installed. Nothing was changed. "
+        "Start the server with its command, wmsd serve. In a container, use this as the container's "
+        "command: the container runtime then restarts the server."
     )
     assert refused(bare, "uninstall") == sentence
     status = bare.run(EXECUTABLE, "service", "status")
-    told = "There is no systemd on this machine. Start the server by its command: wmsd serve"
+    told = "There is no systemd on this machine. Start the server with its command: wmsd serve"
     assert (status.returncode, status.stdout) == (1, f"service  {told}\n")
     as_json = json.loads(bare.run(EXECUTABLE, "service", "status", "--json").stdout)
     assert as_json == {"ok": False, "service": told}
@@ -271,9 +272,9 @@ def test_what_is_in_the_way_is_told_and_left_as_it_is(bare: Machine) -> None:
     bare.ok("useradd", "--system", "--shell", "/bin/bash", "ana")
     assert "can log in (its shell is /bin/bash)" in refused(bare, "install", "--offline", "--user", "ana")
     assert refused(bare, "install", "--offline", "--user", "root").startswith("The service must not run as root.")
-    assert "is no name for a user" in refused(bare, "install", "--offline", "--user", "a b\nUser=root")
-    assert "which does not see /root" in refused(bare, "install", "--offline", "--data", "/root/data")
-    assert "which does not see /tmp" in refused(bare, "install", "--offline", "--data", "/tmp/data")
+    assert "is not a valid user name" in refused(bare, "install", "--offline", "--user", "a b\nUser=root")
+    assert "because the service cannot see /root" in refused(bare, "install", "--offline", "--data", "/root/data")
+    assert "because the service cannot see /tmp" in refused(bare, "install", "--offline", "--data", "/tmp/data")
     assert "cannot be a folder of the service" in refused(bare, "install", "--offline", "--data", "/srv/a b")
     assert "cannot be a folder of the service" in refused(bare, "install", "--offline", "--data", "/srv/%h")
     assert "belongs to the system" in refused(bare, "install", "--offline", "--data", "/srv")
@@ -281,9 +282,9 @@ def test_what_is_in_the_way_is_told_and_left_as_it_is(bare: Machine) -> None:
     bare.ok("sh", "-c", "mkdir /srv/taken && touch /srv/taken/file")
     assert "chown -R wmsd: /srv/taken" in refused(bare, "install", "--offline", "--data", "/srv/taken")
     bare.ok("ln", "-s", "/etc/systemd", "/srv/link")
-    assert refused(bare, "install", "--offline", "--data", "/srv/link") == "/srv/link is no folder."
-    assert "is no program that can be executed" in refused(bare, "install", "--offline", "--program", "/nowhere")
-    assert "is no executable of wmsd" in refused(bare, "install", "--offline", "--program", "/usr/bin/ldd")
+    assert refused(bare, "install", "--offline", "--data", "/srv/link") == "/srv/link is not a folder."
+    assert "is not an executable program" in refused(bare, "install", "--offline", "--program", "/nowhere")
+    assert "is not an executable of wmsd" in refused(bare, "install", "--offline", "--program", "/usr/bin/ldd")
     bare.path(UNIT).write_text("[Service]\nExecStart=/bin/true\n")
     assert f"{UNIT} was not written by wmsd service install" in refused(bare, "install", "--offline")
     assert f"{UNIT} was not written by wmsd service install" in refused(bare, "uninstall")

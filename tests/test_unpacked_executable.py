@@ -70,11 +70,13 @@ def test_work_that_cannot_unpack_itself_says_what_to_set(small_disk: Path, tmp_p
         remains = fill(small_disk, LEFT_BYTES)
         browser.press("/admin/backups")
         sentence = (
-            f"wmsd unpacks itself into the temporary folder {small_disk}, and the disk there is full. Make room, "
-            "or name a folder on another disk: set TMPDIR for the server, for example to /var/lib/wmsd/tmp, and "
-            "start it again."
+            f"wmsd unpacks itself into the temporary folder {small_disk}, but the disk is full. Free some "
+            "space, or name a folder on another disk: set TMPDIR for the server, for example to "
+            "/var/lib/wmsd/tmp, and restart the server."
         )
-        assert eventually(lambda: "the work on backups ended with 255" in running.log, LONGEST), running.log
+        assert eventually(lambda: "the backup process ended with exit status 255" in running.log, LONGEST), (
+            running.log
+        )
         assert sentence in running.log
         assert sentence in browser.open("/admin/backups")
         remains.unlink()

@@ -144,7 +144,7 @@ def test_a_rehearsal_says_what_an_upgrade_would_do(server: Server, program: Path
     before = program.read_bytes()
     said = upgrade(program, newer, "--only-rehearse", "--json")
     assert said.returncode == 0, said.stderr
-    assert f"{newer} is wmsd {VERSION}: its signature is right (wmsd {VERSION})." in said.stderr
+    assert f"{newer} is wmsd {VERSION}: its signature is valid (wmsd {VERSION})." in said.stderr
     assert "Rehearsed on copies: 2 of 2 files are brought up to date, in " in said.stderr
     assert said.stderr.endswith("Nothing was changed.\n")
     rehearsal = json.loads(said.stdout)["rehearsal"]
@@ -171,7 +171,7 @@ def test_an_upgrade_beside_a_server_at_work_loses_nothing(server: Server, progra
     assert program.with_name("wmsd.previous").exists()
     assert (server.folder / "data" / f"before-{VERSION}" / "companies" / "1.db").exists()
     assert server.process.poll() is None  # for a supervisor it is still the same process
-    assert "is no upgrade" in upgrade(program, newer).stderr
+    assert "is not newer" in upgrade(program, newer).stderr
 
 
 def test_it_goes_back_by_itself_when_the_newer_one_cannot_serve(
@@ -184,8 +184,8 @@ def test_it_goes_back_by_itself_when_the_newer_one_cannot_serve(
         after = len(orders.added)
         assert eventually(lambda: len(orders.added) > after + 10, LONGEST)
     assert (
-        f"wmsd: wmsd {VERSION} does not serve: it cannot serve here. wmsd {__version__} serves again, with the "
-        "files as they were."
+        f"wmsd: wmsd {VERSION} does not work: it cannot serve here. wmsd {__version__} is running again, "
+        "with the files from before the upgrade."
     ) in said.stderr
     assert serving_version(server.folder) == __version__
     assert program.read_bytes() == EXECUTABLE.read_bytes()

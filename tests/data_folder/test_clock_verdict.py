@@ -23,12 +23,16 @@ ADD_TOKEN = """
     [
         (Known(NOON, NOON), 0, None),
         (Known(NOON - 40 * A_DAY, NOON - 40 * A_DAY), 0, None),
-        (Known(NOON - 40 * A_DAY, NOON - 40 * A_DAY), 3, "refused as expired now: 3."),
+        (
+            Known(NOON - 40 * A_DAY, NOON - 40 * A_DAY),
+            3,
+            "all API tokens that were valid then (3) are now refused",
+        ),
         (Known(NOON - A_DAY, NOON - A_DAY), 3, None),
         (Known(NOON, NOON, NOON, timedelta(hours=3)), 0, None),
         (Known(NOON, NOON, NOON, 2 * A_DAY), 0, "was set forward by 2 days"),
         (Known(NOON, NOON, NOON, -2 * A_DAY), 0, "was set back by 2 days"),
-        (Known(NOON + 2 * A_DAY, NOON + 2 * A_DAY), 0, "is later: 2026-11-22"),
+        (Known(NOON + 2 * A_DAY, NOON + 2 * A_DAY), 0, "at a later time: 2026-11-22"),
         (Known(NOON, NOON + timedelta(hours=2), NOON, timedelta(hours=2)), 0, None),
     ],
 )

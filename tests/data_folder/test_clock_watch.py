@@ -17,8 +17,9 @@ DAY = 86_400
 KEY = {"Idempotency-Key": "k"}
 ORDER = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 3}]}
 WARNING = (
-    "the clock was set forward by 95 days: nothing old is deleted before 2027-02-24T12:00:00.000Z, when it has "
-    "been steady for a day. If the clock is right, run `wmsd clock confirm`"
+    "the clock was set forward by 95 days: wmsd deletes no old data before "
+    "2027-02-24T12:00:00.000Z, when the clock has been steady for a day. If the clock is right, run "
+    "`wmsd clock confirm`"
 )
 
 
@@ -188,12 +189,14 @@ async def test_after_ten_minutes_changes_follow_it_and_health_and_log_say_so(
     await world.installation.marks.write()
     assert (await changed_at(world)).startswith("2026-12-11T12:10"), "after the last one, whatever the clock says"
     assert await health_of(world) == {"ok": True, "companies_ahead": 1, "ahead_until": "2026-12-11T12:10:00.000Z"}
-    [line] = [each.getMessage() for each in caplog.records if "written while the clock" in each.getMessage()]
-    assert line.startswith("the last change of company ACME is of 2026-12-11T12:10:00.000Z: it was written while")
+    [line] = [each.getMessage() for each in caplog.records if "the last change of company" in each.getMessage()]
+    assert line.startswith(
+        "the last change of company ACME has the time 2026-12-11T12:10:00.000Z: the clock was wrong then"
+    )
     world.clock.advance(22 * DAY)
     caplog.set_level("INFO", "wmsd.companies")
     await world.installation.marks.write()
-    assert caplog.records[-1].getMessage() == "changes of company ACME show moments of the clock again"
+    assert caplog.records[-1].getMessage() == "changes of company ACME have the time of the clock again"
 
 
 async def test_a_command_beside_the_server_orders_its_changes_as_that_does(world: World) -> None:

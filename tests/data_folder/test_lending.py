@@ -113,13 +113,13 @@ def waits_for(installation: Home, command: "subprocess.Popen[str]") -> None:
     """Check that a newly started server reports the wait, and starts when the command has ended."""
     log_file = installation.folder / "waiting.log"
     with log_file.open("w") as log, installation.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting:
-        soon(lambda: f"a command is at work in {installation.data}" in log_file.read_text())
+        soon(lambda: f"a command is using {installation.data}" in log_file.read_text())
         command.kill()
         assert waiting.stdout is not None
         assert waiting.stdout.readline().startswith("wmsd serves http")
         waiting.terminate()
         assert waiting.wait(LONGEST) == 0
-    assert log_file.read_text().count("a command is at work") == 1
+    assert log_file.read_text().count("a command is using") == 1
 
 
 def test_a_start_waits_for_commands(installation: Home) -> None:
@@ -208,8 +208,8 @@ def test_a_command_of_another_version_is_told_which_one_serves(server: Server, i
         lock.write_text(json.dumps({**said, "version": version}))
         sentence = installation.refused("company", "list")
         assert sentence == (
-            f"The server that runs is wmsd {shown}, and this command is {__version__}. Nothing was changed. "
-            "Use the program of the server, or stop it first."
+            f"The running server is wmsd {shown}, but this command is wmsd {__version__}. Nothing was "
+            "changed. Use the program of the server, or stop the server first."
         )
     lock.write_text(json.dumps(said))
     installation.ok("company", "list")
@@ -264,7 +264,7 @@ def test_a_server_of_another_version_that_shares_its_files_is_left_alone(install
         lock.truncate(0)
         json.dump(said, lock)
         lock.flush()
-        assert installation.refused("company", "list").startswith("The server that runs is wmsd 0.0.1, and ")
+        assert installation.refused("company", "list").startswith("The running server is wmsd 0.0.1, but ")
         lock.seek(0)
         lock.truncate(0)
         json.dump({**said, "version": __version__}, lock)

@@ -110,10 +110,10 @@ def test_the_command_line_tells_of_it(moved: Home, clock: MovedClock) -> None:
         is_told(server, "degraded")
     shown = moved.ok("clock", "show", "--json")
     assert (shown.json["steady"], shown.json["step_seconds"] // 3600) == (False, 2)
-    assert "The clock was set forward by 2 h 0 min: nothing old is deleted before " in shown.err
+    assert "The clock was set forward by 2 h 0 min: wmsd deletes no old data before " in shown.err
     done = moved.ok("doctor")
     assert done.code == ONLY_WARNINGS
-    assert "Warning: The clock was set forward by 2 h 0 min: nothing old is deleted before " in done.out
+    assert "Warning: The clock was set forward by 2 h 0 min: wmsd deletes no old data before " in done.out
     moved.ok("clock", "confirm")
     assert moved.ok("clock", "show", "--json").json["steady"] is True
 
@@ -127,7 +127,7 @@ def test_a_start_with_a_wrong_clock_leaves_no_moment_of_it_behind(moved: Home, c
         assert server.stop() == 0
     codes = [each["code"] for each in moved.ok("company", "list", "--json").json]
     assert "DEMO" in codes
-    assert "The last change of company DEMO is of " not in moved.run("doctor").out
+    assert "The last change of company DEMO has the time " not in moved.run("doctor").out
 
 
 def test_a_command_without_a_server_is_not_led_years_ahead_either(moved: Home, clock: MovedClock) -> None:

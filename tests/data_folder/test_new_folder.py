@@ -54,8 +54,8 @@ def test_without_a_terminal_it_says_what_it_found_and_makes_nothing(home: Home) 
 def test_a_disk_that_is_not_mounted_gets_no_empty_installation(home: Home) -> None:
     far = home.folder / "mnt" / "disk"
     assert is_refused(home, "--data", str(far / "data")) == (
-        f"There is no folder {far}, in which the data folder data would be. Nothing was made. If that is on a "
-        "disk of its own, mount it. To make both, start with --create."
+        f"There is no folder {far} for the data folder data. Nothing was created. If that folder is on a "
+        "separate disk, mount the disk. To create both folders, start with --create."
     )
     assert not far.parent.exists()
     assert is_made(home, "--data", str(far / "data"), "--create", data="mnt/disk/data")
@@ -66,12 +66,12 @@ def test_data_that_are_gone_are_not_begun_anew(home: Home) -> None:
     archive = back_up(home)
     home.data.rename(home.folder / "wmsd.away")
     back = (
-        f"{home.data}-backups has 1 backup. If the data are on a disk of their own, mount it. Otherwise "
-        "wmsd backup restore "
-        f"{archive} brings the data back."
+        f"{home.data}-backups has 1 backup. If the data is on a separate disk, mount the disk. Otherwise "
+        f"wmsd backup restore {archive} restores the data."
     )
     refused = (
-        f"The data folder {home.data} is missing. Nothing was made. {back} To begin anew: wmsd serve --create"
+        f"The data folder {home.data} is missing. Nothing was created. {back} To start with no data: "
+        "wmsd serve --create"
     )
     assert is_refused(home) == refused
     assert home.refused(*CREATE) == refused
@@ -104,7 +104,7 @@ def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data
     for command in (SERVE, CREATE, ("status",)):
         said = home.refused(*command)
         assert f"backups has 2 backups, of several installations: {shows} shows them." in said
-        assert "mount it. Otherwise restore one of its own: wmsd backup restore FILE." in said
+        assert "mount the disk. Otherwise restore a backup of this installation: wmsd backup restore FILE." in said
         assert ".tar.gz" not in said
     listed = home.ok("backup", "list", "--folder", str(shared), "--json").json
     assert [row["codes"] for row in listed] == [["ACME"], ["OTHER"]]
@@ -114,7 +114,7 @@ def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data
     home.data.mkdir()
     (home.data / "backup.json").write_bytes(record)  # the record lists the installation's own backups
     said = home.refused("status")
-    assert ("several" in said, str(newest) in said, ".tar.gz brings the data back" in said) == (False, False, True)
+    assert ("several" in said, str(newest) in said, ".tar.gz restores the data" in said) == (False, False, True)
 
 
 def test_one_other_thing_is_enough(home: Home) -> None:

@@ -34,8 +34,10 @@ def back_up(*machines: Home) -> None:
 def told(machine: Home) -> bool:
     said = machine.run("status").err
     found = machine.run("doctor").out
-    assert ("Another server makes scheduled backups" in said) == ("Another server makes scheduled" in found)
-    return "Another server makes scheduled backups" in said
+    assert ("Another server also creates scheduled backups" in said) == (
+        "Another server also creates scheduled" in found
+    )
+    return "Another server also creates scheduled backups" in said
 
 
 def test_each_is_told_when_they_take_turns(machines: tuple[Home, Home]) -> None:

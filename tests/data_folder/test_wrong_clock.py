@@ -14,8 +14,8 @@ from wmsd.data_folder.clock_verdict import REMEDY
 
 YEARS = timedelta(days=3650)
 OFF = {
-    "forward": (YEARS, "all API tokens that were valid then are refused as expired now: 1."),
-    "back": (-timedelta(days=30), "The last moment at which wmsd ran here is later: 20"),
+    "forward": (YEARS, "all API tokens that were valid then (1) are now refused as expired."),
+    "back": (-timedelta(days=30), "wmsd last ran here at a later time: 20"),
 }
 
 

@@ -25,7 +25,7 @@ def create(home: Home, data: str) -> None:
 
 def test_a_data_folder_in_the_one_that_was_named_is_told_of(home: Home) -> None:
     create(home, "site one/data")
-    instead = f"There is a data folder in it: --data '{home.folder}/site one/data'"
+    instead = f"There is a data folder in that folder: --data '{home.folder}/site one/data'"
     there = home.folder / "site one"
     assert home.refused("status", "--data", "site one") == f"There is no wmsd data in {there}. {instead}"
     assert home.refused("serve", "--data", "site one") == (
@@ -41,14 +41,14 @@ def test_backups_do_not_hide_the_data_folder_either(home: Home) -> None:
     assert home.run("backup", "create", "--data", "site/data").code == 0
     for command in ("serve", "status"):
         assert home.refused(command, "--data", "site").endswith(
-            f"There is a data folder in it: --data {home.folder}/site/data"
+            f"There is a data folder in that folder: --data {home.folder}/site/data"
         )
 
 
 def test_archives_beside_the_data_folder_do_not_hide_it(home: Home) -> None:
     create(home, "site/data")
     assert home.run("backup", "create", "site/kept.tar.gz", "--data", "site/data").code == 0
-    told = f"There is a data folder in it: --data {home.folder}/site/data"
+    told = f"There is a data folder in that folder: --data {home.folder}/site/data"
     assert home.refused("doctor", "--data", "site").endswith(told)
 
 
@@ -56,7 +56,7 @@ def test_a_data_folder_above_the_one_that_was_named_is_told_of(home: Home) -> No
     create(home, "data")
     for command in ("status", "serve", "doctor"):
         told = home.refused(command, "--data", "data/companies")
-        assert told.endswith(f"There is a data folder above it: --data {home.data}"), told
+        assert told.endswith(f"There is a data folder above that folder: --data {home.data}"), told
 
 
 def test_one_folder_too_deep_is_noticed(home: Home) -> None:
@@ -64,7 +64,7 @@ def test_one_folder_too_deep_is_noticed(home: Home) -> None:
     deeper = Home(home.program, home.folder / "notes")
     deeper.folder.mkdir()
     deeper.write("notes.txt", "mine")
-    told = f"There is a data folder above it: --data {home.data}"
+    told = f"There is a data folder above that folder: --data {home.data}"
     assert deeper.refused("status").endswith(told)
     assert deeper.refused("serve").endswith(told)
     assert deeper.run("status", "--data", "../data").code == 0
@@ -78,7 +78,7 @@ def test_where_there_is_none_near_it_says_how_to_make_one(home: Home) -> None:
 def test_a_file_is_no_folder(home: Home, command: tuple[str, ...]) -> None:
     home.write("wmsd.db", "mine")
     told = home.refused(*command, "--data", "wmsd.db")
-    assert told == f"{home.folder}/wmsd.db is a file, and no data folder. Name a folder with --data."
+    assert told == f"{home.folder}/wmsd.db is a file, not a data folder. Name a folder with --data."
     assert (home.folder / "wmsd.db").read_text() == "mine"
 
 
@@ -99,8 +99,8 @@ def test_whose_folder_it_is_and_what_to_type(home: Home, command: tuple[str, ...
     done = home.run_fresh(*command, under=AS_ANY_USER)
     assert (done.code, done.out) == (1, "")
     assert done.wrong[-1] == (
-        f"The data folder {home.data} belongs to the user with the number {OWNER}, and this user may not use it. "
-        f"Type the command as that user: sudo -u '#{OWNER}' wmsd …"
+        f"The data folder {home.data} belongs to the user with the number {OWNER}, and you may not use "
+        f"it. Run the command as that user: sudo -u '#{OWNER}' wmsd …"
     )
     assert sorted(path.name for path in home.data.rglob("*")) == before
 
@@ -149,8 +149,8 @@ def test_a_hidden_folder_of_backups_keeps_nothing_else_from_being_told(home: Hom
     home.write("config.toml", f'[backup]\nfolder = "{closed / "backups"}"\n')
     create(home, "data")
     examined = home.run_fresh("doctor", under=AS_ANY_USER)
-    assert "could not be found out" not in examined.out + examined.err
-    assert f"wmsd cannot write where backup.folder says, in {closed}: permission denied." in examined.out
+    assert "could not be examined" not in examined.out + examined.err
+    assert f"wmsd cannot write in {closed}, named in backup.folder: permission denied." in examined.out
     shown = home.run_fresh("status", under=AS_ANY_USER)
     assert (shown.code, f"backup folder  {closed / 'backups'}" in shown.out) == (0, True)
     closed.rename(home.folder / "away")
@@ -160,4 +160,4 @@ def test_a_hidden_folder_of_backups_keeps_nothing_else_from_being_told(home: Hom
     os.chown(closed, OWNER, OWNER)
     for command in (("status",), ("backup", "schedule")):
         said = home.run_fresh(*command, under=AS_ANY_USER)
-        assert (said.code, "his user may not look into" in said.err, said.out != "") == (1, True, True)
+        assert (said.code, "his user has no permission to read" in said.err, said.out != "") == (1, True, True)

@@ -110,7 +110,7 @@ def test_a_copy_of_the_stopped_file_is_not_undone(path: Path, tmp_path: Path, pu
     put(copy, path)
     log = path.with_name("1.db-wal")
     as_left = path.read_bytes(), log.read_bytes()
-    with pytest.raises(Exchanged, match=r"1\.db was put there, or written by another program"):
+    with pytest.raises(Exchanged, match=r"1\.db was copied there, or written by another program"):
         check_log(path)
     assert (path.read_bytes(), log.read_bytes()) == as_left
 

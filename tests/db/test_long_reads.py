@@ -30,7 +30,9 @@ async def test_a_long_read_is_ended_and_the_log_is_given_back(
     while not reading.done():
         assert time.monotonic() < until
         await database.write(fill)
-    with pytest.raises(StorageError, match=r"This read was ended: 1\.db has taken over 1 MB of changes meanwhile"):
+    with pytest.raises(
+        StorageError, match=r"This read was stopped: 1\.db received over 1 MB of changes meanwhile"
+    ):
         await reading
     grown = log_bytes(database.path)
     for _ in range(30):

@@ -52,8 +52,8 @@ def test_a_file_of_another_is_refused_and_left_as_it_is(path: Path, owner: Owner
     with pytest.raises(WrongOwner) as refused:
         migrate(path, COMPANY, owner=owner)
     assert str(refused.value) == (
-        f"{path} is {found}, and {owner.code} (id {owner.company_id}) is expected there. "
-        f"It was left as it is. Put back the file of {owner.code}, or restore that company from a backup."
+        f"{path} is {found}, but must be the file of {owner.code} (id {owner.company_id}). "
+        f"The file was not changed. Put back the file of {owner.code}, or restore that company from a backup."
     )
     assert path.read_bytes() == before
 
@@ -81,7 +81,10 @@ async def test_files_that_were_swapped_are_served_to_nobody(tmp_path: Path) -> N
         with pytest.raises(Problem) as refused:
             await files.get(company_id)
         assert (refused.value.status, refused.value.code) == (503, "SERVICE_UNAVAILABLE")
-        assert f"is the file of company {found}, and {codes[company_id]}" in files.failed[company_id]
+        assert (
+            f"is the file of company {found}, but must be the file of {codes[company_id]}"
+            in files.failed[company_id]
+        )
     assert await (await files.get(3)).read(lambda tx: tx.value(COUNT)) == 0
 
     files.path(1).rename(aside)

@@ -213,4 +213,4 @@ def test_a_reserve_that_cannot_be_made_is_told_once(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not folder.reserve.exists()
     (told,) = log.records
-    assert told.getMessage() == "there is no reserve for a full disk: [Errno 27] File too large"
+    assert told.getMessage() == "the emergency space reserve cannot be created: [Errno 27] File too large"

@@ -204,7 +204,7 @@ def test_a_full_temporary_folder_is_told(tenant: Tenant, small_disk: Path) -> No
     sentence = tenant.home.refused(*command, env={"TMPDIR": str(small_disk)})
     assert sentence == (
         f"The rows cannot be written to the temporary folder {small_disk}: database or disk is full. "
-        "Make room there, or name another folder in TMPDIR."
+        "Free some space there, or name another folder in TMPDIR."
     )
     assert codes(tenant) == []
     assert list(small_disk.iterdir()) == []

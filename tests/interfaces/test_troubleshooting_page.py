@@ -30,7 +30,7 @@ def test_each_entry_is_a_sentence_that_is_told() -> None:
 
 def test_the_sentences_of_every_kind_are_found() -> None:
     for beginning in (
-        "The data folder … cannot be made",  # StorageError
+        "The data folder … cannot be created",  # StorageError
         "tokens.lifetime_days is",  # SettingsError
         "Only root can change the services",  # ServiceError
         "… and its log … do not belong together",  # raised by a separate class

@@ -283,9 +283,10 @@ def test_backups_in_the_data_folder_are_no_mistake_but_warned_of(home: Home) -> 
     home.write("config.toml", "[backup]\nfolder = 'data/backups'\n")
     done = home.ok("config", "check", env=ANY_PORT)
     assert done.err.splitlines()[2:] == [
-        f"Warning: The folder of the backups, {home.data}/backups, is in the data folder: what takes the data "
-        "takes the backups too.",
-        "  Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
+        f"Warning: The backup folder {home.data}/backups is in the data folder: if the data is lost, the "
+        "backups are lost too.",
+        "  Name a folder outside the data folder in backup.folder, preferably on another disk, and move "
+        "the archives there.",
         "The settings can be used: 1 warning.",
     ]
 
@@ -308,14 +309,14 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     done = home.run("config", "check", env=ANY_PORT)
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[2:] == [
-        f"Wrong: {home.folder}/secret, which metrics.token_file names, does not hold what it must. The "
-        f"file {home.folder}/secret must contain one word of at least 20 characters.",
-        "  Put into the file what it must hold, or correct metrics.token_file.",
-        f"Wrong: wmsd cannot write where log.file says, in {home.folder}/logs: no such file or directory.",
+        f"Wrong: {home.folder}/secret, named in metrics.token_file, does not have the required content. "
+        f"The file {home.folder}/secret must contain one word of at least 20 characters.",
+        "  Correct the content of the file, or correct metrics.token_file.",
+        f"Wrong: wmsd cannot write in {home.folder}/logs, named in log.file: no such file or directory.",
         "  Make the folder or mount its disk, let the user that runs wmsd write there, or correct log.file.",
-        "Wrong: The program no-such-program, with which alerts.command begins, cannot be started: "
-        "no such file or directory.",
-        "  Install it, let the user that runs wmsd execute it, or correct alerts.command.",
+        "Wrong: The program no-such-program, the first word of alerts.command, cannot be started: no "
+        "such file or directory.",
+        "  Install the program, allow the user that runs wmsd to execute it, or correct alerts.command.",
         "wmsd: The server cannot do all that the settings say: 3 wrong.",
     ]
     assert sorted(home.folder.iterdir()) == before
@@ -327,10 +328,10 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
         (
             "203.0.113.7:8480",
             "data",
-            "wmsd is to listen on 203.0.113.7:8480, and this machine has no such address.",
+            "wmsd cannot listen on 203.0.113.7:8480: this machine has no such address.",
         ),
-        ("127.0.0.1:0", "none/data", "There is no folder {home}/none, in which the data folder data would be."),
-        ("127.0.0.1:0", "config.toml", "config.toml is a file, and no data folder."),
+        ("127.0.0.1:0", "none/data", "There is no folder {home}/none for the data folder data."),
+        ("127.0.0.1:0", "config.toml", "config.toml is a file, not a data folder."),
         ("127.0.0.1:0", "/proc/data", "No server can use the data folder now. "),
     ],
 )

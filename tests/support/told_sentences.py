@@ -18,7 +18,7 @@ REFUSALS: Final = ("_refusal", "_what_is_wrong")
 WARNINGS: Final = "risks"
 """The function that yields the warnings of a start."""
 HOLE: Final = "…"
-GOES_ON: Final = re.compile("[^a-z]*$|…[.]? …? ?(?:while it was in use|What it held)")
+GOES_ON: Final = re.compile("[^a-z]*$|…[.]? …? ?(?:while it was in use|Its content)")
 """Sentences that consist only of other sentences."""
 
 

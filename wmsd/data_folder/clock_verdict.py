@@ -19,16 +19,15 @@ EXPIRED_TOKENS: Final = """
     FROM tokens WHERE revoked_at IS NULL
 """
 REMEDY: Final = (
-    "Set the clock, best by NTP (timedatectl set-ntp true). If the clock is right, run wmsd clock confirm."
+    "Set the clock, preferably by NTP (timedatectl set-ntp true). If the clock is right, run wmsd clock confirm."
 )
 SAYS: Final = "The clock of this machine says {now}. {why}"
 SET: Final = "The clock was set {direction} by {step} while wmsd ran."
 FORWARD: Final = "forward"
 BACK: Final = "back"
-BEHIND: Final = "The last moment at which wmsd ran here is later: {seen}."
+BEHIND: Final = "wmsd last ran here at a later time: {seen}."
 EXPIRED: Final = (
-    "The last moment at which wmsd ran here is {seen}, and all API tokens that were valid then are refused as "
-    "expired now: {tokens}."
+    "wmsd last ran here at {seen}, and all API tokens that were valid then ({tokens}) are now refused as expired."
 )
 
 

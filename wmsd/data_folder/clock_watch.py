@@ -64,8 +64,8 @@ def sentence(doubted_since: datetime, step: timedelta | None) -> str:
         what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {in_words(abs(step))}"
     until = timestamps.to_text(doubted_since + STEADY_AFTER)
     return (
-        f"{what}: nothing old is deleted before {until}, when it has been steady for a day. "
-        "If the clock is right, run `wmsd clock confirm`"
+        f"{what}: wmsd deletes no old data before {until}, when the clock has been steady for a day. If "
+        "the clock is right, run `wmsd clock confirm`"
     )
 
 

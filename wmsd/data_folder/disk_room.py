@@ -13,8 +13,8 @@ def check_room(folder: Path, needed: int, archive: Path | None = None) -> None:
     """
     disk = disk_of(folder)
     if disk.free < needed + disk.refused_below:
-        of_it = "" if archive is None else f" for what {archive} unpacks to"
+        of_it = "" if archive is None else f" to unpack {archive}"
         raise StorageError(
-            f"There is no room in {folder}{of_it}: {(needed + disk.refused_below) // 1_000_000} MB are needed, "
-            f"and {disk.free // 1_000_000} MB are free. Make room, and try again."
+            f"There is not enough space in {folder}{of_it}: {(needed + disk.refused_below) // 1_000_000} MB "
+            f"are needed, and {disk.free // 1_000_000} MB are free. Free some space, and try again."
         )

@@ -68,8 +68,8 @@ class SwapUnfinished(StorageError):
     def __init__(self, data: Path, error: OSError) -> None:
         reason = reason_of(error)
         super().__init__(
-            f"The files in {data} could not all be put in their places: {reason}. Nothing is lost: it goes on at "
-            "the next start, or with the next command. Look at the disk first."
+            f"wmsd could not put all files in {data} in place: {reason}. No data is lost: wmsd continues at "
+            "the next start, or with the next command. Check the disk first."
         )
 
 
@@ -95,7 +95,7 @@ def finish_swap(data: Path) -> None:
             renames = [Rename(source, target) for source, target in json.load(file)]
         except (ValueError, TypeError):
             raise StorageError(
-                f"{journal} cannot be read, and says how a restore goes on. Nothing was changed."
+                f"{journal}, which records an interrupted restore, cannot be read. Nothing was changed."
             ) from None
         _have_replicas_let_go(data, renames)
         for each in renames:

@@ -36,7 +36,7 @@ RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
 ROOM_TO_OPEN = 1024 * 1024
 """More than the size of the indexes of a few logs. Without this space, files cannot even be read."""
-NO_RESERVE = "there is no reserve for a full disk"
+NO_RESERVE = "the emergency space reserve cannot be created"
 
 
 class Serving(NamedTuple):
@@ -104,9 +104,9 @@ class DataFolder:
         orphans = [] if self.is_made else sorted(self.companies.glob("*.db"))
         if orphans:
             raise StorageError(
-                f"{self.path} holds companies ({orphans[0].name} …) but no platform.db. Nothing was changed. Put "
-                "back platform.db if you have a copy of it with its log, or choose another folder with --data. "
-                f"{way_on(self.path, backups)}"
+                f"{self.path} has files of companies ({orphans[0].name} …), but no platform.db. Nothing was "
+                "changed. If you have a copy of platform.db with its log, put the copy back, or choose "
+                f"another folder with --data. {way_on(self.path, backups)}"
             )
 
     def make_place(self) -> None:
@@ -120,7 +120,7 @@ class DataFolder:
             for folder in (path, *(each.parent for each in (path, *made))):
                 sync(folder)
         except OSError as error:
-            raise StorageError(f"The data folder {self.path} cannot be made: {reason_of(error)}.") from None
+            raise StorageError(f"The data folder {self.path} cannot be created: {reason_of(error)}.") from None
 
     def open(self, before_migration: Before = only_by_a_server, backups: Backups | None = None) -> None:
         """Check `platform.db` and migrate it to this program's version. Raise StorageError if that fails.
@@ -165,10 +165,11 @@ class DataFolder:
                 errno.EDQUOT,
             ):  # without a server there is no guide to refer to
                 raise StorageError(
-                    f"The data folder {self.path} cannot be written: there is no room left. Make some on its "
-                    "disk, then try again. You may delete old log files (wmsd.log.1 and so on), what a restore or "
-                    "an upgrade left in the data folder a week ago (replaced-…, before-…), and the oldest "
-                    "backups, where a newer one is proven. Never delete files that end with .db or -wal."
+                    f"The data folder {self.path} cannot be written: the disk is full. Free some space on "
+                    "the disk, then try again. You may delete old log files (wmsd.log.1 and so on), folders "
+                    "that a restore or an upgrade left in the data folder over a week ago (replaced-…, "
+                    "before-…), and the oldest backups, if a newer backup is verified. Never delete files "
+                    "that end with .db or -wal."
                 ) from None
             raise StorageError(f"The data folder {self.path} cannot be written: {reason_of(error)}.") from None
         finally:
@@ -186,7 +187,7 @@ class DataFolder:
         if disk.free < needed:
             raise StorageError(
                 f"The disk of the data folder {self.path} is full: {disk.free // 1024} KiB are free, "
-                f"{needed // 1024} KiB are needed. Make room, then try again."
+                f"{needed // 1024} KiB are needed. Free some space, then try again."
             )
 
     def make_reserve(self) -> None:
@@ -215,8 +216,8 @@ class DataFolder:
         except OSError:
             return False
         LOG.error(
-            "the disk of %s is full: its reserve of %d MiB is released, so that tokens can be revoked and records "
-            "deleted. Make room.",
+            "the disk of %s is full: wmsd released its reserve of %d MiB, so that tokens can be revoked and "
+            "records deleted. Free some space.",
             self.path,
             RESERVE_BYTES // 1024**2,
         )
@@ -235,8 +236,8 @@ class DataFolder:
                 file.close()
                 which = "" if holder is None else f": process {holder.pid}, listening on {holder.listen}"
                 raise StorageError(
-                    f"Another wmsd serves the data folder {self.path} already{which}. "
-                    "Stop it first, or give this one another folder with --data."
+                    f"Another wmsd already uses the data folder {self.path}{which}. Stop that wmsd first, or "
+                    "choose another folder with --data."
                 )
             fcntl.flock(file, fcntl.LOCK_UN)
             self._wait_for_commands()
@@ -257,7 +258,7 @@ class DataFolder:
 
     def _wait_for_commands(self) -> None:
         if not self._is_told_of_commands:
-            LOG.warning("a command is at work in %s: the start waits for its end", self.path)
+            LOG.warning("a command is using %s: the server waits until the command has finished", self.path)
             self._is_told_of_commands = True
         time.sleep(AGAIN_SECONDS)
 
@@ -293,7 +294,8 @@ class DataFolder:
         assert self._lock is not None
         if not try_lock(self._lock, fcntl.LOCK_EX):
             raise StorageError(
-                f"Another command is at work in {self.path}. Wait for its end and try again. Nothing was changed."
+                f"Another command is using {self.path}. Nothing was changed. Wait until the command has "
+                "finished, and try again."
             )
         try:
             yield

@@ -23,14 +23,15 @@ from wmsd.tenants.companies import store as companies
 
 LOG = logging.getLogger("wmsd.companies")
 OLDER: Final = (
-    "company %s: %s is older than what was written here: it goes up to %s, and %s (%d to %d) after it %s "
-    "missing. It is served; numbers go on after those that were given. If that is not what you want, restore a "
-    "newer one"
+    "company %s: %s is older than its last known state: its last change is of %s, and %s (%d to %d) "
+    "after that %s missing. wmsd uses this file, and skips the numbers that were already used. If "
+    "you do not want this, restore a newer file"
 )
 
 AHEAD: Final = (
-    "the last change of company %s is of %s: it was written while the clock was wrong, or the clock is wrong now. "
-    "Until then later changes of this company show an `updated_at` just after it; their order is right"
+    "the last change of company %s has the time %s: the clock was wrong then, or is wrong now. "
+    "Until that time, later changes of this company get an `updated_at` just after that time, in "
+    "the right order"
 )
 
 
@@ -70,7 +71,7 @@ class HighWaterMarks:
         for company_id in found.keys() - self._told:
             LOG.warning(AHEAD, self._files.code_of(company_id), found[company_id])
         for company_id in self._told - found.keys():
-            LOG.info("changes of company %s show moments of the clock again", self._files.code_of(company_id))
+            LOG.info("changes of company %s have the time of the clock again", self._files.code_of(company_id))
         self._told = set(found)
 
 

@@ -19,11 +19,12 @@ LOG = logging.getLogger("wmsd.keys")
 HEADER: Final = "# The master secret of a wmsd installation. Keep a copy, apart from the data and its backups.\n"
 FOR_OTHERS: Final = 0o077
 UNUSABLE: Final = (
-    "The key file {path} (server.key_file) cannot be used: {why}. Put it back, or mend its rights. "
-    "Where there never was one, take server.key_file out of the settings and use `wmsd key move FILE`."
+    "The key file {path} (server.key_file) cannot be used: {why}. Put the file back, or correct its "
+    "permissions. If there never was a key file, remove server.key_file from the settings and use "
+    "`wmsd key move FILE`."
 )
 NO_TEXT: Final = "it is not text"
-NO_SECRET: Final = "it holds no secret"
+NO_SECRET: Final = "it contains no secret"
 
 
 def open_key(file: str) -> MasterKey:
@@ -36,7 +37,7 @@ def open_key(file: str) -> MasterKey:
     path = Path(file)
     key = MasterKey(file, lambda: secrets_in(path))
     if path.stat().st_mode & FOR_OTHERS:
-        LOG.warning("%s can be read by others than its owner: chmod 600 %s", file, file)
+        LOG.warning("%s can be read by other users than its owner: chmod 600 %s", file, file)
     return key
 
 
@@ -62,12 +63,15 @@ def _unreadable(path: Path, why: str) -> StorageError:
 def create_key_file(path: Path, secret: str, data: Path) -> None:
     """Create a new key file that has the data folder's owner. On failure leave no file, and raise StorageError."""
     if path.resolve().is_relative_to(data.resolve()):
-        raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")
+        raise StorageError(
+            f"{path} is in the data folder, so copies of the data would contain the key. Name "
+            "a file outside the data folder."
+        )
     try:
         _write(path, [secret], data)
     except FileExistsError:
         raise StorageError(
-            f"{path} is there already; it was left as it is. Name a file that does not exist yet."
+            f"{path} already exists, and was not changed. Name a file that does not exist yet."
         ) from None
     except OSError as error:
         raise _not_written(path, error) from None

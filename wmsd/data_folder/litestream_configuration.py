@@ -8,11 +8,11 @@ SOCKET: Final = "litestream.socket"
 """The name of the socket of Litestream in the data folder."""
 TEXT: Final = """\
 # Litestream for the data folder {data}: litestream replicate -config FILE
-# https://litestream.io/reference/config says what an SFTP or S3 replica needs beside its address.
+# https://litestream.io/reference/config explains what an SFTP or S3 replica needs besides its address.
 socket:
   enabled: true
   path: {socket}
-# Only checkpoints that nobody waits for.
+# Only checkpoints that do not block other work.
 truncate-page-n: 0
 dbs:
   - dir: {data}

@@ -18,8 +18,8 @@ def refuse_others(path: Path, error: OSError) -> None:
     number = f"'#{owner}'"  # as sudo accepts it
     as_owner = f"sudo -u {name or number}" if owner else "sudo"
     raise StorageError(
-        f"The data folder {path} belongs to {name or f'the user with the number {owner}'}, and this user may "
-        f"not use it. Type the command as that user: {as_owner} wmsd …"
+        f"The data folder {path} belongs to {name or f'the user with the number {owner}'}, and you may "
+        f"not use it. Run the command as that user: {as_owner} wmsd …"
     ) from None
 
 
@@ -43,21 +43,22 @@ def where_instead(path: Path) -> str:
             continue
         if is_there:
             named = str(found) if path.is_absolute() else os.path.relpath(found)
-            return f"There is a data folder {place} it: --data {shlex.quote(named)}"
+            return f"There is a data folder {place} that folder: --data {shlex.quote(named)}"
     return ""
 
 
 def check_folder(path: Path) -> None:
     """Raise StorageError if the path is a file."""
     if path.is_file():
-        raise StorageError(f"{path} is a file, and no data folder. Name a folder with --data.")
+        raise StorageError(f"{path} is a file, not a data folder. Name a folder with --data.")
 
 
 def as_storage_error(error: Exception) -> StorageError:
     reason = " ".join(str(error).split())
     if is_damage(error):
         return StorageError(
-            f"A file in the data folder is damaged ({reason}). `wmsd doctor` says which, and how it is restored."
+            f"A file in the data folder is damaged ({reason}). `wmsd doctor` says which file, and how to "
+            "restore it."
         )
     known = problem_of_failure(error)
     return StorageError(f"The data cannot be used: {reason if known is None else f'{known.message} ({reason})'}")

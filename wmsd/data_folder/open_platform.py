@@ -69,7 +69,9 @@ async def open_platform(
     try:
         secrets = await platform.read(key_store.key_secrets)
         if key.is_set and await platform.read(key_store.are_in_clear):
-            LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
+            LOG.warning(
+                "the keys in %s are not encrypted: `wmsd key move FILE` encrypts them", folder.platform_file
+            )
         if len(secrets) < len(key_store.KEY_SECRETS) or await platform.read(is_unlisted):
             secrets = await platform.write(make)
         installation, codes, marks = await platform.read(

@@ -38,12 +38,12 @@ def way_on(data: Path, backups: Backups | None) -> str:
     command = restoring_platform(data, backups)
     if not _has_companies(data):
         return f"Restore a backup: {command}"
-    way = f"Restore platform.db alone, which leaves the companies' files as they are: {command}"
+    way = f"Restore only platform.db; the companies' files stay unchanged: {command}"
     if backups is None or _newest(data, backups) != UNKNOWN:
         return way
     return (
-        f"There is no backup of this installation in {backups.folder.absolute()}. Look for one elsewhere, and "
-        f"keep the companies' files: they hold all records. {way}"
+        f"There is no backup of this installation in {backups.folder.absolute()}. Look for a backup "
+        f"elsewhere, and keep the companies' files: they contain all records. {way}"
     )
 
 

@@ -30,9 +30,9 @@ class ProgramFile:
         digest = hashlib.sha256()
         try:
             if not source.is_file():
-                raise StorageError(f"{source} is no file.")
+                raise StorageError(f"{source} is not a file.")
             if source.stat().st_size > LARGEST_BYTES:
-                raise StorageError(f"{source} is too large for a wmsd.")
+                raise StorageError(f"{source} is too large to be a wmsd.")
             self.new.unlink(missing_ok=True)
             with source.open("rb") as content, self.new.open("xb") as file:
                 os.fchmod(file.fileno(), 0o700)
@@ -43,8 +43,8 @@ class ProgramFile:
                 os.fsync(file.fileno())
         except OSError as error:
             raise StorageError(
-                f"{source} cannot be copied to {self.new}: {reason_of(error)}. Run this as the user who may write "
-                "there."
+                f"{source} cannot be copied to {self.new}: {reason_of(error)}. Run this command as a user "
+                "who may write there."
             ) from None
         return digest.hexdigest()
 
@@ -60,7 +60,7 @@ class ProgramFile:
             sync(self.path.parent)
         except OSError as error:
             raise StorageError(
-                f"{self.new} cannot be put in the place of {self.path}: {reason_of(error)}. Nothing was changed."
+                f"{self.new} cannot replace {self.path}: {reason_of(error)}. Nothing was changed."
             ) from None
 
     def put_back(self) -> None:
@@ -71,8 +71,8 @@ class ProgramFile:
                 sync(self.path.parent)
         except OSError as error:
             raise StorageError(
-                f"The previous program cannot be put in its place again: {reason_of(error)}. Move {self.previous} "
-                f"to {self.path}, and start it."
+                f"The previous program cannot be put back: {reason_of(error)}. Move {self.previous} to "
+                f"{self.path}, and start it."
             ) from None
 
 
@@ -89,9 +89,11 @@ def check_runs(pid: int, program: ProgramFile) -> None:
         target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
     except OSError as error:
         raise StorageError(
-            f"Which program the server runs (process {pid}) cannot be told: {reason_of(error)}. Run this as its "
-            "user, or as root."
+            f"The program of the server (process {pid}) cannot be read: {reason_of(error)}. Run this command "
+            "as the user of the server, or as root."
         ) from None
 
     if Path(target) != program.path:
-        raise StorageError(f"The server runs {target}, and this is {program.path}. Use the program of the server.")
+        raise StorageError(
+            f"The server runs {target}, but this program is {program.path}. Use the program of the server."
+        )

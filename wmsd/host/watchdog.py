@@ -16,7 +16,7 @@ MISSED_LOOKS: Final = 10
 """The number of failed checks in a row after which the loop counts as stuck. A suspended process makes no checks,
 so its pause does not count.
 """
-STUCK: Final = "nothing has been answered for %d s: wmsd starts again. What was acknowledged is on disk."
+STUCK: Final = "no request was answered for %d s: wmsd restarts. All acknowledged changes are on disk."
 
 
 class Watchdog:
@@ -48,7 +48,7 @@ class Watchdog:
             try:
                 if self._has_moved or _waits_for_disk():
                     if is_told:
-                        LOG.info("requests are answered again: wmsd goes on as it is")
+                        LOG.info("requests are answered again: wmsd continues without a restart")
                     missed, is_told = 0, False
                     self._alive()
                 elif is_told:

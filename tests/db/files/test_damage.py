@@ -117,11 +117,11 @@ def test_companies_without_their_platform(copy: Home) -> None:
     before = hashes(copy.data)
     for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init"), ("company", "list")):
         assert copy.refused(*command) == (
-            f"{copy.data} holds companies (1.db …) but no platform.db. Nothing was changed. Put back platform.db "
-            "if you have a copy of it with its log, or choose another folder with --data. There is no backup of "
-            f"this installation in {copy.folder / 'data-backups'}. Look for one elsewhere, and keep the "
-            "companies' files: they hold all records. Restore platform.db alone, which leaves the companies' "
-            "files as they are: wmsd backup restore FILE --only-platform"
+            f"{copy.data} has files of companies (1.db …), but no platform.db. Nothing was changed. If you "
+            "have a copy of platform.db with its log, put the copy back, or choose another folder with "
+            f"--data. There is no backup of this installation in {copy.folder / 'data-backups'}. Look for a "
+            "backup elsewhere, and keep the companies' files: they contain all records. Restore only "
+            "platform.db; the companies' files stay unchanged: wmsd backup restore FILE --only-platform"
         )
     assert hashes(copy.data) == before
 
@@ -203,7 +203,7 @@ def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home)
     assert done.err.splitlines()[2:4] == ["company 1: everything is right.", "company 2: everything is right."]
     (entry,) = json.loads(copy.run("doctor", "--json", "--company", "ACME").out)
     assert (entry["company"], entry["ok"]) == ("ACME", False)
-    assert entry["error"] == f"{copy.data}/platform.db cannot be read, so which file is ACME's is not known."
+    assert entry["error"] == f"{copy.data}/platform.db cannot be read, so the file of company ACME is not known."
 
 
 def test_damaged_companies_beside_good_ones(copy: Home) -> None:

@@ -86,6 +86,6 @@ def test_a_command_that_meets_damage_names_the_way_on(installation: Home, is_ser
     with installation.serving() if is_served else nullcontext():
         said = installation.refused("article", "list", "--company", "ACME")
     assert said == (
-        "A file in the data folder is damaged (database disk image is malformed). `wmsd doctor` says which, and "
-        "how it is restored."
+        "A file in the data folder is damaged (database disk image is malformed). `wmsd doctor` says "
+        "which file, and how to restore it."
     )

@@ -29,7 +29,7 @@ def with_replaced_file(home: Home, replace: Callable[[Path], None]) -> Home:
 def test_doctor_finds_it_and_examines_the_others(home: Home, replace: Callable[[Path], None], reason: str) -> None:
     done = with_replaced_file(home, replace).run("doctor")
     assert done.code == 1
-    assert f"Wrong: {home.data}/companies/2.db of company B is not a company's file of wmsd." in done.out
+    assert f"Wrong: {home.data}/companies/2.db of company B is not a company file of wmsd." in done.out
     assert f"{home.data}/companies/2.db cannot be used: it is no file." in done.err
     assert "ACME: everything is right" in done.err
 
@@ -37,7 +37,7 @@ def test_doctor_finds_it_and_examines_the_others(home: Home, replace: Callable[[
 def test_a_backup_is_made_without_it(home: Home, replace: Callable[[Path], None], reason: str) -> None:
     done = with_replaced_file(home, replace).run("backup", "create")
     assert done.code == 1
-    assert f"B is not in it: {home.data}/companies/2.db cannot be read: {reason}." in done.err
+    assert f"B is not in the backup: {home.data}/companies/2.db cannot be read: {reason}." in done.err
     assert "companies  1\n" in done.out
 
 
@@ -46,4 +46,4 @@ def test_both_beside_a_server(home: Home, replace: Callable[[Path], None], reaso
         doctor, backup = home.run("doctor"), home.run("backup", "create")
     assert (doctor.code, backup.code) == (1, 1)
     assert f"{home.data}/companies/2.db cannot be used: it is no file." in doctor.err
-    assert "B is not in it: " in backup.err
+    assert "B is not in the backup: " in backup.err

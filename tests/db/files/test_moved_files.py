@@ -97,7 +97,9 @@ def test_a_file_that_is_removed_is_kept_under_another_name(installation: Home, s
     file.unlink()
     is_stopped(server)
     until = time.monotonic() + LONGEST
-    while not told(server, f"company 1: what its file held is in {installation.data}/companies/1.db.removed-"):
+    while not told(
+        server, f"company 1: the content of its file was saved to {installation.data}/companies/1.db.removed-"
+    ):
         assert time.monotonic() < until, server.log
         time.sleep(0.05)
     server.stop()
@@ -125,8 +127,8 @@ def test_the_doctor_and_a_restore_know_what_was_kept(installation: Home, server:
     (kept,) = file.parent.glob("1.db.removed-*")
     told_by_doctor = installation.run("doctor").out
     assert (
-        f"Company ACME has no file: {installation.data}/companies/{file.name} was removed while it was served."
-        in told_by_doctor
+        f"Company ACME has no file: {installation.data}/companies/{file.name} was removed while the server used "
+        "it." in told_by_doctor
     )
     assert (
         f"rename {installation.data}/companies/{kept.name} to {installation.data}/companies/{file.name}, and "
@@ -144,7 +146,9 @@ def test_what_was_kept_is_served_again_when_it_is_put_back(server: Server, file:
     file.unlink()
     is_stopped(server)
     until = time.monotonic() + LONGEST
-    while not (kept := [*file.parent.glob("1.db.removed-*")]) or not told(server, "what its file held is in"):
+    while not (kept := [*file.parent.glob("1.db.removed-*")]) or not told(
+        server, "the content of its file was saved to"
+    ):
         assert time.monotonic() < until, server.log
         time.sleep(0.05)
     kept[0].rename(file)
@@ -245,7 +249,9 @@ def test_a_copy_of_a_running_file_is_not_mixed_with_a_log(installation: Home, se
     put_back = [file.read_bytes(), log.read_bytes()]
     with installation.serving() as refused:
         assert (post(refused, "LOST"), refused.get("/api/articles")[0]) == (503, 503)
-        assert told(refused, f"{file} was put there, or written by another program, after wmsd had begun its log")
+        assert told(
+            refused, f"{file} was copied there, or written by another program, after wmsd had started its log"
+        )
     assert [file.read_bytes(), log.read_bytes()] == put_back
     shutil.copy(log, file.with_name("1.db-wal.copy"))  # as the error message says
     file.with_name("1.db-wal.copy").replace(log)

@@ -25,10 +25,10 @@ OTHER = ["[PYI-7:ERROR] Failed to open archive /usr/local/bin/wmsd!"]
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (NO_ROOM, "the disk there is full"),
-        (NOEXEC, "nothing may be executed there (noexec)"),
-        (NOWHERE, "cannot make one"),
-        (OTHER, "failed to do so"),
+        (NO_ROOM, "but the disk is full"),
+        (NOEXEC, "programs cannot run there (noexec)"),
+        (NOWHERE, "cannot create that folder"),
+        (OTHER, "could not unpack itself"),
     ],
 )
 def test_it_names_the_folder_and_what_to_set(said: list[str], why: str) -> None:
@@ -36,7 +36,9 @@ def test_it_names_the_folder_and_what_to_set(said: list[str], why: str) -> None:
     assert sentence is not None
     assert why in sentence
     assert tempfile.gettempdir() in sentence
-    assert sentence.endswith("set TMPDIR for the server, for example to /var/lib/wmsd/tmp, and start it again.")
+    assert sentence.endswith(
+        "set TMPDIR for the server, for example to /var/lib/wmsd/tmp, and restart the server."
+    )
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_what_could_not_be_told_is_told_with_the_next_sign_of_life(
     with manager.reloading():
         pass
     manager.ready("Serving")
-    assert caplog.text.count("the service manager cannot be told how the server is") == 1
+    assert caplog.text.count("the state of the server cannot be reported to the service manager") == 1
     with manager_at(tmp_path / "late") as late:
         manager.alive()
         owed = {"READY": "1", "MAINPID": str(os.getpid()), "STATUS": "Serving"}

@@ -69,5 +69,5 @@ def test_a_server_that_is_stuck_gives_no_sign_of_life_until_it_serves_again(home
 def test_a_manager_that_is_gone_is_no_reason_to_end(home: Home) -> None:
     with home.serving(env={"NOTIFY_SOCKET": str(home.folder / "nobody"), "WATCHDOG_USEC": "1000000"}) as server:
         assert server.get("/api/articles")[0] == 401
-        assert "the service manager cannot be told how the server is" in server.log
+        assert "the state of the server cannot be reported to the service manager" in server.log
         assert server.stop() == 0

@@ -61,7 +61,7 @@ def test_a_server_that_is_stuck_starts_again(home: Home, server: "subprocess.Pop
     server.send_signal(signal.SIGUSR1)
     is_told(home, "info    serving", 2)
     assert is_served(port, LONGEST)
-    assert told(home, "nothing has been answered for 5 s: wmsd starts again") == 1
+    assert told(home, "no request was answered for 5 s: wmsd restarts") == 1
     server.terminate()
     assert server.wait(LONGEST) == 0
     assert told(home, "info    stopped") == 1
@@ -74,4 +74,4 @@ def test_a_server_that_was_suspended_goes_on(home: Home, server: "subprocess.Pop
     server.send_signal(signal.SIGCONT)
     assert is_served(port, LONGEST)
     time.sleep(1)
-    assert told(home, "wmsd starts again") == 0
+    assert told(home, "wmsd restarts") == 0

@@ -173,7 +173,7 @@ def test_a_certificate_is_read_again_without_dropping_a_connection(home: Home) -
             assert kept.recv(100).startswith(b"HTTP/1.1 200")
         files["chain.pem"].write_text("damaged")
         server.process.send_signal(signal.SIGHUP)
-        while "the one before is served" not in server.log:
+        while "the server keeps the previous certificate" not in server.log:
             time.sleep(0.05)
         assert _certificate(port) == second.certificate
         assert server.stop() == 0
@@ -219,32 +219,33 @@ A_PEM = {"TLS": "files", "CERTIFICATE": "a.pem"}
         ),
         (
             {"TLS": "files", "CERTIFICATE": "a.pem", "CERTIFICATE_KEY": "locked.key"},
-            "has a password, which nobody",
+            "has a password, which wmsd cannot enter",
         ),
         ({"TLS": "files", "CERTIFICATE": "a.key"}, "a.key has no certificate."),
         (
             {**A_PEM, "CERTIFICATE_KEY": "text.pem"},
-            "text.pem, which server.certificate_key names, has no private key.",
+            "text.pem, named in server.certificate_key, has no private key.",
         ),
         (
             {"TLS": "files", "CERTIFICATE": "a.key", "CERTIFICATE_KEY": "a.pem"},
-            "{home}/a.key is the private key, and {home}/a.pem the certificate: exchange server.certificate and",
+            "{home}/a.key has the private key, and {home}/a.pem has the certificate: exchange "
+            "server.certificate and",
         ),
-        ({**A_PEM, "CERTIFICATE_KEY": "half.key"}, "half.key is cut short: what begins in it has no end."),
+        ({**A_PEM, "CERTIFICATE_KEY": "half.key"}, "half.key is incomplete: an END line is missing."),
         (
             {"TLS": "files", "CERTIFICATE": "a.cer", "CERTIFICATE_KEY": "a.key"},
-            "a.cer is in DER, and must be in PEM. Convert it: openssl x509 -inform der -in {home}/a.cer "
+            "a.cer is in DER, but must be in PEM. Convert it: openssl x509 -inform der -in {home}/a.cer "
             "-out {home}/a.cer.pem",
         ),
         (
             {**A_PEM, "CERTIFICATE_KEY": "a.der"},
-            "a.der is in DER, and must be in PEM. Convert it: openssl pkey -inform der -in {home}/a.der "
+            "a.der is in DER, but must be in PEM. Convert it: openssl pkey -inform der -in {home}/a.der "
             "-out {home}/a.der.pem",
         ),
         (
             {"TLS": "files", "CERTIFICATE": "a.pfx"},
-            "a.pfx is a PKCS #12 archive, and must be in PEM. Convert it: openssl pkcs12 -in {home}/a.pfx -nodes "
-            "-out {home}/a",
+            "a.pfx is a PKCS #12 archive, but must be in PEM. Convert it: openssl pkcs12 -in {home}/a.pfx "
+            "-nodes -out {home}/a",
         ),
     ],
 )
@@ -280,9 +281,9 @@ def test_an_expired_certificate_is_told_and_served(home: Home) -> None:
     expired = new_certificate(new_authority(BOX, NOW), BOX, NOW - timedelta(days=500))
     (home.folder / "old.pem").write_bytes(expired.certificate_pem + expired.key_pem)
     env = {"WMSD_SERVER_TLS": "files", "WMSD_SERVER_CERTIFICATE": "old.pem"}
-    assert "old.pem has expired on" in home.run_fresh("config", "check", env=env).err
+    assert "old.pem expired on" in home.run_fresh("config", "check", env=env).err
     with home.serving(env=env) as server:
         assert _certificate(int(server.address.rpartition(":")[2])) == expired.certificate
-        told = rf"error +The certificate {home.folder}/old.pem has expired on .+ Put a new one there"
+        told = rf"error +The certificate {home.folder}/old.pem expired on .+ Put a new certificate there"
         assert re.search(told, server.log)
         assert server.stop() == 0

@@ -39,7 +39,7 @@ def test_a_certificate_that_cannot_be_judged_is_served(tmp_path: Path, caplog: p
     served = served_in(tmp_path)
     served.reload()
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING", "INFO"]
-    assert caplog.messages[0].startswith("the certificate is served, but could not be examined: ")
+    assert caplog.messages[0].startswith("the certificate is in use, but could not be examined: ")
     assert caplog.messages[2] == "the certificate was read again"
 
 
@@ -65,5 +65,7 @@ async def test_a_file_that_became_a_fifo_keeps_no_server_waiting(
     await asyncio.wait_for(is_said.wait(), 4.0)
     keeping.cancel()
     release.cancel()
-    told = f"the certificate was not read again; the one before is served: {fifo} cannot be read: "
+    told = (
+        f"the certificate was not read again; the server keeps the previous certificate: {fifo} cannot be read: "
+    )
     assert said[0] == told + "it is not a regular file."

@@ -63,7 +63,7 @@ def test_a_second_server_is_told_who_has_the_folder(home: Home) -> None:
             refused = home.refused("serve", *arguments)
             assert "already: process " in refused
             assert f"process {server.process.pid}, listening on 127.0.0.1:" in refused
-            assert refused.endswith("Stop it first, or give this one another folder with --data.")
+            assert refused.endswith("Stop that wmsd first, or choose another folder with --data.")
         assert hashes(home.data) == before
         assert server.get("/api/health", token="", company=None)[0] == 200
     with home.serving() as server:
@@ -110,7 +110,9 @@ def test_a_port_of_another_wmsd(home: Home) -> None:
     with home.serving() as server:
         listen = server.address.partition("://")[2]
         env = {"WMSD_SERVER_LISTEN": listen}
-        told = f"Another wmsd listens on {listen}: it serves {home.data}. Stop that one, or choose another address"
+        told = (
+            f"Another wmsd listens on {listen}: it serves {home.data}. Stop that wmsd, or choose another address"
+        )
         assert told in home.refused("serve", "--data", "other/data", env=env)
         checked = home.run_fresh("config", "check", "--data", "other/data", env=env)
         assert (checked.code, told.partition(" Stop")[0] in checked.err) == (1, True)
@@ -133,12 +135,12 @@ def test_a_data_folder_that_cannot_be(home: Home) -> None:
     ):
         assert (
             home.refused("serve", "--data", place)
-            == f"The data folder {home.folder / place} cannot be made: {reason}."
+            == f"The data folder {home.folder / place} cannot be created: {reason}."
         )
         created = home.refused("company", "create", "A", "--name", "A", "--init", "--data", place)
-        assert created == f"The data folder {home.folder / place} cannot be made: {reason}."
+        assert created == f"The data folder {home.folder / place} cannot be created: {reason}."
         assert home.refused("company", "list", "--data", place).startswith("There is no wmsd data in ")
-    is_a_file = f"{home.folder}/file is a file, and no data folder. Name a folder with --data."
+    is_a_file = f"{home.folder}/file is a file, not a data folder. Name a folder with --data."
     assert home.refused("serve", env={"WMSD_SERVER_DATA": "file"}) == is_a_file
     assert home.refused("company", "create", "A", "--name", "A", "--init", "--data", "file") == is_a_file
     assert hashes(home.folder) == before

@@ -121,7 +121,7 @@ def test_data_that_are_lost(site: Site) -> None:
     for command in (("company", "create", "NEW", "--name", "New", "--init"), ("serve",)):
         done = site.run(*command)
         assert done.code == 1
-        assert f"To begin anew: wmsd serve {site.options} --create" in done.err
+        assert f"To start with no data: wmsd serve {site.options} --create" in done.err
     restored = check(site, done, "backup restore")
     assert restored.code == 0, restored.err
     assert [each["code"] for each in site.run("company", "list", "--json").json] == ["ACME"]

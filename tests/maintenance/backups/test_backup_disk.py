@@ -30,7 +30,7 @@ def test_a_backup_stands_although_its_disk_cannot_be_noted(installation: Home, t
     (installation.data / "backup-folders.json.new").mkdir()
     with small_disk_at(tmp_path / "disk") as disk:
         done = installation.ok("backup", "create", "--folder", disk)
-        assert "the backup is made; where its disk is mounted could not be noted: " in done.err
+        assert "the backup was created, but the mount point of its disk could not be recorded: " in done.err
         assert len(list(disk.glob("*.tar*"))) == 1, list(disk.iterdir())
 
 
@@ -40,16 +40,17 @@ def test_a_disk_that_is_not_mounted_is_not_replaced_by_a_folder(installation: Ho
         installation.ok("backup", "create", "--folder", place / "wmsd")
     sentence = installation.refused("backup", "create", "--folder", place / "wmsd")
     assert sentence.startswith(
-        f"The disk of the backups is not there: earlier ones in {place}/wmsd were on a disk mounted at {place}, "
-        "and none is mounted there now. No backup was made."
+        f"The backup disk is not mounted: earlier backups in {place}/wmsd were on a disk mounted at "
+        f"{place}, and no disk is mounted there now. No backup was created."
     )
     settings = {"WMSD_BACKUP_FOLDER": str(place / "wmsd"), **ANY_PORT}
     for command in (("config", "check"), ("doctor",)):
         done = installation.run(*command, env=settings)
         assert done.code == 1
         assert (
-            f"Wrong: The disk of the backups is not there: earlier ones in {place}/wmsd were on a disk mounted at "
-            f"{place}, and none is mounted there now.\n  Mount it: no backup is made until then. "
+            f"Wrong: The backup disk is not mounted: earlier backups in {place}/wmsd were on a disk mounted "
+            f"at {place}, and no disk is mounted there now.\n  Mount the disk: wmsd creates no backup until "
+            "then. "
         ) in done.err + done.out
     assert list(place.iterdir()) == []
     place.rmdir()
@@ -80,7 +81,7 @@ def test_what_cannot_be_compressed_is_seen_before_the_first_backup(installation:
     with small_disk_at(tmp_path / "disk") as disk:
         fill(disk, leave=15_000_000)
         sentence = installation.refused("backup", "create", "--folder", disk)
-        assert sentence.startswith(f"There is no room for a backup in {disk}: it will take about 2")
+        assert sentence.startswith(f"There is not enough space for a backup in {disk}: the backup needs about 2")
 
 
 def test_the_log_of_a_file_is_not_counted_again(installation: Home, tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_full_disk_is_seen_before(installation: Home, tmp_path: Path) -> None:
     with small_disk_at(tmp_path / "disk") as disk:
         fill(disk, leave=20_000)
         sentence = installation.refused("backup", "create", "--folder", disk)
-        assert sentence.startswith(f"There is no room for a backup in {disk}: it will take about")
+        assert sentence.startswith(f"There is not enough space for a backup in {disk}: the backup needs about")
         assert sorted(path.name for path in disk.iterdir()) == [".lock", "other"]
 
 
@@ -118,5 +119,5 @@ def test_a_disk_that_becomes_full_leaves_nothing(installation: Home, tmp_path: P
         shutil.copy(earlier, disk / EARLIER)
         fill(disk, leave=15_000_000)
         sentence = installation.refused("backup", "create", "--folder", disk)
-        assert sentence.endswith("cannot be written: no space left on device. None was made.")
+        assert sentence.endswith("cannot be written: no space left on device. No backup was created.")
         assert sorted(path.name for path in disk.iterdir()) == [".lock", "other", EARLIER]

@@ -15,7 +15,7 @@ def test_a_gone_backup_is_said_and_degrades(installation: Home) -> None:
     run(installation)
     [name] = names(installation)
     (installation.folder / "data-backups").rename(installation.folder / "away")
-    says = f"he backup that was proven, {name}, is not in {installation.folder / 'data-backups'} any more."
+    says = f"he verified backup, {name}, is no longer in {installation.folder / 'data-backups'}."
     for command in (("status",), ("backup", "schedule")):
         done = installation.run(*command, env=DAILY)
         assert (done.code, says in done.err) == (1, True)
@@ -33,14 +33,14 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
     said = installation.run("status", env=moved)
     old = installation.folder / "data-backups"
     assert said.code == 1
-    assert f"There is no backup yet in {new}, which backup.folder names now: the last one, " in said.err
-    assert f"was made in {old}. Mend what stands in its way" in said.err
+    assert f"There is no backup yet in {new}, the folder in backup.folder: the last backup, " in said.err
+    assert f"was created in {old}. Fix the cause" in said.err
     assert (f"backup folder  {new}" in said.out, "restorable" in said.out) == (True, False)
     shown = installation.run("backup", "schedule", "--json", env=moved)
     assert (shown.code, shown.json["ok"], shown.json["backups"], shown.json["last_backup"]) == (1, False, 0, None)
     installation.ok("backup", "schedule", "--run", env=moved)
     shown = installation.ok("backup", "schedule", "--json", env=moved)
-    assert (shown.json["backups"], shown.json["verdict"][:18]) == (1, "restorable, proven")
+    assert (shown.json["backups"], shown.json["verdict"][:20]) == (1, "restorable, verified")
     assert len(names(installation)) == 1  # the earlier backup stays
 
 
@@ -62,7 +62,7 @@ def test_the_folder_of_the_default_has_none_either(
     assert (shown.code, shown.json["ok"], shown.json["last_backup"]) == (1, False, None)
     said = installation.run("status", env=DAILY)
     assert (said.code, f"backup folder  {installation.folder / 'data-backups'}," in said.out) == (1, True)
-    told = f"There is no backup yet in {installation.folder / 'data-backups'}, which backup.folder names now"
+    told = f"There is no backup yet in {installation.folder / 'data-backups'}, the folder in backup.folder"
     assert told in said.err
     elsewhere = Home(installation.program, tmp_path / "elsewhere")
     (elsewhere.folder / "data-backups").mkdir(parents=True)
@@ -71,7 +71,9 @@ def test_the_folder_of_the_default_has_none_either(
         assert (done.code, told in done.err) == (1, True)
     run(installation)
     assert len(names(installation)) == 1
-    assert installation.ok("backup", "schedule", "--json", env=DAILY).json["verdict"][:18] == "restorable, proven"
+    assert (
+        installation.ok("backup", "schedule", "--json", env=DAILY).json["verdict"][:20] == "restorable, verified"
+    )
 
 
 def test_the_schedule_makes_one_here_after_an_older_version(installation: Home) -> None:
@@ -98,5 +100,5 @@ def test_a_command_with_the_settings_may_be_typed_elsewhere(installation: Home, 
     kept = str(installation.folder / "kept")
     assert elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": kept}).code == 0
     said = elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "kept"})
-    told = f"There is no backup yet in {elsewhere.folder / 'kept'}, which backup.folder names now"
+    told = f"There is no backup yet in {elsewhere.folder / 'kept'}, the folder in backup.folder"
     assert (said.code, told in said.err) == (1, True)

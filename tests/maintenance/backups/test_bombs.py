@@ -42,7 +42,7 @@ def test_zeros_are_no_file_of_sqlite_and_are_not_unpacked(tmp_path: Path) -> Non
     path = archive_of(tmp_path / "zeros.tar.gz", bytes(100 * MEGABYTE))
     assert path.stat().st_size < MEGABYTE
     [file] = read_manifest(path).files
-    with pytest.raises(StorageError, match=r"is damaged: platform\.db in it is no file of SQLite\.$"):
+    with pytest.raises(StorageError, match=r"is damaged: platform\.db in it is not a SQLite file\.$"):
         unpack_file(path, file, tmp_path / "unpacked")
     assert not (tmp_path / "unpacked").exists()
 
@@ -50,7 +50,7 @@ def test_zeros_are_no_file_of_sqlite_and_are_not_unpacked(tmp_path: Path) -> Non
 def test_a_size_that_nothing_can_unpack_to_is_refused_at_once(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "huge.tar.gz", b"SQLite format 3\0" + bytes(1000), 10**15)
     with pytest.raises(
-        StorageError, match=r"is damaged: its manifest gives platform\.db 1000000000000000 bytes, and"
+        StorageError, match=r"is damaged: by its manifest, platform\.db has 1000000000000000 bytes, but"
     ):
         read_manifest(path)
 
@@ -70,5 +70,8 @@ def test_a_negative_size_is_damage_and_not_everything(tmp_path: Path) -> None:
     info = tarfile.TarInfo("platform.db")
     info.size = -1000
     path.write_bytes(igzip.compress(info.tobuf(tarfile.GNU_FORMAT) + bytes(10 * MEGABYTE), 1))
-    with pytest.raises(StorageError, match=r"is damaged: it gives 'platform\.db' no size"), opened_entry(path, 0):
+    with (
+        pytest.raises(StorageError, match=r"is damaged: the size of 'platform\.db' is not valid"),
+        opened_entry(path, 0),
+    ):
         pass

@@ -167,12 +167,12 @@ def test_a_company_that_cannot_be_read_is_left_out_and_said(installation: Home) 
     (installation.data / "companies" / "2.db").write_bytes(b"no database" * 1000)
     done = installation.run("backup", "create", "--json")
     assert done.code == 1
-    assert "OTHER is not in it:" in done.err
+    assert "OTHER is not in the backup:" in done.err
     archive = installation.folder / done.json["backup"]
     assert [each["code"] for each in manifest(archive)["left_out"]] == ["OTHER"]
     refused = installation.run("backup", "verify")
     assert refused.code == 1
-    assert "OTHER is not in it" in refused.err
+    assert "OTHER is not in the backup" in refused.err
 
 
 def test_a_server_leaves_a_failed_company_out_too(installation: Home) -> None:
@@ -189,7 +189,7 @@ def test_a_server_leaves_a_failed_company_out_too(installation: Home) -> None:
 def test_a_name_is_never_overwritten(installation: Home) -> None:
     kept = installation.write("mine.tar.gz", "precious")
     sentence = installation.refused("backup", "create", kept)
-    assert sentence == f"{kept} is there already; it was left as it is. Name another file."
+    assert sentence == f"{kept} already exists, and was not changed. Name another file."
     assert kept.read_text() == "precious"
 
 
@@ -238,7 +238,7 @@ def test_the_list_tells_of_one_that_is_cut_short(installation: Home) -> None:
     assert done.code == 1
     assert archive.name in done.out
     [sentence] = done.wrong
-    assert sentence.endswith("is not a backup of wmsd, or it is cut short: the end that wmsd writes is missing.")
+    assert sentence.endswith("is not a backup of wmsd, or it is incomplete: the end of the archive is missing.")
 
 
 def test_a_changed_byte_is_found_or_changes_nothing(installation: Home) -> None:
@@ -285,21 +285,23 @@ def test_a_wrong_passphrase_is_found_by_the_proof(installation: Home) -> None:
     assert installation.ok("backup", "verify", "--passphrase-file", words).code == 0
     done = installation.run("backup", "verify", "--passphrase-file", others)
     assert done.code == 1
-    assert "is not encrypted with this passphrase" in done.err
+    assert "are not encrypted with this passphrase" in done.err
 
 
 @pytest.mark.parametrize("content", ["short", "\n", ""])
 def test_a_passphrase_that_is_too_short_is_refused(installation: Home, content: str) -> None:
     words = installation.write("words", content)
     sentence = installation.refused("backup", "create", "--passphrase-file", words)
-    assert sentence == (f"The passphrase in {words} is too short: its first line must have 12 letters or more.")
+    assert sentence == (
+        f"The passphrase in {words} is too short: its first line must have at least 12 characters."
+    )
 
 
 def test_something_else_is_no_backup(installation: Home) -> None:
     for content in (b"", b"text", b"\x1f\x8b" + bytes(100)):
         other = installation.write("other.tar.gz", content)
         sentence = installation.refused("backup", "verify", other)
-        assert sentence.startswith(f"{other} is not a backup of wmsd, or it is cut short")
+        assert sentence.startswith(f"{other} is not a backup of wmsd, or it is incomplete")
 
 
 def test_there_is_no_backup(installation: Home) -> None:
@@ -323,7 +325,7 @@ def test_two_at_once(installation: Home) -> None:
         first.wait()
     assert 0 in (first.returncode, done.code)
     if done.code:
-        assert "Another backup is being made" in done.err or "is there already" in done.err
+        assert "Another backup is being created" in done.err or "already exists" in done.err
 
 
 def test_on_a_terminal_it_shows_how_far_it_is(installation: Home) -> None:

@@ -41,8 +41,8 @@ def test_a_disk_that_is_not_mounted_gets_no_backup(drill: Drill) -> None:
     home, disk = drill.home, drill.home.folder / "disk"
     env = {"WMSD_BACKUP_FOLDER": str(disk / "backups"), **ANY_PORT}
     assert home.refused("backup", "create", env=env) == (
-        f"The backup folder {disk}/backups cannot be made, for there is no folder {disk}. If that is on a disk "
-        "of its own, mount it; otherwise make that folder."
+        f"The backup folder {disk}/backups cannot be created, because there is no folder {disk}. If that "
+        "folder is on a separate disk, mount the disk; otherwise create the folder."
     )
     assert not disk.exists()
     assert home.run("config", "check", env=env).code == 1
@@ -56,7 +56,7 @@ def test_a_file_that_cannot_be_read_is_left_out(drill: Drill) -> None:
     file = drill.home.data / "companies" / "2.db"
     done = run(drill.home, "pread64:error=EIO", "backup", "create", path=file)
     assert done.code == 1
-    assert "OTHER is not in it" in done.err
+    assert "OTHER is not in the backup" in done.err
     [name] = archives(drill.home)
     said = manifest(drill.home.folder / "data-backups" / name)
     assert [file["code"] for file in said["files"]] == [None, "ACME"]
@@ -78,6 +78,6 @@ def test_a_restore_that_is_cut_off_by_the_disk_goes_on_later(drill: Drill, numbe
     done = run(drill.home, f"rename:error=EIO:when={number}", "backup", "restore", "--yes", drill.archive)
     assert done.code == 1
     assert "Traceback" not in done.err
-    assert "Nothing is lost: it goes on at the next start" in done.err
+    assert "No data is lost: wmsd continues at the next start" in done.err
     assert drill.marks() == {0}
     assert list(drill.flaws()) == []

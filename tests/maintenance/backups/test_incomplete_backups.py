@@ -47,10 +47,10 @@ def test_where_the_data_are_gone_what_the_newest_backup_lacks_is_said(
     """The newest backup is the one to restore first: the older backup would set back all other companies too."""
     shutil.rmtree(installation.data)
     sentence = installation.refused("company", "list")
-    brings = f"wmsd backup restore {incomplete} brings the data back"
-    assert sentence.endswith(f"{brings}, but not those of OTHER: it says then which backup has them.")
+    brings = f"wmsd backup restore {incomplete} restores the data"
+    assert sentence.endswith(f"{brings}, but not the data of OTHER: the command then says which backup has them.")
     incomplete.unlink()
-    assert f"wmsd backup restore {whole} brings the data back." in installation.refused("company", "list")
+    assert f"wmsd backup restore {whole} restores the data." in installation.refused("company", "list")
 
 
 def test_a_restore_says_where_the_company_is_that_it_could_not_bring(

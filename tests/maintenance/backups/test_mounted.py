@@ -31,5 +31,5 @@ def test_backups_into_two_folders_at_once_are_both_noted(tmp_path: Path, monkeyp
         noted = [threads.submit(mounted_folders.note_mounted, data, BackupFolder(disk)) for disk in disks]
     assert [each.result() for each in noted] == [None, None]
     for disk in disks:
-        with pytest.raises(StorageError, match=f"earlier ones in {disk} were on a disk mounted at {disk}"):
+        with pytest.raises(StorageError, match=f"earlier backups in {disk} were on a disk mounted at {disk}"):
             mounted_folders.check_mounted(data, BackupFolder(disk))

@@ -152,8 +152,8 @@ def of_an_earlier_version(home: Home) -> Path:
 def test_backups_of_an_earlier_version_stay_in_use(home: Home) -> None:
     old = of_an_earlier_version(home)
     told = (
-        f"The backups of this installation are in {old}, and new ones go there too. The default folder is now "
-        f"{home.data}-backups. To settle this, "
+        f"The backups of this installation are in {old}, and wmsd stores new backups there too. "
+        f"The default folder is now {home.data}-backups. To settle this, "
     )
     cron = beside(home)
     for where in (home, cron):
@@ -189,7 +189,11 @@ def test_backups_in_both_places_are_named_and_no_server_starts(home: Home) -> No
     new.mkdir()
     shutil.copy(next(old.glob("wmsd-*.gz")), new / "wmsd-2026-01-01T000000Z.tar.gz")
     refused = home.refused("serve", env=ANY_PORT)
-    assert (str(new) in refused, str(old) in refused, "Move the archives into one of them" in refused) == (
+    assert (
+        str(new) in refused,
+        str(old) in refused,
+        "Move the archives into one of the two folders" in refused,
+    ) == (
         True,
         True,
         True,
@@ -272,7 +276,7 @@ def test_the_own_backups_still_keep_lost_data_from_a_new_beginning(home: Home) -
     (archive.parent / ".installations.json").unlink()
     archive.parent.rename(home.folder / "backups")  # an earlier version put the backups there
     refused = home.refused(*CREATE)
-    assert f"{home.folder / 'backups' / archive.name} brings the data back" in refused
+    assert f"{home.folder / 'backups' / archive.name} restores the data" in refused
 
 
 def test_a_demo_is_gone_with_its_folder(home: Home) -> None:

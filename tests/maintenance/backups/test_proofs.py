@@ -43,7 +43,7 @@ def test_another_passphrase_says_nothing_of_the_archive(installation: Home) -> N
     done = installation.run("backup", "verify", archive, "--passphrase-file", other)
     assert (done.code, NOT_WHOLE in done.out) == (1, False)
     assert "can be restored, but for what is secret in it" in done.out
-    assert "is not encrypted with this passphrase" in done.err
+    assert "are not encrypted with this passphrase" in done.err
     assert read_record(installation.data) == known
 
 

@@ -89,8 +89,11 @@ def test_a_copy_of_the_stopped_file_is_not_undone_silently(installation: Home, w
     shutil.copyfile(copy, path)
     with installation.serving(env=WAYS[way]) as server:
         assert server.get("/api/articles")[0] == 503
-        assert "was put there, or written by another program, after wmsd had begun its log 1.db-wal" in server.log
-    assert "after wmsd had begun its log" in installation.run("doctor", "--json").out
+        assert (
+            "was copied there, or written by another program, after wmsd had started its log 1.db-wal"
+            in server.log
+        )
+    assert "after wmsd had started its log" in installation.run("doctor", "--json").out
     log_of(path).rename(installation.folder / "kept")
     assert stored(installation) == set(before)
     shutil.copyfile(copy, path)

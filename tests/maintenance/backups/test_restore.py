@@ -133,9 +133,9 @@ def test_keys_that_are_in_the_backup_are_not_left_there_by_mistake(installation:
     archive = back_up(installation, "--passphrase-file", words)
     shutil.rmtree(installation.data)
     assert installation.refused("backup", "restore", "--yes", archive) == (
-        f"The keys of the installation are in {archive}, encrypted with a passphrase. Nothing was changed. Name "
-        "the file that has it: --passphrase-file FILE. If it is lost, --new-keys makes them anew: then everybody "
-        "signs in again, and integrators need new tokens."
+        f"The keys of the installation are in {archive}, encrypted with a passphrase. Nothing was "
+        "changed. Name the file with the passphrase: --passphrase-file FILE. If the passphrase is lost, "
+        "--new-keys generates new keys: then all users sign in again, and integrators need new tokens."
     )
     assert not installation.data.exists()
     done = installation.ok("backup", "restore", "--yes", archive, "--new-keys")
@@ -151,7 +151,7 @@ def test_a_wrong_passphrase_changes_nothing(installation: Home) -> None:
     (installation.data / "platform.db").unlink()
     before = hashes(installation.data)
     sentence = installation.refused("backup", "restore", "--yes", archive, "--passphrase-file", others)
-    assert "is not encrypted with this passphrase" in sentence
+    assert "are not encrypted with this passphrase" in sentence
     assert hashes(installation.data) == before
 
 
@@ -249,7 +249,7 @@ def test_a_company_that_was_made_after_the_backup(installation: Home, saved: Pat
 def test_beside_a_server_everything_is_refused(installation: Home, saved: Path) -> None:
     with installation.serving() as server:
         sentence = installation.refused("backup", "restore", "--yes", saved)
-        assert "Stop it first" in sentence
+        assert "Stop that wmsd first" in sentence
         assert articles(server) == ["KEPT", "LOST"]
 
 
@@ -271,7 +271,7 @@ def test_a_backup_of_a_newer_program_is_refused(installation: Home) -> None:
     archive = back_up(installation)
     before = hashes(installation.data)
     sentence = installation.refused("backup", "restore", "--yes", archive)
-    assert "has schema 999; this program knows schemas up to" in sentence
+    assert "has schema 999; this program supports schemas up to" in sentence
     assert hashes(installation.data) == before
 
 
@@ -284,7 +284,7 @@ def test_what_doctor_finds_is_refused_and_can_be_insisted_on(installation: Home,
     before = hashes(installation.data)
     sentence = installation.refused("backup", "restore", "--yes", archive)
     assert "ACME in" in sentence
-    assert sentence.endswith("Restore another backup, or this one with --anyway.")
+    assert sentence.endswith("Restore another backup, or restore this backup with --anyway.")
     assert hashes(installation.data) == before
     restore(installation, archive, "--anyway")
 
@@ -305,7 +305,7 @@ def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> N
     before = hashes(installation.data)
     refused = installation.refused("backup", "restore", "--yes", saved)
     assert re.search(rf"{saved} is damaged: .+\. (ACME|platform\.db) cannot be", refused)
-    assert "wmsd backup verify names all" in refused
+    assert "wmsd backup verify lists everything" in refused
     assert hashes(installation.data) == before
 
 
@@ -334,7 +334,7 @@ def test_a_restore_that_was_cut_off_is_finished_by_whoever_comes_next(installati
 def test_a_journal_that_cannot_be_read_is_left(installation: Home) -> None:
     (installation.data / JOURNAL).write_text("{")
     sentence = installation.refused("company", "list")
-    assert sentence.endswith("cannot be read, and says how a restore goes on. Nothing was changed.")
+    assert sentence.endswith("which records an interrupted restore, cannot be read. Nothing was changed.")
 
 
 @AS_ROOT

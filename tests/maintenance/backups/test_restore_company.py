@@ -62,14 +62,12 @@ def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> No
     examined = installation.run("doctor")
     assert examined.code == 1
     assert (
-        "ACME: the file has everything that was written to it; but the last change (event 1, where 4 was noted): "
+        "ACME: the file has everything that was written to it; but the last change (event 1, recorded: 4): "
         in examined.out
     )
     with installation.serving(env=UNLIMITED) as server:
         assert articles(server) == ["KEPT"]
-        assert (
-            f"company ACME: {installation.data}/companies/1.db is older than what was written here" in server.log
-        )
+        assert f"company ACME: {installation.data}/companies/1.db is older than its last known state" in server.log
         assert "and 3 events (2 to 4) after it are missing" in server.log
         add_article(server, "NEW")
     assert sql(file, "SELECT max(sequence) FROM events") == [(10_005,)], "the last minute is not known"
@@ -133,4 +131,4 @@ def test_deliveries_go_on_with_numbers_of_their_own(installation: Home) -> None:
 
 def test_a_company_that_is_not_there(installation: Home, saved: Path) -> None:
     sentence = installation.refused("backup", "restore", "--yes", saved, "--company", "NOBODY")
-    assert sentence == f"{saved} has no company NOBODY. It has ACME."
+    assert sentence == f"{saved} has no company NOBODY. The archive has ACME."

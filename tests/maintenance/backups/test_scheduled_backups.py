@@ -84,7 +84,7 @@ def test_what_is_shown(installation: Home) -> None:
     folder = str(installation.folder / "data-backups")
     assert (shown["every"], shown["at"], shown["folder"], shown["backups"]) == ("day", "02:30", folder, 1)
     assert (shown["ok"], shown["on_disk_of_data"]) == (True, True)
-    assert shown["verdict"].startswith("restorable, proven ")
+    assert shown["verdict"].startswith("restorable, verified ")
     elsewhere = Home(installation.program, installation.folder.parent)
     status = elsewhere.run("status", "--json", "--data", installation.data, env=DAILY).json
     assert (status["ok"], status["backup folder"].split(",")[0]) == (
@@ -146,7 +146,7 @@ def test_the_last_good_copy_of_a_company_outlives_every_backup_without_it(instal
     for _ in range(3):
         time.sleep(1.1)  # archive names have a resolution of one second
         done = installation.run("backup", "schedule", "--run", "--now", env={**DAILY, **LEAST})
-        assert (done.code, "ACME is not in it" in done.err) == (1, True)
+        assert (done.code, "ACME is not in the backup" in done.err) == (1, True)
     assert [names(installation)[0], len(names(installation))] == [good, 2]
     installation.ok("backup", "restore", installation.folder / "data-backups" / good, "--company", "ACME", "--yes")
     time.sleep(1.1)
@@ -189,7 +189,7 @@ def test_a_command_afterwards_that_fails_is_said(installation: Home) -> None:
         "backup", "schedule", "--run", env={**DAILY, "WMSD_BACKUP_AFTER": "echo no route >&2; exit 3"}
     )
     assert done.code == 1
-    assert "The command after the backup (backup.after) ended with 3: no route" in done.err
+    assert "The command after the backup (backup.after) ended with exit status 3: no route" in done.err
     assert len(names(installation)) == 1
 
 
@@ -213,7 +213,7 @@ async def test_the_server_starts_the_work_when_it_is_due(
     backups = scheduled(installation)
     await backups.look()
     assert len(names(installation)) == 1
-    assert "backup: restorable, proven" in caplog.text
+    assert "backup: restorable, verified" in caplog.text
     caplog.clear()
     await backups.look()
     assert caplog.text == ""
@@ -232,7 +232,7 @@ async def test_a_proven_backup_that_is_gone_is_told_before_it_is_replaced(
     [first] = names(installation)
     (installation.folder / "data-backups").rename(installation.folder / "away")
     await backups.look()
-    gone = f"the backup that was proven, {first}, is not in {installation.folder / 'data-backups'} any more"
+    gone = f"the verified backup, {first}, is no longer in {installation.folder / 'data-backups'}"
     assert (backups.verdict(), names(installation)) == ((False, gone), [])
     assert gone in caplog.text
     await backups.look()
@@ -246,7 +246,7 @@ def test_a_failure_with_advice_ends_with_one_full_stop(installation: Home) -> No
     nowhere = {**DAILY, "WMSD_BACKUP_FOLDER": str(installation.folder / "nowhere" / "backups")}
     installation.run("backup", "schedule", "--run", env=nowhere)
     said = installation.run("status", env=nowhere).err
-    assert ("otherwise make that folder. Mend what stands in its way" in said, ".." in said) == (True, False)
+    assert ("otherwise create the folder. Fix the cause" in said, ".." in said) == (True, False)
 
 
 def test_a_proof_of_a_copy_is_none_of_the_last_one(installation: Home) -> None:
@@ -263,9 +263,9 @@ def test_a_proof_by_hand_counts_for_the_last_scheduled_backup(installation: Home
     run(installation)
     record = read_record(installation.data)
     change_record(installation.data, lambda _: record.model_copy(update={"proven": None, "sound": []}))
-    assert "not proven yet" in installation.ok("backup", "schedule", env=DAILY).out
+    assert "not verified yet" in installation.ok("backup", "schedule", env=DAILY).out
     installation.ok("backup", "verify")
-    assert "restorable, proven" in installation.ok("backup", "schedule", env=DAILY).out
+    assert "restorable, verified" in installation.ok("backup", "schedule", env=DAILY).out
 
 
 async def test_after_a_failure_an_hour_passes(

@@ -55,7 +55,7 @@ async def test_a_disk_that_does_not_answer_holds_one_thread_and_nobody(
     for _ in range(3):
         found = await asyncio.gather(*(backups.seen() for _ in range(ASKERS)))
         assert {each.verdict.ok for each in found} == {False}
-        assert found[0].verdict.text == f"The folder of the backups, {backups.settings.folder}, does not answer."
+        assert found[0].verdict.text == f"The backup folder {backups.settings.folder} does not respond."
     assert threading.active_count() == threads + 1
     answers.set()
     assert "no scheduled backup yet" in (await looked_at(backups)).verdict.sentence

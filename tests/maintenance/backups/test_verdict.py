@@ -42,10 +42,10 @@ def record(
 @pytest.mark.parametrize(
     ("found", "ok", "sentence"),
     [
-        (record(), True, "restorable, proven 03:12, 41 s"),
-        (record(proven=AT_NIGHT - timedelta(days=1)), True, "restorable, proven 2026-11-22 03:12, 41 s"),
-        (BackupRecord(), True, "no scheduled backup yet: a server that runs makes the first one soon"),
-        (record().model_copy(update={"proven": None}), True, "a backup of 03:12, not proven yet"),
+        (record(), True, "restorable, verified 03:12, 41 s"),
+        (record(proven=AT_NIGHT - timedelta(days=1)), True, "restorable, verified 2026-11-22 03:12, 41 s"),
+        (BackupRecord(), True, "no scheduled backup yet: a running server creates the first backup soon"),
+        (record().model_copy(update={"proven": None}), True, "the backup of 03:12 is not verified yet"),
         (
             record(made=AT_NIGHT - timedelta(days=2)),
             False,
@@ -54,7 +54,7 @@ def record(
         (
             record(proven=AT_NIGHT - timedelta(days=3)),
             False,
-            "no backup was proven since 2026-11-20 03:12: see the log of the server",
+            "no backup was verified since 2026-11-20 03:12: see the log of the server",
         ),
         (record(left_out=["ACME"]), False, "the backup of 03:12 lacks ACME"),
         (
@@ -72,7 +72,7 @@ def test_what_the_proof_found() -> None:
     found = record()
     assert found.proven is not None
     bad = found.model_copy(update={"proven": found.proven.model_copy(update={"problems": ["ACME: damaged."]})})
-    assert backup_verdict(Backup(), bad, NOW) == (False, "a.tar.gz cannot be restored whole: ACME: damaged.")
+    assert backup_verdict(Backup(), bad, NOW) == (False, "a.tar.gz cannot be restored completely: ACME: damaged.")
 
 
 def test_without_a_schedule_nothing_is_missed() -> None:
@@ -120,17 +120,17 @@ def test_a_proof_ends_with_the_archive_that_it_is_about(tmp_path: Path) -> None:
     found = kept_in(folder)
     assert backup_verdict(settings, found, NOW).ok
     folder.rename(tmp_path / "away")
-    gone = f"the backup that was proven, a.tar.gz, is not in {folder} any more"
+    gone = f"the verified backup, a.tar.gz, is no longer in {folder}"
     assert backup_verdict(settings, found, NOW) == (False, gone)
     folder.mkdir()
     newer = with_a_newer_one(found, folder / "b.tar.gz")
-    assert backup_verdict(settings, newer, NOW) == (False, f"{gone}, and that of 09:00 is not proven yet")
+    assert backup_verdict(settings, newer, NOW) == (False, f"{gone}, and the backup of 09:00 is not verified yet")
     assert is_proof_due_now(settings, newer)
     (folder / "b.tar.gz").unlink()
     unproven = newer.model_copy(update={"proven": None})
     assert backup_verdict(settings, unproven, NOW) == (
         False,
-        f"the last backup, b.tar.gz, is not in {folder} any more",
+        f"the last backup, b.tar.gz, is no longer in {folder}",
     )
     assert is_backup_due(settings, unproven)
 
@@ -142,7 +142,7 @@ def test_a_proof_that_found_something_wrong_is_no_loss(tmp_path: Path) -> None:
     bad = found.model_copy(update={"proven": found.proven.model_copy(update={"problems": ["ACME: damaged."]})})
     assert not backup_verdict(settings, bad, NOW).ok
     (folder / "a.tar.gz").unlink()
-    assert backup_verdict(settings, bad, NOW) == (True, "a backup of 09:00, not proven yet")
+    assert backup_verdict(settings, bad, NOW) == (True, "the backup of 09:00 is not verified yet")
 
 
 def test_backups_that_moved_with_their_installation_are_there(tmp_path: Path) -> None:
@@ -167,8 +167,8 @@ def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
 def test_the_verdict_is_about_the_folder_that_the_settings_name(tmp_path: Path) -> None:
     found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
     expected = (
-        f"there is no backup yet in {tmp_path / 'new'}, which backup.folder names now: the last one, a.tar.gz, "
-        f"was made in {tmp_path / 'old'}"
+        f"there is no backup yet in {tmp_path / 'new'}, the folder in backup.folder: the last backup, "
+        f"a.tar.gz, was created in {tmp_path / 'old'}"
     )
     assert backup_verdict(settings, found, NOW) == (False, expected)
     assert is_backup_due(settings, found)
@@ -181,7 +181,7 @@ def test_an_old_folder_s_proof_says_nothing_of_a_backup_in_the_new_one(tmp_path:
     found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
     (tmp_path / "new").mkdir()
     newer = with_a_newer_one(found, tmp_path / "new" / "b.tar.gz")
-    assert backup_verdict(settings, newer, NOW) == (True, "a backup of 09:00, not proven yet")
+    assert backup_verdict(settings, newer, NOW) == (True, "the backup of 09:00 is not verified yet")
     assert is_proof_due_now(settings, newer)
 
 

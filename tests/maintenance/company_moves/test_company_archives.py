@@ -39,7 +39,7 @@ def test_the_proof_says_what_it_is_and_what_brings_the_company_back(home: Home, 
     done = home.ok("backup", "verify", archive)
     assert f"{archive} is the archive of the company GONE, and proven: 1 file," in done.out
     assert "can be restored" not in done.out
-    assert f"`wmsd company import {home.folder / archive}` brings it back." in done.err
+    assert f"`wmsd company import {home.folder / archive}` imports the company again." in done.err
     assert home.ok("backup", "verify", archive, "--json").json["company"] == "GONE"
     home.ok("company", "import", archive)
     assert codes(home) == ["ACME", "GONE"]
@@ -58,7 +58,7 @@ def test_a_restore_leads_to_the_import(home: Home, archive: str, options: tuple[
     said = home.refused("backup", "restore", "--yes", archive, *options)
     if options != ("--data", "new"):
         assert "is the archive of one company, GONE, which is not in this installation now. " in said
-        assert f"`wmsd company import {home.folder / archive}` brings it back." in said
+        assert f"`wmsd company import {home.folder / archive}` imports the company again." in said
     assert (hashes(home.data), (home.folder / "new").exists()) == (before, False)
 
 
@@ -68,8 +68,8 @@ def test_where_the_platform_is_damaged_it_is_to_be_restored_first(home: Home, op
     home.ok("company", "export", "ACME", "acme.tar.gz")
     (home.data / "platform.db").write_bytes(b"noise" * 1000)
     assert home.refused("backup", "restore", "--yes", "acme.tar.gz", *options) == (
-        f"{home.data}/platform.db cannot be read, and a company needs it. Restore platform.db first, which leaves "
-        "the companies' files as they are: wmsd backup restore FILE --only-platform"
+        f"{home.data}/platform.db cannot be read, and a company needs it. First restore only "
+        "platform.db; the companies' files stay unchanged: wmsd backup restore FILE --only-platform"
     )
 
 
@@ -141,4 +141,6 @@ def test_a_company_with_the_code_of_a_deleted_one_is_told_from_it(home: Home) ->
     assert "The one" not in home.refused("backup", "restore", "--yes", saved, "--company", "ACME")
     home.ok("company", "create", "ACME", "--name", "New")
     sentence = home.refused("backup", "restore", "--yes", saved, "--company", "ACME")
-    assert "(id 1) in this installation now. The one that has its code now (id 3) is another company. " in sentence
+    assert (
+        "(id 1) in this installation now. The company with this code now (id 3) is a different company. "
+    ) in sentence

@@ -142,7 +142,9 @@ def test_the_command_that_brings_it_back_works_wherever_it_is_typed(home: Home, 
     (command,) = re.findall(r"`wmsd (company import .*)` brings it back, with a new id\.", told)
     (archive,) = (home.folder / "my archives").glob("company-*.tar.gz")
     assert f"Its data is in {shlex.quote(str(archive))}, and nowhere else" in told
-    (proven,) = re.findall(r"`wmsd (.*)` brings it back\.", home.ok("backup", "verify", archive, *to[2:]).err)
+    (proven,) = re.findall(
+        r"`wmsd (.*)` imports the company again\.", home.ok("backup", "verify", archive, *to[2:]).err
+    )
     assert proven == command
     (tmp_path / "far").mkdir()
     done = Home(home.program, tmp_path / "far").run(*shlex.split(command))
@@ -297,7 +299,7 @@ def test_a_deletion_that_fails_midway_serves_the_company_again(home: Home) -> No
 def test_a_file_that_somebody_uses_is_not_deleted(home: Home) -> None:
     with closing(sqlite3.connect(home.data / "companies" / "2.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        assert "Another program is at work" in home.refused(*DELETE)
+        assert "Another program is using" in home.refused(*DELETE)
     assert codes(home) == ["ACME", "GONE"]
 
 

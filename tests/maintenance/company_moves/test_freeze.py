@@ -39,15 +39,15 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_what_does_not_end_is_named_and_the_freeze_given_up(world: World) -> None:
     [company] = [each for each in (await world.installation.access.companies()).values() if each.code == "ACME"]
     file = world.installation.files.file(company.id)
-    with pytest.raises(StorageError, match=r"sending of a webhook of ACME is still under way .* is not frozen"):
+    with pytest.raises(StorageError, match=r"webhook delivery of ACME is still running .* is not frozen"):
         await ask(freezer(world, lambda _: False))
     with (
         world.installation.freezes.flow(company),
-        pytest.raises(StorageError, match="A request of ACME is still under way"),
+        pytest.raises(StorageError, match="A request of ACME is still running"),
     ):
         await ask(freezer(world))
     await file.lend()
-    with pytest.raises(StorageError, match="A command, such as an import, of ACME is still under way"):
+    with pytest.raises(StorageError, match=r"A command \(such as an import\) of ACME is still running"):
         await ask(freezer(world))
     await file.take_back()
     assert await frozen(world) == {}

@@ -282,7 +282,7 @@ def test_a_damaged_company_is_not_frozen(acme: Home, is_served: bool) -> None:
     (acme.data / "companies" / "1.db").write_bytes(b"noise" * 4000)
     with acme.serving() if is_served else nullcontext():
         said = acme.refused("company", "export", "ACME", "acme.tar.gz", "--freeze")
-        assert "The file of ACME cannot be used, so nothing was frozen: " in said
+        assert "The file of ACME cannot be used, so the company was not frozen: " in said
         assert acme.ok("company", "list", "--json").json[0]["frozen_at"] is None
 
 
@@ -322,7 +322,7 @@ def test_without_a_server_no_other_command_may_be_at_work(acme: Home) -> None:
     other = DataFolder(acme.data)
     assert other.share()
     said = acme.refused("company", "export", "ACME", "acme.tar.gz", "--freeze")
-    assert "Another command is at work in" in said
+    assert "Another command is using" in said
     other.unlock()
     frozen_export(acme)
     assert acme.ok("company", "list", "--json").json[0]["frozen_at"] is not None

@@ -105,7 +105,7 @@ def test_a_deletion_that_cannot_write_its_archive_leads_here(home: Home, damage:
     DAMAGES[damage](company_file(home))
     said = home.refused("company", "delete", "GONE", "--yes")
     assert said.startswith(f"{home.data}/companies/2.db is {'missing. ' if damage == 'missing' else 'damaged ('}")
-    assert said.endswith("delete the company with --without-archive: that says first what is lost.")
+    assert said.endswith("delete the company with --without-archive, which first says what is lost.")
     assert codes(home) == ["ACME", "GONE"]
 
 

@@ -182,7 +182,7 @@ def test_an_operator_that_is_not_there(home_of_acme: Home, elsewhere: Home) -> N
 
 def test_a_backup_is_no_export(home_of_acme: Home, elsewhere: Home) -> None:
     sentence = elsewhere.refused("company", "import", back_up(home_of_acme))
-    assert "is no export of a company." in sentence
+    assert "is not an export of a company." in sentence
 
 
 def test_an_export_restores_the_company_at_home(home_of_acme: Home) -> None:

@@ -24,8 +24,7 @@ def test_a_proven_backup_that_is_gone_is_told(data: Path) -> None:
     (finding,) = backups.findings(situation(data))
     assert (finding.kind.name, finding.sentence) == (
         "no-backup",
-        f"There is no backup to rely on. The backup that was proven, {archive.name}, is not in {archive.parent} "
-        "any more.",
+        f"There is no reliable backup. The verified backup, {archive.name}, is no longer in {archive.parent}.",
     )
 
 
@@ -34,8 +33,8 @@ def test_backups_in_the_data_folder_are_warned_of(data: Path, within: str) -> No
     at = situation(data, {"backup": {"folder": data / within}})
     for found in (diagnose(at), diagnose(at, groups=BEFORE_START)):
         assert told(found, "backups-in-data") == (
-            f"The folder of the backups, {data / within}, is in the data folder: what takes the data takes the "
-            "backups too."
+            f"The backup folder {data / within} is in the data folder: if the data is lost, the backups are "
+            "lost too."
         )
         assert [each.is_wrong for each in found if each.kind is backups.IN_DATA] == [False]
 

@@ -17,7 +17,7 @@ from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
 def test_a_year_that_cannot_be(data: Path, year: int) -> None:
     at = situation(data, now=datetime(year, 6, 1, tzinfo=UTC), marks={})
     assert told(clock.findings(at), "clock-wrong") == (
-        f"The clock of this machine says {year}-06-01T00:00:00.000Z, which cannot be."
+        f"The clock of this machine says {year}-06-01T00:00:00.000Z, which is impossible."
     )
 
 
@@ -38,14 +38,14 @@ def test_a_change_from_later_than_now(data: Path) -> None:
     ahead = round((NOW + timedelta(hours=2)).timestamp() * 1_000_000)
     at = situation(data, marks={2: HighWaterMark(ahead, 1), 9: HighWaterMark(5, 1)})
     assert told(clock.findings(at), "changes-ahead").startswith(
-        "The last change of company B is of 2026-11-20T14:30:"
+        "The last change of company B has the time 2026-11-20T14:30:"
     )
 
 
 def test_a_clock_that_was_set(data: Path) -> None:
     at = situation(data, clock=Known(NOW, NOW, NOW, timedelta(hours=3)))
     assert told(clock.findings(at), "clock-doubted").startswith(
-        "The clock was set forward by 3 h 0 min: nothing old "
+        "The clock was set forward by 3 h 0 min: wmsd deletes no old data "
     )
     assert names(clock.findings(situation(data, clock=Known(NOW, NOW)))) == []
 
@@ -61,7 +61,8 @@ def test_a_time_zone_that_the_machine_does_not_say(
     assert at.settings.server.zone.key == (chosen or "UTC")
     found = [each for each in diagnose(at, groups=BEFORE_START) if each.kind is clock.ZONE_UNKNOWN]
     assert [each.sentence for each in found] == [
-        "This machine does not say its time zone, so pages and prints show UTC, and a day ends at midnight UTC."
+        "The time zone of this machine is unknown, so pages and documents show UTC, and a day ends at "
+        "midnight UTC."
     ][: not chosen]
     monkeypatch.setenv("TZ", "Europe/Bucharest")
     assert names(clock.findings(situation(data))) == []

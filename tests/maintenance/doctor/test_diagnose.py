@@ -28,7 +28,7 @@ def finds(_at: Situation) -> Found:
     ("error", "name", "sentence"),
     [
         (PermissionError(13, "Permission denied"), "unexamined", "because permission denied."),
-        (ZeroDivisionError("by zero"), "broken-off", "Broken. It says: ZeroDivisionError: by zero."),
+        (ZeroDivisionError("by zero"), "broken-off", "Broken. The message is: ZeroDivisionError: by zero."),
     ],
 )
 def test_the_others_are_examined(data: Path, error: Exception, name: str, sentence: str) -> None:

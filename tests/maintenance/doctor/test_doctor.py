@@ -100,7 +100,7 @@ def test_a_missing_platform_beside_the_files_of_companies(stocked: Tenant, copie
     (copied / "platform.db").unlink()
     done = stocked.home.run("doctor", "--data", copied)
     assert done.code == 1
-    assert f"Wrong: {copied}/platform.db is missing, and the files of companies are there: " in done.out
+    assert f"Wrong: {copied}/platform.db is missing, but there are files of companies: " in done.out
     assert not (copied / "platform.db").exists()
     entry = json.loads(stocked.home.run("doctor", "--data", copied, "--json").out)[-1]
     assert (entry["ok"], entry["installation"][0]["check"]) == (False, "platform-missing")

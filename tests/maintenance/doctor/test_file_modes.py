@@ -34,7 +34,7 @@ def test_a_file_that_others_may_use_is_told_and_mended(open_data: Path, name: st
     (open_data / name).chmod(bits)
     (finding,) = found(open_data)
     assert finding.kind.name == "open-to-others"
-    assert finding.remedy == f"Let only its owner: chmod 600 {open_data / name}"
+    assert finding.remedy == f"Allow only the owner: chmod 600 {open_data / name}"
     assert mend_of(finding) == f"Let only the owner read {open_data / name}."
     assert mend(finding) is None
     assert mode(open_data / name) == 0o600
@@ -49,7 +49,7 @@ def test_a_folder_that_others_may_change_is_told_and_mended(open_data: Path, nam
     folder.chmod(bits)
     (finding,) = found(open_data)
     assert finding.kind.name == "folder-open-to-others"
-    assert finding.remedy == f"Let only its owner: chmod 700 {folder}"
+    assert finding.remedy == f"Allow only the owner: chmod 700 {folder}"
     assert mend_of(finding) == f"Let only the owner use {folder}."
     assert mend(finding) is None
     assert mode(folder) == 0o700
@@ -137,7 +137,7 @@ def test_a_folder_above_that_others_may_change_is_told_and_left(open_data: Path,
     assert names(told) == ["folder-above-open-to-others"] * is_told
     for finding in told:
         assert finding.path == above.resolve()
-        assert f"they can take the folder {open_data} away" in finding.sentence
+        assert f"they can remove the folder {open_data}" in finding.sentence
         assert mend_of(finding) is None
 
 
@@ -222,7 +222,9 @@ def test_a_file_of_another_user_is_told_and_given_back(open_data: Path) -> None:
     path = open_data / "companies" / "2.db"
     os.chown(path, 0, 0)
     (finding,) = found(open_data)
-    assert finding.sentence == f"{path} belongs to root, and its folder to nobody, who cannot use it."
+    assert finding.sentence == (
+        f"{path} belongs to root, but its folder belongs to nobody, who cannot use the file."
+    )
     assert mend(finding) is None
     assert (path.stat().st_uid, path.stat().st_gid) == (NOBODY, NOBODY)
     assert found(open_data) == []
@@ -258,7 +260,7 @@ def test_what_was_never_finished_is_told_and_deleted(data: Path, name: str) -> N
     os.utime(path, (at.now.timestamp() - 4000, at.now.timestamp() - 4000))
     (finding,) = leftovers.findings(at)
     assert finding.sentence == (
-        f"{path} was last written at 2026-11-20 11:23 UTC and never finished. It takes 1 B, and nobody uses it."
+        f"{path} was never finished, and no process uses it. Last written: 2026-11-20 11:23 UTC; size: 1 B."
     )
     assert mend(finding) is None
     assert not path.exists()

@@ -68,7 +68,7 @@ def test_a_platform_that_is_none(data: Path, breaks: Callable[[Path], None], how
 def test_a_missing_platform_names_the_files_beside_it(data: Path) -> None:
     (data / "platform.db").unlink()
     sentence = told(folder_files.findings(situation(data)), "platform-missing")
-    assert sentence == f"{data}/platform.db is missing, and the files of companies are there: 1.db, 2.db."
+    assert sentence == f"{data}/platform.db is missing, but there are files of companies: 1.db, 2.db."
 
 
 @pytest.mark.parametrize(("breaks", "how"), BREAKS)
@@ -104,9 +104,9 @@ def test_a_file_of_no_company_says_whose_it_was(data: Path) -> None:
     shutil.copy(data / "companies" / "2.db", data / "companies" / "7.db")
     at = situation(data)
     assert names(folder_files.findings(at)) == ["company-unknown"]
-    assert told(folder_files.findings(at), "company-unknown").endswith("It names as its owner: B.")
+    assert told(folder_files.findings(at), "company-unknown").endswith("The owner named in the file: B.")
     noise(data / "companies" / "7.db")
-    assert told(folder_files.findings(at), "company-unknown").endswith("It names as its owner: nobody.")
+    assert told(folder_files.findings(at), "company-unknown").endswith("The owner named in the file: nobody.")
 
 
 def test_an_older_platform_does_not_know_the_newer_company(data: Path) -> None:
@@ -148,7 +148,6 @@ def test_the_files_of_two_companies_in_each_others_place(data: Path) -> None:
     (data / "kept").rename(second)
     (swapped,) = list(folder_files.findings(situation(data)))
     assert swapped.sentence == (
-        f"The files of the companies ACME and B stand in each other's place: {first} is that of B, "
-        f"and {second} that of ACME."
+        f"The files of the companies ACME and B are swapped: {first} belongs to B, and {second} belongs to ACME."
     )
-    assert swapped.remedy.startswith("Stop the server, and give each of the two the name of the other")
+    assert swapped.remedy.startswith("Stop the server, and exchange the names of the two files")

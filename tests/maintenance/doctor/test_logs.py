@@ -29,7 +29,9 @@ async def test_a_copy_of_a_running_server_without_the_log_of_a_company(tmp_path:
     at = situation(tmp_path / "copy")
     assert names(write_ahead_logs.findings(at)) == ["log-missing"]
     sentence = told(write_ahead_logs.findings(at), "log-missing")
-    assert sentence.startswith(f"{tmp_path}/copy/companies/1.db has no log beside it, and lacks changes: it goes")
+    assert sentence.startswith(
+        f"{tmp_path}/copy/companies/1.db has no log next to it, and lacks changes: its last change"
+    )
 
 
 async def test_a_copy_of_a_running_server_with_its_logs(tmp_path: Path) -> None:
@@ -59,4 +61,4 @@ def test_a_log_that_has_grown(data: Path) -> None:
     assert names(write_ahead_logs.findings(at)) == []
     os.truncate(log, LARGEST_LOG + 1_000_000)
     sentence = told(write_ahead_logs.findings(at), "log-large")
-    assert sentence == f"The log {log} is large: 269 MB. It is not written back into its file."
+    assert sentence == f"The log {log} is large (269 MB), because it is not written back into its file."

@@ -26,5 +26,7 @@ def test_users_with_one_mailbox_are_named_as_they_are_written(data: Path) -> Non
     add(data, FORMS[1], "y@xn--mller-kva.example")
     found = list(mailboxes.findings(situation(data)))
     assert names(found) == ["mailbox-shared", "mailbox-shared"]
-    assert told(found[:1], "mailbox-shared").startswith(f"These users have one mailbox: {', '.join(FORMS)}. Their")
+    assert told(found[:1], "mailbox-shared").startswith(
+        f"These users share one mailbox: {', '.join(FORMS)}. Their"
+    )
     assert found[1].facts["emails"] == "y@müller.example, y@xn--mller-kva.example"

@@ -68,7 +68,7 @@ def test_the_doctor_examines_with_what_can_be_read_and_tells_the_mistake(home: H
     assert (done.code, [each["ok"] for each in files]) == (1, [True, True])
     [mistake] = [each for each in installation["installation"] if each["check"] == "settings-mistaken"]
     assert mistake["sentence"].startswith(
-        "There is a mistake in the settings. config.toml: line 2 cannot be read: a text stands in straight"
+        "There is an error in the settings. config.toml: line 2 cannot be read: a text stands in straight"
     )
     assert (home.folder / "config.toml").read_text() == "[log]\nlevel = loud\n"
     home.write("config.toml", "[log]\nlevel = 'info'\n")

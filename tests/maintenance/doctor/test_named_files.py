@@ -76,13 +76,13 @@ def test_a_file_that_is_missing_or_empty(data: Path, section: str, key: str) -> 
     settings = good(data.parent)
     settings[section][key] = file = data.parent / "other"
     assert says(data, settings) == [
-        f"{file}, which {section}.{key} names, cannot be read: no such file or directory."
+        f"{file}, named in {section}.{key}, cannot be read: no such file or directory."
     ]
     file.touch(mode=0o600)
     assert names(found(data, settings)) == ["file-unfit"]
     file.unlink()
     file.mkdir()
-    assert says(data, settings) == [f"{file}, which {section}.{key} names, cannot be read: is a directory."]
+    assert says(data, settings) == [f"{file}, named in {section}.{key}, cannot be read: is a directory."]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_file_that_has_no_end(data: Path, section: str, key: str) -> None:
     for file in (fifo, Path("/dev/zero")):
         settings[section][key] = file
         assert says(data, settings) == [
-            f"{file}, which {section}.{key} names, cannot be read: it is not a regular file."
+            f"{file}, named in {section}.{key}, cannot be read: it is not a regular file."
         ]
 
 
@@ -146,10 +146,10 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
             "backup",
             "passphrase_file",
             b"short\nbut more below",
-            "The passphrase in {} is too short: its first line must have 12 letters or more.",
+            "The passphrase in {} is too short: its first line must have at least 12 characters.",
         ),
         ("backup", "passphrase_file", b"\xff" * 20, "The passphrase file {} is not UTF-8 text."),
-        ("webhooks", "ca_file", b"no PEM", "{} has no certificate in PEM."),
+        ("webhooks", "ca_file", b"no PEM", "{} has no certificate in PEM format."),
     ],
 )
 def test_a_file_that_holds_something_else(data: Path, section: str, key: str, content: bytes, why: str) -> None:
@@ -157,7 +157,7 @@ def test_a_file_that_holds_something_else(data: Path, section: str, key: str, co
     settings[section][key] = file = data.parent / "other"
     file.write_bytes(content)
     assert says(data, settings) == [
-        f"{file}, which {section}.{key} names, does not hold what it must. {why.format(file)}"
+        f"{file}, named in {section}.{key}, does not have the required content. {why.format(file)}"
     ]
 
 
@@ -177,8 +177,8 @@ def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_
     looked = [each for each in settings_files.findings(at) if each.path == file]
     assert names(looked) == names_found
     assert [each.sentence for each in looked] == [
-        f"{file}, which sign_on.providers.0.client_secret_file names, does not hold what it must. The "
-        f"file {file} must contain the secret of the client, as UTF-8 text."
+        f"{file}, named in sign_on.providers.0.client_secret_file, does not have the required content. "
+        f"The file {file} must contain the secret of the client, as UTF-8 text."
     ][: len(names_found)]
 
 
@@ -188,7 +188,7 @@ def test_a_secret_that_others_may_read(open_data: Path, key: str) -> None:
     assert names(file_modes.findings_of_secrets(situation(open_data, settings))) == []
     (open_data.parent / key).chmod(0o644)
     assert told(file_modes.findings_of_secrets(situation(open_data, settings)), "secret-open-to-others") == (
-        f"Other users of this machine may read {open_data.parent / key}, which holds a secret."
+        f"Other users of this machine can read {open_data.parent / key}, which contains a secret."
     )
 
 
@@ -204,13 +204,13 @@ def test_a_certificate_that_others_may_read(open_data: Path, has_key: bool, is_t
 def test_a_log_without_its_folder(data: Path) -> None:
     folder = data.parent / "logs"
     settings = {"log": {"file": folder / "wmsd.log"}}
-    sentence = f"wmsd cannot write where log.file says, in {folder}: no such file or directory."
+    sentence = f"wmsd cannot write in {folder}, named in log.file: no such file or directory."
     assert says(data, settings) == [sentence]
     folder.mkdir()
     assert says(data, settings) == []
     (folder / "wmsd.log").mkdir()
     assert says(data, settings) == [
-        f"wmsd cannot write where log.file says, in {folder / 'wmsd.log'}: is a directory."
+        f"wmsd cannot write in {folder / 'wmsd.log'}, named in log.file: is a directory."
     ]
 
 
@@ -219,14 +219,14 @@ def test_backups_in_a_place_that_is_no_folder(data: Path) -> None:
     settings = {"backup": {"folder": place}}
     assert says(data, settings) == [], "it is made with the first backup"
     place.write_text("a file")
-    assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {place}: not a directory."]
+    assert says(data, settings) == [f"wmsd cannot write in {place}, named in backup.folder: not a directory."]
 
 
 def test_backups_on_a_disk_that_is_not_mounted(data: Path) -> None:
     disk = data.parent / "disk"
     settings = {"backup": {"folder": disk / "backups"}}
     missing = "no such file or directory"
-    assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {disk}: {missing}."]
+    assert says(data, settings) == [f"wmsd cannot write in {disk}, named in backup.folder: {missing}."]
     disk.mkdir()
     assert says(data, settings) == []
 
@@ -257,8 +257,8 @@ def test_a_folder_that_this_user_may_not_enter(open_data: Path, below: str) -> N
     closed.chmod(0o700)
     folder = closed / below
     assert said == [
-        f"wmsd cannot write where log.file says, in {folder}: permission denied.",
-        f"wmsd cannot write where backup.folder says, in {folder}: permission denied.",
+        f"wmsd cannot write in {folder}, named in log.file: permission denied.",
+        f"wmsd cannot write in {folder}, named in backup.folder: permission denied.",
     ]
 
 
@@ -273,7 +273,7 @@ def test_what_root_may_and_the_owner_of_the_data_may_not(open_data: Path) -> Non
         *("server.key_file", "backup.passphrase_file", "metrics.token_file", "alerts.secret_file"),
         *("log.file", "backup.folder"),
     ]
-    assert refused[0].remedy == f"Give it to the user that runs the server: chown nobody {folder / 'key'}"
+    assert refused[0].remedy == f"Give the file to the user that runs the server: chown nobody {folder / 'key'}"
     for each in refused:
         assert each.path is not None
         os.chown(each.path, NOBODY, NOBODY)
@@ -291,7 +291,7 @@ def test_others_than_the_owner_only_examine_the_data(data: Path) -> None:
 def test_a_program_that_is_not_there_or_cannot_be_executed(data: Path, setting: str) -> None:
     section, _, key = setting.partition(".")
     program = data.parent / "tell-admins"
-    missing = f"The program {program}, with which {setting} begins, cannot be started: "
+    missing = f"The program {program}, the first word of {setting}, cannot be started: "
     assert says(data, {section: {key: program}}) == [f"{missing}no such file or directory."]
     program.write_text("#!/bin/sh")
     assert says(data, {section: {key: program}}) == [f"{missing}permission denied."]
@@ -322,8 +322,8 @@ def test_a_shell_that_is_still_looking(data: Path, monkeypatch: pytest.MonkeyPat
     [finding] = found(data, {"backup": {"after": "no-such-program $ARCHIVE"}})
     assert (finding.kind.name, finding.is_wrong) == ("program-unknown", False)
     assert finding.sentence == (
-        "It could not be found out whether the program no-such-program, with which backup.after begins, can be "
-        "started: the shell was still looking after 0 s."
+        "wmsd could not check whether the program no-such-program, the first word of backup.after, can "
+        "be started: the shell was still searching after 0 s."
     )
 
 
@@ -342,5 +342,5 @@ def test_a_shell_that_is_still_looking(data: Path, monkeypatch: pytest.MonkeyPat
 def test_where_alerts_may_be_sent(data: Path, alerts: dict[str, Any], sentence: str | None) -> None:
     settings = good(data.parent)
     settings["alerts"] |= alerts
-    told = [] if sentence is None else [f"No alert can be sent to the address of alerts.url. {sentence}"]
+    told = [] if sentence is None else [f"No alert can be sent to the address in alerts.url. {sentence}"]
     assert says(data, settings) == told

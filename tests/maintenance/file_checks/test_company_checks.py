@@ -69,7 +69,7 @@ DAMAGE = {
     ),
     "a total": (
         "UPDATE row_counts SET rows = 9 WHERE name = 'articles'",
-        ("a list's total is kept right", "articles", "3", "9"),
+        ("the total of a list is correct", "articles", "3", "9"),
     ),
 }
 

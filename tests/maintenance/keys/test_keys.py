@@ -72,8 +72,8 @@ def test_a_sealed_data_folder_is_nothing_without_its_key(home: Home, moved: Path
     wrong = f"The keys in platform.db are not sealed with the secret in {moved}. "
     assert home.refused("user", "list").startswith(wrong)
     for content, why in (
-        (b"", "it holds no secret"),
-        (b"# \n\n", "it holds no secret"),
+        (b"", "it contains no secret"),
+        (b"# \n\n", "it contains no secret"),
         (b"\xff", "it is not text"),
     ):
         moved.write_bytes(content)
@@ -81,7 +81,7 @@ def test_a_sealed_data_folder_is_nothing_without_its_key(home: Home, moved: Path
             f"The key file {moved} (server.key_file) cannot be used: {why}."
         )
     moved.unlink()
-    assert "cannot be used: no such file or directory. Put it back" in home.refused("user", "list")
+    assert "cannot be used: no such file or directory. Put the file back" in home.refused("user", "list")
     moved.mkdir()
     assert "cannot be used: is a directory." in home.refused("user", "list")
     moved.rmdir()
@@ -92,9 +92,9 @@ def test_a_sealed_data_folder_is_nothing_without_its_key(home: Home, moved: Path
 
 def test_a_key_file_that_others_can_read_is_told_of(home: Home, moved: Path) -> None:
     moved.chmod(0o640)
-    assert f"{moved} can be read by others than its owner: chmod 600 {moved}" in home.ok("user", "list").err
+    assert f"{moved} can be read by other users than its owner: chmod 600 {moved}" in home.ok("user", "list").err
     moved.chmod(0o600)
-    assert "by others" not in home.ok("user", "list").err
+    assert "by other users" not in home.ok("user", "list").err
 
 
 def test_where_a_key_file_may_not_be(home: Home) -> None:
@@ -107,7 +107,7 @@ def test_where_a_key_file_may_not_be(home: Home) -> None:
     for file in (inside, link / "wmsd.key"):
         assert home.refused("key", "move", file).startswith(f"{file} is in the data folder")
     link.unlink()
-    assert home.refused("key", "move", "there").startswith("there is there already; it was left as it is.")
+    assert home.refused("key", "move", "there").startswith("there already exists, and was not changed.")
     assert home.refused("key", "move", "no/such/folder").startswith(
         "The key file no/such/folder cannot be written"
     )
@@ -120,7 +120,7 @@ def test_keys_are_not_moved_beside_a_server(home: Home) -> None:
     first_day(home)
     before = kept(home)
     with home.serving():
-        assert "Stop it first" in home.refused("key", "move", "wmsd.key")
+        assert "Stop that wmsd first" in home.refused("key", "move", "wmsd.key")
     assert kept(home) == before
     assert not (home.folder / "wmsd.key").exists()
 
@@ -151,7 +151,7 @@ def test_keys_in_clear_beside_a_key_file_are_told_of(home: Home) -> None:
     first_day(home)
     home.write("wmsd.key", "a secret\n").chmod(0o600)
     use(home, home.folder / "wmsd.key")
-    assert "platform.db are in clear: `wmsd key move FILE` seals them" in home.ok("user", "list").err
+    assert "platform.db are not encrypted: `wmsd key move FILE` encrypts them" in home.ok("user", "list").err
 
 
 def test_a_rotated_key_has_a_new_secret_and_a_running_server_follows(home: Home, moved: Path) -> None:

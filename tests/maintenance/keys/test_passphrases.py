@@ -15,11 +15,11 @@ WORK = re.compile(rb"(-> scrypt \S+) (\d+)")
 def test_it_is_read_with_its_passphrase_only() -> None:
     sealed = encrypt_secrets({"key": "secret"}, WORDS)
     assert decrypt_secrets(sealed, WORDS) == {"key": "secret"}
-    with pytest.raises(StorageError, match="is not encrypted with this passphrase"):
+    with pytest.raises(StorageError, match="are not encrypted with this passphrase"):
         decrypt_secrets(sealed, "correct horse buttery")
 
 
 def test_one_that_takes_too_much_work_here_is_not_called_a_wrong_passphrase() -> None:
     sealed = WORK.sub(rb"\1 40", encrypt_secrets({"key": "secret"}, WORDS))
-    with pytest.raises(StorageError, match="This machine is too slow, or too busy"):
+    with pytest.raises(StorageError, match="This machine is too slow or too busy"):
         decrypt_secrets(sealed, WORDS)

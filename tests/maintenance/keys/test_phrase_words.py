@@ -71,7 +71,7 @@ def test_a_mistyped_word_is_named_with_the_nearest_one() -> None:
 
 def test_another_word_of_the_list_and_a_missing_one_are_told() -> None:
     assert "they do not fit together" in refusal(f"{'abandon ' * 11}above")
-    assert refusal("abandon about") == "A recovery phrase has 12 words, and this text has 2. Type all words."
+    assert refusal("abandon about") == "A recovery phrase has 12 words, but this text has 2. Type all words."
 
 
 def test_a_passphrase_of_ones_own_is_none() -> None:
@@ -83,14 +83,14 @@ def test_secrets_are_sealed_to_each_phrase_and_opened_by_one() -> None:
     first, second, other = new_phrase(), new_phrase(), new_phrase()
     content = sealed_to(SECRETS, [first.recipient, second.recipient])
     assert opened_with(content, first) == opened_with(content, second) == SECRETS
-    with pytest.raises(NotOpened, match="is not sealed to the recovery phrase"):
+    with pytest.raises(NotOpened, match="are not encrypted with the recovery phrase"):
         opened_with(content, other)
 
 
 def test_the_phrase_of_another_installation_is_told_by_its_fingerprint() -> None:
     own, other = new_phrase(), new_phrase()
     told = SealedTo(fingerprint=own.fingerprint)
-    with pytest.raises(NotOpened, match=f"phrase {own.fingerprint}, and these words are .* {other.fingerprint}"):
+    with pytest.raises(NotOpened, match=f"phrase {own.fingerprint}, but you typed .* {other.fingerprint}"):
         open_secrets(sealed_to(SECRETS, [own.recipient]), manifest(told), other.words)
 
 

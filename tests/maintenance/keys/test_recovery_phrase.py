@@ -16,7 +16,7 @@ from wmsd.maintenance.backups.last_runs import read_record
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 DAILY = {"WMSD_BACKUP_EVERY": "day"}
 SECRET = "a secret that nobody guesses, ever"
-LOST = "If this box is lost, all API tokens (1) and webhook credentials (0)"
+LOST = "If this machine is lost, all API tokens (1) and webhook credentials (0)"
 
 
 @pytest.fixture
@@ -129,16 +129,18 @@ def test_it_is_told_what_is_lost_until_a_phrase_is_checked(installation: Home) -
     done = installation.run("status", env=DAILY)
     assert (done.code, len(done.wrong)) == (1, 1)
     assert done.wrong[0].startswith(
-        f"{LOST} are lost with it, because no backup holds the keys. Create a recovery"
+        f"{LOST} are lost with it, because no backup contains the keys. Create a recovery"
     )
     assert LOST in installation.ok("doctor", env=DAILY).out
     words = created(installation)
     (sentence,) = installation.run("status", env=DAILY).wrong
-    assert "nobody has checked that the recovery phrase" in sentence
+    assert "no one has checked that the recovery phrase" in sentence
     installation.ok("recovery-phrase", "check", stdin=f"{words}\n")
     (phrase,) = known_phrases(installation)
     told = installation.ok("status", "--json", env=DAILY).json
-    assert told["keys"].startswith(f"backups seal them to the recovery phrase {phrase['fingerprint']}, checked 20")
+    assert told["keys"].startswith(
+        f"backups contain the keys, encrypted with the recovery phrase {phrase['fingerprint']}, checked 20"
+    )
     assert LOST not in installation.ok("doctor", env=DAILY).out
 
 
@@ -148,9 +150,9 @@ def test_whoever_declines_is_told_and_nothing_is_wrong(installation: Home) -> No
     assert "goes on without a recovery phrase" in done.err
     said = installation.ok("status", "--json", env=DAILY).json
     assert said["keys"].startswith(
-        f"{LOST} are lost with it, because no backup holds the keys: somebody decided so"
+        f"{LOST} are lost with it, because no backup contains the keys: an admin decided so"
     )
-    assert "somebody decided so" in installation.ok("doctor", env=DAILY).out
+    assert "an admin decided so" in installation.ok("doctor", env=DAILY).out
     with installation.serving(env={**DAILY, **UNLIMITED}) as server:
         health = server.get("/api/health")[1]
         assert (health["checks"]["keys"]["ok"], health["checks"]["keys"]["state"]) == (True, "declined")
@@ -185,7 +187,7 @@ def test_it_says_to_which_phrase_the_keys_are_sealed(installation: Home) -> None
     assert manifest(archive)["phrases"] == [
         {name: phrase[name] for name in ("fingerprint", "created_at", "checked_at")}
     ]
-    sealed = f"sealed to the recovery phrase {phrase['fingerprint']}, last checked at {phrase['checked_at']}"
+    sealed = f"encrypted with the recovery phrase {phrase['fingerprint']}, last checked at {phrase['checked_at']}"
     assert installation.ok("backup", "schedule", "--json", env=DAILY).json["keys"] == sealed
     assert sealed in installation.ok("status", env=DAILY).out
     without = installation.ok("backup", "verify", archive)
@@ -218,9 +220,9 @@ def test_wrong_words_are_refused_with_the_reason(installation: Home, elsewhere: 
     foreign = first_day(Home(installation.program, elsewhere.folder / "foreign"))
     file = words_file(elsewhere, checked(foreign))
     sentence = elsewhere.refused("backup", "restore", archive, "--passphrase-file", file)
-    assert f"these words are the recovery phrase {known_phrases(foreign)[0]['fingerprint']}" in sentence
+    assert f"you typed the recovery phrase {known_phrases(foreign)[0]['fingerprint']}" in sentence
     sentence = elsewhere.refused("backup", "restore", archive)
-    assert f"sealed to the recovery phrase {known_phrases(installation)[0]['fingerprint']}" in sentence
+    assert f"encrypted with the recovery phrase {known_phrases(installation)[0]['fingerprint']}" in sentence
     assert not (elsewhere.data / "platform.db").exists()
     sentence = installation.refused("recovery-phrase", "check", "--passphrase-file", file)
     assert "of another installation. This installation has " in sentence
@@ -232,7 +234,7 @@ def test_at_a_terminal_a_restore_asks_until_the_words_are_right(installation: Ho
     mistyped = " ".join(words.split()[:11])
     done = at_a_terminal(elsewhere, "backup", "restore", archive, answers=[mistyped, words])
     assert done.code == 0, done
-    assert "A recovery phrase has 12 words, and this text has 11." in done.err
+    assert "A recovery phrase has 12 words, but this text has 11." in done.err
     assert "The keys are those of the backup: tokens go on" in done.err
     with elsewhere.serving() as server:
         assert server.get("/api/articles", token=(installation.folder / "token").read_text())[0] == 200
@@ -335,7 +337,7 @@ def test_sealed_keys_need_no_phrase(installation: Home) -> None:
     installation.ok("key", "move", installation.folder / "key")
     sealed = {**DAILY, "WMSD_SERVER_KEY_FILE": str(installation.folder / "key")}
     installation.ok("backup", "schedule", "--run", "--now", env=sealed)
-    assert installation.ok("status", "--json", env=sealed).json["keys"].startswith("sealed with the key file")
+    assert installation.ok("status", "--json", env=sealed).json["keys"].startswith("encrypted with the key file")
 
 
 def test_no_user_can_read_the_words_in_the_list(installation: Home) -> None:

@@ -91,7 +91,7 @@ def test_the_list_has_exactly_what_is_lost(site: Home) -> None:
     done = site.ok("backup", "restore", archive)
     assert "until then its deliveries wait. `wmsd recovery list` lists what is lost." in done.err
     assert "Revocations and users disabled after " in done.err
-    assert "not listed yet" in site.run("doctor").out  # before the first start
+    assert "has not yet listed" in site.run("doctor").out  # before the first start
     assert open_now(site) == {
         ("token-lost", EMAIL, "command line"),
         ("token-lost", EMAIL, "nightly"),

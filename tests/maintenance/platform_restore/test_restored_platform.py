@@ -223,7 +223,7 @@ def test_marks_that_are_older_than_the_files_are_no_fault(installation: Home) ->
         token = installation.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
         found = server.get("/api/articles", token=token)[1]["data"]
         assert {each["code"] for each in found} == {"ONE", "TWO"}
-        assert "is older than what was written here" not in server.log
+        assert "is older than its last known state" not in server.log
 
 
 def test_tokens_that_were_revoked_stay_so_where_the_replaced_file_says_it(installation: Home) -> None:
@@ -241,7 +241,7 @@ def test_it_is_refused_beside_a_server_of_another_installation_and_without_files
 ) -> None:
     archive = back_up(installation)
     with installation.serving():
-        assert "Stop it first" in installation.refused("backup", "restore", archive, "--only-platform")
+        assert "Stop that wmsd first" in installation.refused("backup", "restore", archive, "--only-platform")
     (tmp_path / "other").mkdir()
     other = made_on_first_day(Home(installation.program, tmp_path / "other"))
     lose(other)
@@ -292,6 +292,6 @@ def test_without_a_backup_it_is_said_that_the_files_are_kept(installation: Home)
     sentence = installation.refused("serve")
     assert "Nothing was changed" in sentence
     assert "There is no backup of this installation in" in sentence
-    assert "keep the companies' files: they hold all records" in sentence
+    assert "keep the companies' files: they contain all records" in sentence
     assert "wmsd backup restore FILE --only-platform" in sentence
     assert of_companies(installation) == files

@@ -134,8 +134,8 @@ def test_status_says_what_is_behind(installation: Home) -> None:
         done = installation.run("replica", "status", env=SHARED)
         assert done.code == 1
         assert done.wrong == [
-            f"No Litestream answers at {installation.data}/litestream.socket. Start it: `wmsd replica config` "
-            "shows its settings."
+            f"Litestream does not answer at {installation.data}/litestream.socket. Start Litestream: `wmsd "
+            "replica config` shows its settings."
         ]
         assert server.get("/api/health", company=None)[1]["checks"]["replica"] == {
             "ok": False,
@@ -171,8 +171,8 @@ def test_a_server_that_was_not_told_keeps_its_files_to_itself(installation: Home
 def test_it_is_taken_into_an_empty_folder_only(installation: Home) -> None:
     sentence = installation.refused("replica", "restore", "replica", "--litestream", PROGRAM)
     assert sentence == (
-        f"{installation.data} holds data already. Nothing was changed. Take the replica into an empty folder "
-        "(--data)."
+        f"{installation.data} already contains data. Nothing was changed. Restore the replica into an "
+        "empty folder (--data)."
     )
 
 
@@ -181,9 +181,7 @@ def test_without_a_replica_nothing_is_made(home: Home) -> None:
     assert "nowhere/platform.db cannot be restored: " in sentence
     assert not (home.data / "platform.db").exists()
     assert not (home.data / ".replica").exists()
-    assert "none-such is not a program here" in home.refused(
-        "replica", "restore", "x", "--litestream", "none-such"
-    )
+    assert "There is no program none-such" in home.refused("replica", "restore", "x", "--litestream", "none-such")
 
 
 def test_a_company_that_the_replica_has_not_is_named(installation: Home) -> None:

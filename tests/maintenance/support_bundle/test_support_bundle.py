@@ -84,7 +84,7 @@ def bundle(home: Home, *options: str) -> dict[str, str]:
     file = home.folder / "bundle.tar.gz"
     file.unlink(missing_ok=True)
     done = home.ok("support-bundle", str(file), *options)
-    assert "Read it before you send it" in done.err
+    assert "Read the bundle before you send it" in done.err
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     return unpacked(file)
 
@@ -196,7 +196,7 @@ def test_a_damaged_folder_still_gives_a_bundle(home: Home, damaged: str) -> None
     assert tables(parts, "companies.json")[0]["id"] == 1
     if damaged.endswith(".db"):
         assert any(not each["ok"] for each in tables(parts, "doctor.json")["files"])
-        assert tables(parts, "schemas.json")["of_files"][Path(damaged).name] == {"error": "is no file of SQLite"}
+        assert tables(parts, "schemas.json")["of_files"][Path(damaged).name] == {"error": "is not a SQLite file"}
     if damaged == "platform.db":
         assert "the codes of companies are not known" in parts["README.txt"]
     if damaged == "upgrade.json":

@@ -116,8 +116,8 @@ def test_a_program_that_ends_at_once_is_replaced_by_the_one_before(
     monkeypatch.setattr(switch_program, "GRACE_SECONDS", 3.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: ENDS}), LONGEST)
     assert said == (
-        f"wmsd {VERSION} does not serve: It did not serve within 30 s. wmsd {__version__} serves again, with the "
-        "files as they were."
+        f"wmsd {VERSION} does not work: The server did not accept requests within 30 s. wmsd "
+        f"{__version__} is running again, with the files from before the upgrade."
     )
     assert "not on this machine" in (installation.data / f"upgrade-{VERSION}.log").read_text()
     serves_again(installation)
@@ -129,7 +129,7 @@ def test_a_program_that_hangs_is_ended(
     monkeypatch.setattr(switch_program, "GRACE_SECONDS", 3.0)
     monkeypatch.setattr(switch_program, "STOP_SECONDS", 1.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: HANGS}), 5.0)
-    assert said.startswith(f"wmsd {VERSION} does not serve: It did not serve within 5 s.")
+    assert said.startswith(f"wmsd {VERSION} does not work: The server did not accept requests within 5 s.")
     serves_again(installation)
     assert installation.run("status", "--json").json["upgrade"] == f"from {__version__} to {VERSION}: went back"
 
@@ -139,7 +139,9 @@ def test_one_that_serves_and_is_not_healthy_goes_back_too(
 ) -> None:
     monkeypatch.setattr(switch_program, "GRACE_SECONDS", 3.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer"), LONGEST, reason="Its health check says: no.")
-    assert said.startswith(f"wmsd {VERSION} does not serve: Its health check says: no. wmsd {__version__} serves")
+    assert said.startswith(
+        f"wmsd {VERSION} does not work: Its health check says: no. wmsd {__version__} is running"
+    )
     serves_again(installation)
     # the file with the writes since the upgrade is preserved
     assert list(installation.data.glob("replaced-*/companies/1.db"))

@@ -81,7 +81,7 @@ def test_a_newer_server_keeps_a_copy_of_each_file(installation: Home, tmp_path: 
         assert articles(server) == ["KEPT"]
         add_article(server, "LATER")
         server.stop()
-        assert server.log.count("is brought up to date for wmsd 99.0.0; the file as it was is ") == MIGRATED
+        assert server.log.count(" for wmsd 99.0.0; the previous file is stored as ") == MIGRATED
     assert [has_pallets(file) for file in files(installation)] == [True, True]
     assert [has_pallets(file) for file in files(installation, COPIES)] == [False, False]
     assert not list((installation.data / COPIES).rglob("*.new"))
@@ -131,7 +131,7 @@ def test_without_room_for_a_copy_nothing_is_changed(installation: Home, tmp_path
         fill(disk, 32 * 1024 * 1024 + 4096)
         done = installation.run_fresh("serve", "--listen", "127.0.0.1:0", "--data", data, env=of(newer))
         assert done.code == 1
-        assert f"There is no room in {data}: " in done.wrong[0]
+        assert f"There is not enough space in {data}: " in done.wrong[0]
         assert {name: sum_ for name, sum_ in hashes(data).items() if name.endswith(".db")} == before
 
 
@@ -272,8 +272,8 @@ def test_after_a_power_cut_the_previous_program_finds_its_files(
         with installation.serving(env=of(program_file.path)) as server:
             assert articles(server) == ["KEPT"]
             server.stop()
-            assert "is again as it was before the upgrade to wmsd 99.0.0" in server.log
-    assert outcome(installation) == ("went back", "It was broken off.")
+            assert "was set back to its state before the upgrade to wmsd 99.0.0" in server.log
+    assert outcome(installation) == ("went back", "The upgrade was interrupted.")
 
 
 def test_a_journal_that_cannot_be_read_is_said(installation: Home) -> None:
@@ -281,6 +281,6 @@ def test_a_journal_that_cannot_be_read_is_said(installation: Home) -> None:
     done = installation.run_fresh("serve", "--listen", "127.0.0.1:0")
     assert done.code == 1
     assert done.wrong == [
-        f"{installation.data}/upgrade.json cannot be read: it is damaged. It says how far an upgrade has come. "
-        "When no upgrade is under way, delete it."
+        f"{installation.data}/upgrade.json cannot be read: it is damaged. This file records the progress "
+        "of an upgrade. If no upgrade is running, delete the file."
     ]

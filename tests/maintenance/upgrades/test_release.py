@@ -73,7 +73,7 @@ def refused(offer: Offer, key: Path | None, sha256: str | None = None) -> str:
 
 
 def test_a_signed_program_is_taken(offer: Offer) -> None:
-    assert offer.checked(offer.key) == "its signature is right (wmsd 99.0.0)"
+    assert offer.checked(offer.key) == "its signature is valid (wmsd 99.0.0)"
     assert offer.described() == "99.0.0"
     assert stat.S_IMODE(offer.program.new.stat().st_mode) == 0o700
 
@@ -83,7 +83,7 @@ def test_debians_minisign_makes_such_signatures(offer: Offer, tmp_path: Path) ->
     signed = ["minisign", "-S", "-s", tmp_path / "debian.key", "-t", "wmsd 99.0.0", "-m", offer.file]
     for command in (made, signed):
         subprocess.run([*map(str, command)], check=True, stdout=subprocess.DEVNULL)
-    assert offer.checked(tmp_path / "debian.pub") == "its signature is right (wmsd 99.0.0)"
+    assert offer.checked(tmp_path / "debian.pub") == "its signature is valid (wmsd 99.0.0)"
     verified = ["minisign", "-V", "-p", offer.key, "-m", offer.file]
     offer.sign("wmsd 99.0.0")
     subprocess.run([*map(str, verified)], check=True, stdout=subprocess.DEVNULL)
@@ -119,13 +119,13 @@ def test_a_file_that_was_signed_as_something_else_is_refused(offer: Offer) -> No
 
 def test_an_older_program_under_a_newer_name_is_refused(offer: Offer) -> None:
     offer.sign("wmsd 100.0.0")
-    with pytest.raises(StorageError, match=r"says that it is wmsd 99\.0\.0, and it was signed as 100\.0\.0"):
+    with pytest.raises(StorageError, match=r"reports the version 99\.0\.0, but it was signed as 100\.0\.0"):
         offer.described()
 
 
 @pytest.mark.parametrize("version", [__version__, "0.0.1", f"{__version__.partition('-')[0]}-alpha"])
 def test_what_is_not_newer_is_no_upgrade(tmp_path: Path, version: str) -> None:
-    with pytest.raises(StorageError, match="that is no upgrade"):
+    with pytest.raises(StorageError, match="is not newer"):
         Offer(tmp_path, version).described()
 
 
@@ -137,12 +137,12 @@ def test_versions_are_compared_by_their_numbers(older: str, newer: str) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("#!/bin/sh\nexit 3\n", "it ended with the exit status 3, and said nothing"),
+        ("#!/bin/sh\nexit 3\n", "it ended with exit status 3 and no message"),
         ("#!/bin/sh\necho 'no such library.' >&2\nexit 1\n", "no such library"),
-        ("#!/bin/sh\nkill -SEGV $$\n", "it was ended by the signal 11"),
-        ("#!/bin/sh\necho '{}'\n", "it does not say its version as wmsd does"),
+        ("#!/bin/sh\nkill -SEGV $$\n", "it was stopped by the signal 11"),
+        ("#!/bin/sh\necho '{}'\n", "it does not report a version of wmsd"),
         ("no program", "exec format error"),
-        ("#!/bin/sh\n", "it does not say its version as wmsd does"),
+        ("#!/bin/sh\n", "it does not report a version of wmsd"),
     ],
 )
 def test_what_does_not_run_is_refused(offer: Offer, content: str, why: str) -> None:
@@ -151,8 +151,9 @@ def test_what_does_not_run_is_refused(offer: Offer, content: str, why: str) -> N
     with pytest.raises(StorageError) as refused:
         offer.described()
     assert str(refused.value) == (
-        f"The new program does not run on this machine, or is no wmsd that can be upgraded to: {why}. Nothing was "
-        "changed. When its download was cut off, or was of another machine, download it again."
+        f"The new program does not run on this machine, or is not a wmsd to upgrade to: {why}. Nothing "
+        "was changed. If the download is incomplete, or is for another kind of machine, download the "
+        "program again."
     )
 
 
@@ -160,8 +161,8 @@ def test_a_program_without_a_signature_is_refused(offer: Offer) -> None:
     offer.unsigned()
     assert (
         refused(offer, offer.key)
-        == f"{offer.file} is not signed: its signature {offer.file}.minisig is missing. Download the signature "
-        "from where wmsd is published, and put it beside the program. Nothing was changed."
+        == f"{offer.file} is not signed: its signature {offer.file}.minisig is missing. Download the "
+        "signature from where wmsd is published, and put it next to the program. Nothing was changed."
     )
 
 
@@ -180,8 +181,8 @@ def test_no_refusal_offers_what_lets_an_unproven_program_in(offer: Offer) -> Non
 
 def test_without_a_key_it_says_where_to_get_one(offer: Offer) -> None:
     said = refused(offer, None)
-    assert "Get the maker's public key from where wmsd is published, and name its file with --public-key." in said
-    assert "The help of this command has an option for a SHA-256" in said
+    assert "Get the public key from where wmsd is published, and name its file with --public-key." in said
+    assert "The help of this command shows how to check a published SHA-256" in said
 
 
 def test_a_sum_from_the_maker_is_enough_without_a_key(offer: Offer) -> None:
@@ -191,11 +192,11 @@ def test_a_sum_from_the_maker_is_enough_without_a_key(offer: Offer) -> None:
 
 
 def test_another_sum_is_refused(offer: Offer) -> None:
-    assert "is not the program that was published" in refused(offer, None, "0" * 64)
+    assert "is not the published program" in refused(offer, None, "0" * 64)
     offer.file.with_name("wmsd-new.sha256").write_text(f"{'1' * 64}  wmsd-new\n")
-    assert "wmsd-new.sha256 says 1111" in refused(offer, offer.key)
+    assert "wmsd-new.sha256 is 1111" in refused(offer, offer.key)
     offer.file.with_name("wmsd-new.sha256").write_text(f"{offer.sha256}  wmsd-new\n")
-    assert offer.checked(offer.key) == "its signature is right (wmsd 99.0.0)"
+    assert offer.checked(offer.key) == "its signature is valid (wmsd 99.0.0)"
 
 
 def test_what_is_no_key_is_said(offer: Offer) -> None:
@@ -206,7 +207,7 @@ def test_what_is_no_key_is_said(offer: Offer) -> None:
 
 def test_a_program_that_is_not_there_is_said(offer: Offer) -> None:
     offer.file.unlink()
-    assert refused(offer, offer.key) == f"{offer.file} is no file."
+    assert refused(offer, offer.key) == f"{offer.file} is not a file."
 
 
 def test_there_is_a_whole_program_at_every_moment(offer: Offer) -> None:

@@ -145,4 +145,4 @@ def test_files_that_were_swapped_are_found(folder: DataFolder) -> None:
     platform, *companies = examined(folder)
     assert platform.is_right
     for report, file, found in zip(companies, (first, second), ("B", "ACME"), strict=True):
-        assert report.error == f"{file} is the file of {found}: the two stand in each other's place."
+        assert report.error == f"{file} is the file of {found}: the files of the two companies are swapped."

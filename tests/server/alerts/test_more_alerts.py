@@ -52,7 +52,7 @@ async def test_a_certificate_from_its_first_day_to_its_last(tmp_path: Path) -> N
         assert ("certificate-expired" in kinds, "certificate-expires" in kinds) == (True, False)
         [alert] = [each for each in world.jobs.alerts.kept.open if each.kind == "certificate-expired"]
         [found] = judged_by_time(world.installation.settings.server, tmp_path / "data", world.clock.now())
-        assert found.sentence == f"The certificate {file} has expired on {alert.facts['day']}: " + (
+        assert found.sentence == f"The certificate {file} expired on {alert.facts['day']}: " + (
             "browsers and programs refuse it."
         )
         put(file, world)
@@ -82,7 +82,10 @@ async def test_a_replica_that_is_behind_for_minutes_is_told(tmp_path: Path) -> N
         world.clock.advance(1)
         await alerts.look()
         [alert] = alerts.kept.open
-        assert (alert.kind, alert.facts["why"].startswith("No Litestream answers")) == ("replica-behind", True)
+        assert (alert.kind, alert.facts["why"].startswith("Litestream does not answer")) == (
+            "replica-behind",
+            True,
+        )
         restarted = Looks(world.installation, jobs.disk_watch, jobs.room_watch, jobs.clock_watch, jobs.today, None)
         assert [each.kind for each in (await restarted.look([alert], {})).troubles] == ["replica-behind"]
         assert (await restarted.look([], {})).troubles == []
@@ -101,7 +104,7 @@ async def test_a_proven_backup_that_is_gone(tmp_path: Path) -> None:
         backups = ScheduledBackups([], Backup(folder=str(tmp_path / "backups")), installation.folder, world.clock)
         looks = Looks(installation, jobs.disk_watch, jobs.room_watch, jobs.clock_watch, jobs.today, backups)
         [trouble] = (await looks.look([], {})).troubles
-    why = f"the backup that was proven, {Path(gone).name}, is not in {Path(gone).parent} any more"
+    why = f"the verified backup, {Path(gone).name}, is no longer in {Path(gone).parent}"
     assert (trouble.kind, trouble.facts) == ("backup", {"why": why})
 
 

@@ -43,11 +43,12 @@ class OutOfTime(Exception):
 
 STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
 CANNOT_BE_READ = (
-    "This company's data cannot be read now. Try again in a minute. If it stays so, ask the administrator of this "
-    "installation, who finds the reason, and how the company is restored, with wmsd doctor."
+    "This company's data cannot be read now. Try again in a minute. If the problem remains, ask the "
+    "site admin to run wmsd doctor, which shows the reason and how to restore the company."
 )
 MAY_HAVE_HAPPENED = (
-    "it may have been done, or not. Look before you send it again, or repeat it with the same Idempotency-Key."
+    "the change may or may not be stored. Check before you send it again, or repeat it with the "
+    "same Idempotency-Key."
 )
 
 
@@ -67,7 +68,7 @@ def problem_of_failure(error: Exception) -> Problem | None:
     if name.startswith(DAMAGED):
         return unavailable(CANNOT_BE_READ, 60)
     if name.startswith(TOO_BIG):
-        return Problem("VALIDATION_FAILED", "The answer would be too large; ask for less.", status=413)
+        return Problem("VALIDATION_FAILED", "The answer would be too large. Request less data.", status=413)
     return None
 
 

@@ -61,6 +61,7 @@ class WrongOwner(StorageError):
 
     def __init__(self, path: Path, found: str, owner: Owner) -> None:
         super().__init__(
-            f"{path} is the file of {found}, and {owner.code} (id {owner.company_id}) is expected there. "
-            f"It was left as it is. Put back the file of {owner.code}, or restore that company from a backup."
+            f"{path} is the file of {found}, but must be the file of {owner.code} (id {owner.company_id}). "
+            f"The file was not changed. Put back the file of {owner.code}, or restore that company from a "
+            "backup."
         )

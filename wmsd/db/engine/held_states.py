@@ -83,7 +83,7 @@ class HeldState:
         """Yield the state's connection, for this thread alone."""
         with self._lock:
             if self._connection is None:
-                raise StorageError(f"The state of {self.path} is not held any more.")
+                raise StorageError(f"The snapshot of {self.path} is no longer held.")
             yield self._connection
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ def hold_state(path: Path, *, alone: bool = False) -> HeldState:
         [name_page] = connection.execute(NAME_PAGE).fetchone() or (0,)
         held = HeldState(path, connection, Extent(found, log_bytes, name_page))
         if identity(path) != found:
-            raise StorageError(f"{path} was replaced while its state was taken.")
+            raise StorageError(f"{path} was replaced while wmsd took a snapshot of it.")
         return held
     except BaseException:
         connection.close()

@@ -208,9 +208,9 @@ def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
         else:
             log.rename(kept)
     except OSError as error:
-        LOG.error("%s was overwritten, and its log could not be kept: %s", path, error)
+        LOG.error("%s was overwritten, and its log could not be saved: %s", path, error)
     else:
-        LOG.error("%s was overwritten; what was written to it since is in %s, for whoever can use it", path, kept)
+        LOG.error("%s was overwritten; the changes that were written to it since then are in %s", path, kept)
     return connection
 
 

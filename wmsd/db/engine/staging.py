@@ -113,10 +113,12 @@ class Staging:
             self._connection.close()
             if self._folder.most_bytes is not None:
                 raise StorageError(
-                    f"The server's disk takes no file for this import: {error.strerror}. Tell the site admin."
+                    f"The server cannot create a temporary file for this import: {error.strerror}. Tell the "
+                    "site admin."
                 ) from None
             raise StorageError(
-                f"No temporary file can be made in {self.folder}: {error.strerror}. Name another folder in TMPDIR."
+                f"No temporary file can be created in {self.folder}: {error.strerror}. Name another folder "
+                "in TMPDIR."
             ) from None
         except sqlite3.Error as error:
             self._connection.close()
@@ -131,12 +133,12 @@ class Staging:
         if shutil.disk_usage(self.folder).free < needed + self._folder.least_free:
             if self._folder.most_bytes is not None:
                 raise StorageError(
-                    "The server's disk has no room to look at this file: it is tried on a copy of the company's "
-                    f"data, for which {_megabytes(needed)} MB are needed. Tell the site admin."
+                    "The server's disk has too little space to check this file: the check uses a copy of "
+                    f"the company's data and needs {_megabytes(needed)} MB. Tell the site admin."
                 )
             raise StorageError(
-                f"A preview works on a copy of {path.name}, for which {self.folder} has no room: {needed} bytes "
-                "are needed. Make room there, or name another folder in TMPDIR."
+                f"A preview works on a copy of {path.name}, but {self.folder} has too little space for the "
+                f"copy: {needed} bytes are needed. Free some space there, or name another folder in TMPDIR."
             )
         try:
             with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=self.folder) as file:
@@ -217,8 +219,8 @@ class Staging:
                 raise
             self._cut_log()
             raise FileFull(
-                f"This import needs more than the {_megabytes(most_growth)} MB that the company may still add. "
-                "Nothing was imported: import fewer rows, or ask the site admin for more."
+                f"This import needs more than the {_megabytes(most_growth)} MB that the company may still "
+                "add. Nothing was imported. Import fewer rows, or ask the site admin for more space."
             ) from error
         finally:
             if most_growth is not None:
@@ -278,12 +280,12 @@ class Staging:
             return error
         if (most := self._folder.most_bytes) is not None:
             return StorageError(
-                f"This file needs more room on the server's disk than an import may have, {_megabytes(most)} MB. "
-                "Nothing was imported: divide the file, and import the parts one after the other."
+                f"This file needs more space on the server's disk than an import may use, {_megabytes(most)} "
+                "MB. Nothing was imported. Split the file, and import the parts one after the other."
             )
         return StorageError(
-            f"The rows cannot be written to the temporary folder {self.folder}: {error}. "
-            "Make room there, or name another folder in TMPDIR."
+            f"The rows cannot be written to the temporary folder {self.folder}: {error}. Free some space "
+            "there, or name another folder in TMPDIR."
         )
 
 

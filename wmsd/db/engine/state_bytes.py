@@ -54,7 +54,7 @@ class StateBytes:
                 raise StorageError(f"{self.path} was replaced while it was copied.")
             header = os.pread(self._file.fileno(), 100, 0)
             if len(header) < 100:
-                raise StorageError(f"{self.path} is cut short.")
+                raise StorageError(f"{self.path} is incomplete.")
             self._page_bytes, pages = FILE_HEADER.unpack(header[: FILE_HEADER.size])
             self._page_bytes = 65_536 if self._page_bytes == 1 else self._page_bytes
             if extent.log_bytes:
@@ -67,7 +67,7 @@ class StateBytes:
         log, pages = self._log_file.fileno(), 0
         header = os.pread(log, LOG_HEADER_BYTES, 0)
         if len(header) < LOG_HEADER_BYTES:
-            raise StorageError(f"{log_of(self.path)} was cut while it was copied.")
+            raise StorageError(f"{log_of(self.path)} was truncated while it was copied.")
         page_bytes, salts = LOG_HEADER.unpack(header)
         for place in range(LOG_HEADER_BYTES, log_bytes, FRAME_HEADER_BYTES + page_bytes):
             head = os.pread(log, FRAME_HEADER_BYTES, place)
@@ -92,14 +92,14 @@ class StateBytes:
         in_log = [number for number in range(first, last + 1) if number in self._pages]
         missing = range(first + len(piece) // size, last + 1)
         if any(number not in self._pages for number in missing):
-            raise StorageError(f"{self.path} is cut short.")
+            raise StorageError(f"{self.path} is incomplete.")
         piece.extend(bytes((last - first + 1) * size - len(piece)))
         for number in in_log:
             assert self._log_file is not None
             at = (number - first) * size
             page = os.pread(self._log_file.fileno(), size, self._pages[number])
             if len(page) < size:
-                raise StorageError(f"{log_of(self.path)} was cut while it was copied.")
+                raise StorageError(f"{log_of(self.path)} was truncated while it was copied.")
             piece[at : at + size] = page
         if first <= self._name_page <= last:
             at = (self._name_page - first) * size

@@ -141,9 +141,9 @@ class WrongLog(StorageError):
     def __init__(self, path: Path) -> None:
         log = f"{path.name}-wal"
         super().__init__(
-            f"{path} and its log {log} do not belong together: one of them was put there since wmsd last wrote "
-            f"them. Both were left as they are. To serve the file without the log, move {log} elsewhere; "
-            "otherwise put back the file that belongs to the log, or restore it from a backup."
+            f"{path} and its log {log} do not belong together: one of the two was exchanged after wmsd last "
+            f"wrote them. Both were left unchanged. To use the file without the log, move {log} elsewhere; "
+            "otherwise put back the file that belongs to the log, or restore the file from a backup."
         )
 
 
@@ -154,8 +154,8 @@ class Exchanged(WrongLog):
         log = f"{path.name}-wal"
         StorageError.__init__(
             self,
-            f"{path} was put there, or written by another program, after wmsd had begun its log {log}. Both were "
-            f"left as they are. To serve the file as it is, move {log} elsewhere: what was written since the file "
-            f"was copied is in that log alone. To serve the file with all that the log holds, copy the log: "
-            f"cp {log} {log}.copy && mv {log}.copy {log}",
+            f"{path} was copied there, or written by another program, after wmsd had started its log {log}. "
+            f"Both were left unchanged. To use the file as it is, move {log} elsewhere: later changes are "
+            f"only in that log. To use the file with all changes in the log, copy the log: cp {log} "
+            f"{log}.copy && mv {log}.copy {log}",
         )

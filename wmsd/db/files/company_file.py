@@ -40,11 +40,12 @@ REQUEST_WAITS: Final = 1.0
 command waits longer, because the server that lends it the file continues its writes.
 """
 MOVED: Final = (
-    "Nothing is written to what stands there now. Put the file back, or start wmsd again to serve what is there."
+    "wmsd does not write to the file that is there now. Put the original file back, or restart wmsd "
+    "to use the file that is there."
 )
 OVERWRITTEN: Final = (
-    "Nothing more is read from it or written to it. Restore the company from a backup, or start wmsd again to "
-    "serve what is there."
+    "wmsd no longer reads or writes this file. Restore the company from a backup, or restart wmsd "
+    "to use the file that is there."
 )
 
 
@@ -283,7 +284,7 @@ class CompanyFile:
             self._missed = self.database.standing.file
             self._fail(StorageError(f"{moved}. {MOVED}"))
         else:
-            self._fail(StorageError(f"{moved}. What it held is written to {self.path.name}"))
+            self._fail(StorageError(f"{moved}. Its content is written to {self.path.name}"))
         self._leave(is_kept=not isinstance(moved, FileOverwritten))
 
     async def replace(self, put: Callable[[], Result]) -> Result:
@@ -297,7 +298,7 @@ class CompanyFile:
     async def _replace(self, put: Callable[[], Result]) -> Result:
         async with self._changing:
             if self.is_lent:
-                raise StorageError(f"A command is at work in {self.path}. Wait for its end, and try again.")
+                raise StorageError(f"A command is using {self.path}. Wait until it has finished, and try again.")
             await self._has_left()
             database, self.database = self.database, None
             self._is_ready, self._missed, self._overwritten = False, None, None
@@ -320,7 +321,7 @@ class CompanyFile:
             if is_kept:
                 await self._keep(database)
         except (sqlite3.Error, OSError) as error:
-            LOG.error("company %d: what its file held could not be kept: %s", self._company_id, error)
+            LOG.error("company %d: the content of its file could not be saved: %s", self._company_id, error)
         finally:
             await database.close()
 
@@ -328,7 +329,7 @@ class CompanyFile:
         copy = copy_at(self.path, self._clock.now())
         if await database.keep(copy):
             self._missed = identity(copy)  # the copy may be put in place of the lost file, and is then used
-            LOG.error("company %d: what its file held is in %s", self._company_id, copy)
+            LOG.error("company %d: the content of its file was saved to %s", self._company_id, copy)
 
     def _fail(self, error: Exception) -> None:
         self._told.failed(self._unavailable, error)

@@ -141,7 +141,7 @@ class CompanyFiles:
         """
         left = list(company_ids)
         self.unprepared = len(left)
-        what = "files are not prepared now, but at their first use"
+        what = "files are not migrated now, but at their first use"
         with self._told.trying(what, Exception):
             left = await asyncio.to_thread(self._not_current, left)
         self.unprepared = len(left)

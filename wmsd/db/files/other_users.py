@@ -17,5 +17,7 @@ def check_unused(path: Path) -> None:
             connection.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorname.startswith("SQLITE_BUSY"):
-            raise StorageError(f"Another program is at work in {path}. Wait for its end, and try again.") from None
+            raise StorageError(
+                f"Another program is using {path}. Wait until it has finished, and try again."
+            ) from None
         raise

@@ -122,15 +122,18 @@ def _copied(path: Path, opened: ExitStack) -> Path:
     free = shutil.disk_usage(folder).free
     if free < needed + SPARE_BYTES:
         raise StorageError(
-            f"{path} is examined in a copy, and {folder} has no room for it: {needed // 1_000_000} MB are needed, "
-            f"and {free // 1_000_000} MB are free. Make room there, or name another folder in TMPDIR."
+            f"{path} is examined in a copy, but {folder} has too little space for the copy: "
+            f"{needed // 1_000_000} MB are needed, and {free // 1_000_000} MB are free. Free some space "
+            "there, or name another folder in TMPDIR."
         )
     scratch = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix=SCRATCH)))
     try:
         for source in sources:
             shutil.copyfile(source, scratch / source.name)
     except OSError as error:
-        raise StorageError(f"{path} cannot be read, or not copied to {scratch}: {reason_of(error)}.") from None
+        raise StorageError(
+            f"{path} cannot be read, or cannot be copied to {scratch}: {reason_of(error)}."
+        ) from None
     check_log(path, scratch / file.name)
     return scratch / file.name
 

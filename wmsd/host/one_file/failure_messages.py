@@ -11,27 +11,27 @@ from typing import Final
 
 from wmsd.host import own_program
 
-ADVICE: Final = "set TMPDIR for the server, for example to /var/lib/wmsd/tmp, and start it again."
+ADVICE: Final = "set TMPDIR for the server, for example to /var/lib/wmsd/tmp, and restart the server."
 KINDS: Final = (
     (
         "failed to map segment from shared object",
-        "wmsd unpacks itself into the temporary folder {folder}, and nothing may be executed there (noexec). "
-        "Name a folder where it may: " + ADVICE,
+        "wmsd unpacks itself into the temporary folder {folder}, but programs cannot run there "
+        "(noexec). Name another folder: " + ADVICE,
     ),
     (
         "No space left on device",
-        "wmsd unpacks itself into the temporary folder {folder}, and the disk there is full. "
-        "Make room, or name a folder on another disk: " + ADVICE,
+        "wmsd unpacks itself into the temporary folder {folder}, but the disk is full. Free some space, "
+        "or name a folder on another disk: " + ADVICE,
     ),
     (
         "Could not create temporary directory",
-        "wmsd unpacks itself into a temporary folder, and cannot make one in {folder}. "
-        "Name one that its user may write: " + ADVICE,
+        "wmsd unpacks itself into a temporary folder, but cannot create that folder in {folder}. Name a "
+        "folder in which the user of wmsd may write: " + ADVICE,
     ),
     (
         "[PYI-",
-        "wmsd unpacks itself into the temporary folder {folder}, and failed to do so. Look at that folder, or "
-        "name another one: " + ADVICE,
+        "wmsd could not unpack itself into the temporary folder {folder}. Check that folder, or name "
+        "another folder: " + ADVICE,
     ),
 )
 """Parts of the messages, and the sentence for each part. The first match applies."""

@@ -80,6 +80,6 @@ def _settle(folder: Path) -> None:
         import_all(folder)
         if removed := remove_left(folder.parent):
             folders = count_of(removed, "temporary folder")
-            LOG.info("removed %s in %s, of a wmsd that was killed", folders, folder.parent)
+            LOG.info("removed %s in %s, left by a wmsd that was killed", folders, folder.parent)
     except OSError as error:
-        LOG.warning("the temporary folder %s cannot be looked at: %s", folder, error.strerror)
+        LOG.warning("the temporary folder %s cannot be read: %s", folder, error.strerror)

@@ -22,13 +22,13 @@ def check_unit() -> None:
     for path in UNITS_OF_PACKAGES:
         if path.exists():
             raise ServiceError(
-                f"The Debian package has a service here already, {path}. Start that one: "
-                f"systemctl enable --now {NAME}"
+                f"The Debian package has already installed a service, {path}. Start that service: systemctl "
+                f"enable --now {NAME}"
             )
     if UNIT_FILE.exists() and not is_ours(UNIT_FILE):
         raise ServiceError(
-            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. Move it away, then start "
-            "again."
+            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. Move the file away, "
+            "then try again."
         )
 
 
@@ -41,17 +41,17 @@ def is_ours(path: Path) -> bool:
 
 def check_program(program: Path) -> None:
     if not program.is_file() or not os.access(program, os.X_OK):
-        raise ServiceError(f"{program} is no program that can be executed.")
+        raise ServiceError(f"{program} is not an executable program.")
     if program.read_bytes()[:4] != b"\x7fELF":
         raise ServiceError(
-            f"{program} is no executable of wmsd. Build one with scripts/build, and name it with --program."
+            f"{program} is not an executable of wmsd. Build one with scripts/build, and name it with --program."
         )
 
 
 def check_user(name: str) -> pwd.struct_passwd | None:
     """Return the account, or None if the account does not exist yet."""
     if not USER_NAME.fullmatch(name):
-        raise ServiceError(f"{name!r} is no name for a user: use small letters, digits, - and _.")
+        raise ServiceError(f"{name!r} is not a valid user name: use lower-case letters, digits, - and _.")
     account = commands.user_named(name)
     if account is None:
         return None
@@ -59,8 +59,9 @@ def check_user(name: str) -> pwd.struct_passwd | None:
         raise ServiceError("The service must not run as root. Name another user with --user.")
     if Path(account.pw_shell).name not in NO_SHELLS:
         raise ServiceError(
-            f"The user {name} can log in (its shell is {account.pw_shell or '/bin/sh'}), so it is a person's. "
-            "Name another one with --user, or take its shell away: usermod --shell /usr/sbin/nologin " + name
+            f"The user {name} can log in (its shell is {account.pw_shell or '/bin/sh'}), so the account "
+            "belongs to a person. Name another user with --user, or disable the login: usermod --shell "
+            "/usr/sbin/nologin " + name
         )
     return account
 
@@ -71,24 +72,27 @@ def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> 
     """
     if not folder.is_absolute() or ".." in folder.parts or not is_plain(folder):
         raise ServiceError(
-            f"{folder} cannot be a folder of the service: name it from / on, with letters, digits and _ . - only."
+            f"{folder} cannot be a folder of the service: give an absolute path with only letters, digits "
+            "and _ . -"
         )
     real = Path(os.path.realpath(folder))
     for hidden in HIDDEN:
         if real.is_relative_to(hidden):
-            raise ServiceError(f"{folder} cannot be a folder of the service, which does not see {hidden}.")
+            raise ServiceError(
+                f"{folder} cannot be a folder of the service, because the service cannot see {hidden}."
+            )
     if len(real.parts) < 3:  # for example /srv itself
-        raise ServiceError(f"{folder} belongs to the system. Name a folder in it.")
+        raise ServiceError(f"{folder} belongs to the system. Name a folder inside it.")
     if not os.path.lexists(folder):
         return
     if not folder.is_dir() or folder.is_symlink():
-        raise ServiceError(f"{folder} is no folder.")
+        raise ServiceError(f"{folder} is not a folder.")
     owner = folder.stat().st_uid
     if account is not None and owner == account.pw_uid:
         return
     if owner != 0 or any(folder.iterdir()):
         whose = known_name(owner) or f"user {owner}"
         raise ServiceError(
-            f"{folder} belongs to {whose}, and the service runs as {user}. When it is to be the "
-            f"service's, stop what uses it, and give it away: chown -R {user}: {folder}"
+            f"{folder} belongs to {whose}, but the service runs as {user}. To give the folder to the "
+            f"service, stop the programs that use it, then run: chown -R {user}: {folder}"
         )

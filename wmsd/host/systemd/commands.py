@@ -35,9 +35,9 @@ def check_systemctl() -> None:
     """Raise ServiceError if systemd is not installed."""
     if not has_systemctl():
         raise ServiceError(
-            "There is no systemd on this machine, so there can be no service, and nothing was changed. Start the "
-            f"server by its command, {SERVE}. In a container, make that the container's command: what runs the "
-            "container starts it again."
+            "There is no systemd on this machine, so a service cannot be installed. Nothing was changed. "
+            f"Start the server with its command, {SERVE}. In a container, use this as the container's "
+            "command: the container runtime then restarts the server."
         )
 
 
@@ -48,19 +48,20 @@ def check_systemd(offline: bool) -> None:
     check_systemctl()
     if systemd_runs():
         if offline:
-            raise ServiceError("systemd runs here and can start the service: leave out --offline.")
+            raise ServiceError("systemd is running here and can start the service: leave out --offline.")
     elif not offline:
         raise ServiceError(
-            "No systemd runs here that could start a service, and nothing was changed. Start the server by its "
-            f"command, {SERVE}. In a container, make that the container's command: what runs the container starts "
-            "it again. To prepare a disk or image that boots with systemd later, give --offline."
+            "systemd is not running here, so it cannot start a service. Nothing was changed. Start the "
+            f"server with its command, {SERVE}. In a container, use this as the container's command: the "
+            "container runtime then restarts the server. To prepare a disk or image that boots with systemd "
+            "later, give --offline."
         )
 
 
 def check_root() -> None:
     """Raise ServiceError if the user is not root."""
     if os.geteuid() != 0:
-        raise ServiceError("Only root can change the services of this machine: start it again with sudo.")
+        raise ServiceError("Only root can change the services of this machine: run the command again with sudo.")
 
 
 def user_named(name: str) -> pwd.struct_passwd | None:
@@ -90,4 +91,4 @@ def run_command(*command: str) -> subprocess.CompletedProcess[str]:
     except FileNotFoundError:
         raise ServiceError(f"There is no {command[0]} on this machine; wmsd needs it for a service.") from None
     except subprocess.TimeoutExpired:
-        raise ServiceError(f"{' '.join(command)} has not ended within {SECONDS:.0f} s.") from None
+        raise ServiceError(f"{' '.join(command)} did not finish within {SECONDS:.0f} s.") from None

@@ -64,7 +64,9 @@ def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
 def _for_user(name: str, account: pwd.struct_passwd | None) -> Iterator[Step]:
     if account is None:
         options = ("--system", "--user-group", "--no-create-home", "--home-dir", str(STATE), "--shell", NO_LOGIN)
-        yield Step(f"The user {name} was made, without a login.", lambda: commands.run("useradd", *options, name))
+        yield Step(
+            f"The user {name} was created, without a login.", lambda: commands.run("useradd", *options, name)
+        )
 
 
 def _for_program(program: Path) -> Iterator[Step]:
@@ -72,7 +74,7 @@ def _for_program(program: Path) -> Iterator[Step]:
         yield Step(f"{program} was copied to {PROGRAM}.", lambda: _put(PROGRAM, program.read_bytes(), 0o755))
     elif not filecmp.cmp(program, PROGRAM, shallow=False):
         kept = ProgramFile(PROGRAM).previous
-        sentence = f"{program} was copied to {PROGRAM}. The program that was there is {kept} now."
+        sentence = f"{program} was copied to {PROGRAM}. The previous program is now {kept}."
         yield Step(sentence, lambda: _replace(program))
 
 
@@ -102,7 +104,7 @@ def _for_config(user: str, account: pwd.struct_passwd | None, before: str | None
     if before is None:
         yield Step(f"{CONFIG} was written, with every setting.", lambda: _write_config(user, text))
     elif before != text:
-        yield Step(f"{CONFIG} was changed as you said.", lambda: _write_config(user, text))
+        yield Step(f"{CONFIG} was changed as requested.", lambda: _write_config(user, text))
     elif account is None or CONFIG.stat().st_gid != account.pw_gid:
         yield Step(f"{CONFIG} can be read by {user} now.", lambda: _write_config(user, text))
 
@@ -120,7 +122,7 @@ def _for_folders(user: str, outside: tuple[Path, ...]) -> Iterator[Step]:
     """
     for folder in (STATE, *outside):
         if not folder.exists():
-            yield Step(f"The folder {folder} was made, for {user} alone.", partial(_make_folder, user, folder))
+            yield Step(f"The folder {folder} was created, only for {user}.", partial(_make_folder, user, folder))
         elif folder.stat().st_uid == 0:
             yield Step(f"The folder {folder} was given to {user}.", partial(_give_folder, user, folder))
 
@@ -147,7 +149,7 @@ def _for_unit(text: str) -> Iterator[Step]:
 def _account(user: str) -> pwd.struct_passwd:
     account = commands.user_named(user)
     if account is None:
-        raise ServiceError(f"The user {user} is gone.")
+        raise ServiceError(f"The user {user} no longer exists.")
     return account
 
 

@@ -23,7 +23,7 @@ MICROSECONDS: Final = 1_000_000
 OWED: Final = ("READY", "MAINPID", "STATUS")
 """The fields that must arrive at some time, and are still true later."""
 LONGEST_STATUS: Final = 200
-NOT_TOLD = "the service manager cannot be told how the server is"
+NOT_TOLD = "the state of the server cannot be reported to the service manager"
 
 
 class ServiceManager:

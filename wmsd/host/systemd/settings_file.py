@@ -18,7 +18,7 @@ from wmsd.settings.toml_writer import as_written
 FOLDERS: Final = {("server", "data"): "data", ("backup", "folder"): "backups"}
 """The settings that name a folder which the server creates, with the names of these folders for a service."""
 OF_PACKAGE: Final = f"""\
-# Settings of {NAME}. The guide lists all of them, at /docs/settings; `wmsd config init FILE` writes them down.
+# Settings of {NAME}. The guide lists all settings (/docs/settings); `wmsd config init FILE` writes them to a file.
 # After a change: wmsd config check --config {CONFIG}, then systemctl restart {NAME}
 
 """
@@ -75,7 +75,9 @@ def with_values(file: Path, text: str, values: Values) -> str:
         is_done = False
     if not is_done:
         names = ", ".join(f"{section}.{key}" for section, key in values)
-        raise ServiceError(f"{file} is written in a way that cannot be changed from here. Set in it: {names}.")
+        raise ServiceError(
+            f"This command cannot edit {file} in its present form. Set these values in the file yourself: {names}."
+        )
     return text
 
 

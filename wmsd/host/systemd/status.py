@@ -20,18 +20,19 @@ ASKED: Final = (
 AT_BOOT: Final = {True: "It starts at each boot.", False: f"It does not start at boot: systemctl enable {NAME}"}
 STATES: Final = {
     "active": "The service runs.",
-    "reloading": "The service runs, and starts again or reads its certificate again at the moment.",
+    "reloading": "The service is running, and is restarting or reading its certificate again.",
     "activating": "The service is starting.",
     "deactivating": "The service is stopping.",
     "inactive": f"The service is stopped. Start it: systemctl start {NAME}",
     "failed": f"The service has failed. Its log says why: journalctl -u {NAME} -n 50",
 }
 WELL: Final = ("active", "reloading")
-NOT_INSTALLED: Final = "There is no service wmsd on this machine. Make one: wmsd service install"
+NOT_INSTALLED: Final = "There is no service wmsd on this machine. Install it: wmsd service install"
 NO_SYSTEMD: Final = (
-    "No systemd runs here, so the service cannot run. Its unit is there. To start the server now: {command}"
+    "systemd is not running here, so the service cannot run. Its unit is installed. To start the "
+    "server now: {command}"
 )
-NOT_EVEN_SYSTEMCTL: Final = "There is no systemd on this machine. Start the server by its command: {command}"
+NOT_EVEN_SYSTEMCTL: Final = "There is no systemd on this machine. Start the server with its command: {command}"
 
 
 @dataclass(frozen=True, slots=True)

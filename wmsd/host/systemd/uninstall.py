@@ -23,7 +23,9 @@ def remove() -> Removed | None:
     commands.check_systemctl()
     for path in UNITS_OF_PACKAGES:
         if path.exists():
-            raise ServiceError(f"The service here is the Debian package's, {path}. Remove that: apt remove {NAME}")
+            raise ServiceError(
+                f"The Debian package installed this service, {path}. Remove the package: apt remove {NAME}"
+            )
     if not UNIT_FILE.exists():
         return None
     if not is_ours(UNIT_FILE):

@@ -11,22 +11,23 @@ from wmsd.settings.sections.server import Server
 UNREADABLE: Final = "{path} cannot be read: {reason}."
 OTHER_KEY: Final = "The private key in {key} does not belong to the certificate in {certificate}."
 KEY_WITH_PASSWORD: Final = (
-    "The private key in {key} has a password, which nobody types at a start: remove it (openssl pkey)."
+    "The private key in {key} has a password, which wmsd cannot enter at its start: remove the "
+    "password (openssl pkey)."
 )
 NO_KEY: Final = "{key} has no private key. Name its file in server.certificate_key, with tls = files."
-NO_KEY_NAMED: Final = "{key}, which server.certificate_key names, has no private key."
+NO_KEY_NAMED: Final = "{key}, named in server.certificate_key, has no private key."
 EXCHANGED: Final = (
-    "{certificate} is the private key, and {key} the certificate: exchange server.certificate and "
-    "server.certificate_key."
+    "{certificate} has the private key, and {key} has the certificate: exchange server.certificate "
+    "and server.certificate_key."
 )
 DER: Final = (
-    "{file} is in DER, and must be in PEM. Convert it: openssl {program} -inform der -in {file} -out {new}"
+    "{file} is in DER, but must be in PEM. Convert it: openssl {program} -inform der -in {file} -out {new}"
 )
 ARCHIVE: Final = (
-    "{file} is a PKCS #12 archive, and must be in PEM. Convert it: openssl pkcs12 -in {file} -nodes -out {new}"
+    "{file} is a PKCS #12 archive, but must be in PEM. Convert it: openssl pkcs12 -in {file} -nodes -out {new}"
 )
 NO_CERTIFICATE: Final = "{certificate} has no certificate."
-CUT_SHORT: Final = "{file} is cut short: what begins in it has no end. Copy it again, whole."
+CUT_SHORT: Final = "{file} is incomplete: an END line is missing. Copy the whole file again."
 NO_PEM: Final = "{certificate} is not a PEM file with a certificate and its key: {reason}."
 FAULTS: Final = (
     *(UNREADABLE, OTHER_KEY, KEY_WITH_PASSWORD, NO_KEY, NO_KEY_NAMED, EXCHANGED, DER, ARCHIVE),

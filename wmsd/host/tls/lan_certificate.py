@@ -45,9 +45,9 @@ def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
             replace_private(served, made.certificate_pem + made.key_pem)
             shown = ", ".join(str(each.value) for each in alternative_names(authority.certificate, machine))
             until = f"{made.certificate.not_valid_after_utc:%Y-%m-%d}"
-            LOG.info("made a new certificate, because %s: for %s, until %s", why, shown, until)
+            LOG.info("created a new certificate, because %s: for %s, until %s", why, shown, until)
     except OSError as error:
-        raise StorageError(f"{folder}: the certificate cannot be made: {error.strerror or error}.") from None
+        raise StorageError(f"{folder}: the certificate cannot be created: {error.strerror or error}.") from None
     return served
 
 
@@ -63,22 +63,22 @@ def _authority(folder: Path, machine: MachineNames, now: datetime) -> Signed:
     made = new_authority(machine, now)
     replace_private(folder / AUTHORITY_KEY, made.key_pem)
     replace_private(folder / AUTHORITY, made.certificate_pem)
-    LOG.warning("made a new authority: everybody who uses https here has to install it (wmsd tls show)")
+    LOG.warning("created a new authority: everyone who uses https here has to install it (wmsd tls show)")
     return made
 
 
 def _why_renew(served: Signed | None, authority: Signed, machine: MachineNames, now: datetime) -> str:
     if served is None:
-        return "there was none"
+        return "there was no certificate"
     certificate = served.certificate
     if certificate.not_valid_after_utc < now + RENEWED_BEFORE:
-        return "the old one ends soon"
+        return "the old certificate expires soon"
     if certificate.not_valid_before_utc > now:
-        return "the old one begins later"
+        return "the old certificate is not valid yet"
     try:
         certificate.verify_directly_issued_by(authority.certificate)
     except Exception:  # the type of the exception depends on the error
-        return "the old one is of another authority"
+        return "the old certificate is from another authority"
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     if set(names) != set(alternative_names(authority.certificate, machine)):
         return "the machine's names or addresses have changed"

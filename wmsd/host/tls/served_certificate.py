@@ -15,8 +15,8 @@ from wmsd.settings.sections.server import Server
 LOG = logging.getLogger("wmsd.tls")
 LOOK_SECONDS: Final = 3600.0
 TOLD_EVERY: Final = timedelta(days=1)
-NOT_READ: Final = "the certificate was not read again; the one before is served: %s"
-NOT_RENEWED: Final = "the certificate cannot be renewed; the one before is served: %s"
+NOT_READ: Final = "the certificate was not read again; the server keeps the previous certificate: %s"
+NOT_RENEWED: Final = "the certificate cannot be renewed; the server keeps the previous certificate: %s"
 
 
 class ServedTls:
@@ -80,7 +80,7 @@ class ServedTls:
         try:
             told = list(certificate_findings(self._server, self._data, now))
         except Exception as error:  # for example a damaged authority file, which the server does not need
-            LOG.warning("the certificate is served, but could not be examined: %s", error)
+            LOG.warning("the certificate is in use, but could not be examined: %s", error)
             return
         for found in told:
             LOG.log(logging.ERROR if found.is_wrong else logging.WARNING, "%s %s", found.sentence, found.remedy)

@@ -30,11 +30,12 @@ FLIGHTS: Final = 4
 """A handshake is finished or refused after this many turns of each side."""
 
 READ_AGAIN: Final = (
-    "Put a new one there, and have the server read it: systemctl reload wmsd, or kill -HUP with the number of its "
-    "process, which wmsd status shows."
+    "Put a new certificate there, and make the server read it: systemctl reload wmsd, or kill -HUP "
+    "with the process number that wmsd status shows."
 )
 FOR_ITS_NAME: Final = (
-    "Get a certificate for the name by which people come, or use tls = lan, which makes one for this machine."
+    "Get a certificate for the name that users type, or use tls = lan, which creates a certificate "
+    "for this machine."
 )
 
 UNUSABLE: Final = FindingKind(
@@ -48,14 +49,14 @@ UNUSABLE: Final = FindingKind(
 EXPIRED: Final = FindingKind(
     "certificate-expired",
     "wrong",
-    "The certificate {file} has expired on {day}: browsers and programs refuse it.",
+    "The certificate {file} expired on {day}: browsers and programs refuse it.",
     READ_AGAIN,
 )
 NOT_YET: Final = FindingKind(
     "certificate-early",
     "wrong",
-    "The certificate {file} is good from {day} on: browsers and programs refuse it until then.",
-    "Look whether the clock of this machine is right. Otherwise put another certificate there.",
+    "The certificate {file} is valid only from {day}: browsers and programs refuse it until then.",
+    "Check whether the clock of this machine is right. If it is right, put another certificate there.",
 )
 ENDS: Final = FindingKind(
     "certificate-ends",
@@ -66,7 +67,7 @@ ENDS: Final = FindingKind(
 OTHER_NAMES: Final = FindingKind(
     "certificate-names",
     "warning",
-    "The certificate {file} is for {names}, and wmsd listens on {host}.",
+    "The certificate {file} is for {names}, but wmsd listens on {host}.",
     FOR_ITS_NAME,
 )
 NAMELESS: Final = FindingKind(
@@ -78,23 +79,24 @@ NAMELESS: Final = FindingKind(
 NOT_RENEWED: Final = FindingKind(
     "certificate-not-renewed",
     "wrong",
-    "The certificate {file} that wmsd makes for the LAN ends on {day}, and was not renewed 30 days before.",
-    "Start the server again, which renews it. If it does not, its log says why.",
+    "The certificate {file}, which wmsd creates for the LAN, expires on {day}, and was not renewed "
+    "30 days before.",
+    "Restart the server, which then renews the certificate. If the renewal fails, the server's log says why.",
 )
 AUTHORITY_ENDS: Final = FindingKind(
     "authority-ends",
     "warning",
-    "The authority {file} ends on {day}. wmsd makes a new one 30 days before, and browsers refuse that until it "
-    "is installed.",
-    "Choose a day on which everybody installs the new one: wmsd tls show says how.",
+    "The authority {file} expires on {day}. wmsd creates a new authority 30 days before, which "
+    "browsers refuse until it is installed.",
+    "Choose a day on which everyone installs the new authority: wmsd tls show says how.",
 )
 INCOMPLETE: Final = FindingKind(
     "certificate-chain",
     "warning",
-    "The certificate {file} leads to {issuer}, which is not in the file, and which this machine does not know: "
-    "browsers and programs that do not know it either refuse the certificate.",
-    "Put the certificates of the authorities in between below it, in the same file; whoever issued it gives them, "
-    "often as fullchain. If {issuer} is your own authority, install it on this machine too.",
+    "The certificate {file} depends on {issuer}, which is not in the file and not known to this "
+    "machine: browsers and programs that do not know this issuer refuse the certificate.",
+    "Add the intermediate certificates below it, in the same file; the issuer provides them, often "
+    "as fullchain. If {issuer} is your own authority, install it on this machine too.",
 )
 KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMELESS, NOT_RENEWED, AUTHORITY_ENDS)
 

@@ -83,7 +83,7 @@ class ArchiveWriter:
                     left -= len(piece)
                 gzip.write(bytes(-size % BLOCK))
             if left:
-                raise StorageError(f"{name} has {size - left} bytes, and not {size}.")
+                raise StorageError(f"{name} has {size - left} bytes instead of {size}.")
         except BaseException:
             self._file.seek(at)
             self._file.truncate()
@@ -148,13 +148,13 @@ def read_manifest(path: Path) -> Manifest:
         at = _manifest_at(file.read())
         if at is None or at >= size - END.size:
             raise StorageError(
-                f"{path} is not a backup of wmsd, or it is cut short: the end that wmsd writes is missing."
+                f"{path} is not a backup of wmsd, or it is incomplete: the end of the archive is missing."
             )
         _seek_member(file, at)
         with _opened(file, "rb") as gzip:
             entry = _next_entry(gzip, path)
             if entry is None or entry.name != manifests.NAME or entry.size > MOST_MANIFEST_BYTES:
-                raise StorageError(f"{path} is damaged: its manifest is not where it should be.")
+                raise StorageError(f"{path} is damaged: its manifest is not at the expected position.")
             manifest = manifests.parsed(b"".join(entry.pieces()), str(path))
         _check_sizes(path, manifest, at)
         return manifest
@@ -171,8 +171,8 @@ def _check_sizes(path: Path, manifest: Manifest, end: int) -> None:
         until = next((at for at in begins if at > file.at), file.at)
         if file.bytes > (until - file.at) * MOST_COMPRESSED:
             raise StorageError(
-                f"{path} is damaged: its manifest gives {file.path} {file.bytes} bytes, and the "
-                f"{until - file.at} bytes of it that are there cannot unpack to so many. Nothing was unpacked."
+                f"{path} is damaged: by its manifest, {file.path} has {file.bytes} bytes, but the archive "
+                f"has only {until - file.at} compressed bytes of the file. Nothing was unpacked."
             )
 
 
@@ -209,7 +209,7 @@ class Entry:
             with _as_sentences(self._archive):
                 piece: bytes = self._gzip.read(min(left, PIECE_BYTES))
                 if not piece:
-                    raise EOFError("it ends within a file")
+                    raise EOFError("the archive ends in the middle of a file")
             left -= len(piece)
             yield piece
         with _as_sentences(self._archive):
@@ -229,7 +229,7 @@ def opened_entry(path: Path, at: int) -> Iterator[Entry]:
             _seek_member(file, at)
             entry = _next_entry(opened.enter_context(_opened(file, "rb")), path)
             if entry is None:
-                raise EOFError("it ends before a file")
+                raise EOFError("the archive ends where a file should start")
         yield entry
 
 
@@ -239,7 +239,7 @@ def _seek_member(file: IO[bytes], at: int) -> None:
     """
     file.seek(at)
     if file.read(len(MEMBER_HEAD)) != MEMBER_HEAD:
-        raise EOFError("no file begins where one should")
+        raise EOFError("no file starts at the expected position")
     file.seek(at)
 
 
@@ -249,14 +249,14 @@ def _next_entry(gzip: Any, archive: Path) -> Entry | None:
     """
     head = gzip.read(BLOCK)
     if len(head) < BLOCK:
-        raise EOFError("it ends before its last file")
+        raise EOFError("the archive ends before its last file")
     if not any(head):
         return None
     info = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
     if info.size < 0:  # a negative size would read everything
-        raise EOFError(f"it gives {info.name!r} no size")
+        raise EOFError(f"the size of {info.name!r} is not valid")
     if info.type != tarfile.REGTYPE:
-        raise StorageError(f"The archive holds {info.name!r}, which is no file. It was left out.")
+        raise StorageError(f"{info.name!r} in the archive is not a regular file, and was left out.")
     return Entry(info.name, info.size, gzip, archive)
 
 

@@ -11,8 +11,8 @@ from wmsd.settings.sections.backup import Backup
 
 PROOF_LATE: Final = timedelta(days=2)
 REMEDY: Final = (
-    "Mend what stands in its way, or put it back if it was moved. Then run wmsd backup schedule --run --now, "
-    "which makes one, proves it and says what is wrong."
+    "Fix the cause, or move the backup back if it was moved. Then run wmsd backup schedule --run "
+    "--now: the command creates a backup, verifies it and reports any problem."
 )
 """What to do when there is no backup to rely on. Every message about this ends with these sentences."""
 
@@ -38,15 +38,15 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
     if failed is not None:
         return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
     if made is None:
-        return Verdict(True, "no scheduled backup yet: a server that runs makes the first one soon")
+        return Verdict(True, "no scheduled backup yet: a running server creates the first backup soon")
     if elsewhere := made_elsewhere(settings, record):
         return Verdict(
             False,
-            f"there is no backup yet in {settings.folder}, which backup.folder names now: the last one, "
-            f"{elsewhere.name}, was made in {elsewhere.parent}",
+            f"there is no backup yet in {settings.folder}, the folder in backup.folder: the last backup, "
+            f"{elsewhere.name}, was created in {elsewhere.parent}",
         )
     if there.made is None and is_hidden(Path(made.path)):
-        return Verdict(False, f"this user may not look into {Path(made.path).parent}, which has the backups")
+        return Verdict(False, f"this user has no permission to read the backup folder {Path(made.path).parent}")
     if gone := what_is_gone(settings, record, now):
         return Verdict(False, gone)
     if now - timestamps.from_text(made.at) > LATE[settings.every]:
@@ -54,12 +54,12 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
     if made.left_out:
         return Verdict(False, f"the backup of {_shown(made.at, now)} lacks {', '.join(made.left_out)}")
     if proven is None:
-        return Verdict(True, f"a backup of {_shown(made.at, now)}, not proven yet")
+        return Verdict(True, f"the backup of {_shown(made.at, now)} is not verified yet")
     if proven.problems:
-        return Verdict(False, f"{proven.path} cannot be restored whole: {proven.problems[0]}")
+        return Verdict(False, f"{proven.path} cannot be restored completely: {proven.problems[0]}")
     if now - timestamps.from_text(proven.at) > PROOF_LATE:
-        return Verdict(False, f"no backup was proven since {_shown(proven.at, now)}: see the log of the server")
-    return Verdict(True, f"restorable, proven {_shown(proven.at, now)}, {proven.seconds:.0f} s")
+        return Verdict(False, f"no backup was verified since {_shown(proven.at, now)}: see the log of the server")
+    return Verdict(True, f"restorable, verified {_shown(proven.at, now)}, {proven.seconds:.0f} s")
 
 
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
@@ -72,15 +72,15 @@ def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str |
     last = there.made
     was_good = proven is not None and not proven.problems and is_in_folder(settings, proven)
     if proven is not None and was_good and there.proven is None:
-        new = "" if last is None else f", and that of {_shown(last.at, now)} is not proven yet"
-        return f"the backup that was proven, {_missed(proven.path)}{new}"
+        new = "" if last is None else f", and the backup of {_shown(last.at, now)} is not verified yet"
+        return f"the verified backup, {_missed(proven.path)}{new}"
     if record.made is not None and last is None and made_elsewhere(settings, record) is None:
         return f"the last backup, {_missed(record.made.path)}"
     return None
 
 
 def _missed(path: str) -> str:
-    return f"{Path(path).name}, is not in {Path(path).parent} any more"
+    return f"{Path(path).name}, is no longer in {Path(path).parent}"
 
 
 def _shown(moment: str, now: datetime) -> str:

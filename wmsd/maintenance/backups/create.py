@@ -92,12 +92,12 @@ class Creation:
                     manifest = self._write(archive, began, began_at)
             except OSError as error:
                 raise StorageError(
-                    f"The backup {path} cannot be written: {reason_of(error)}. None was made."
+                    f"The backup {path} cannot be written: {reason_of(error)}. No backup was created."
                 ) from error
-            with _only_told("where its disk is mounted could not be noted"):
+            with _only_told("the mount point of its disk could not be recorded"):
                 note_mounted(self._data.path, self._folder)
             if name is None:
-                with _only_told("whose it is could not be noted beside it"):
+                with _only_told("its installation could not be recorded in the folder"):
                     note_whose(self._folder.path, manifest.installation, self._data.path)
             return Made(path, path.stat().st_size, manifest)
 
@@ -106,10 +106,11 @@ class Creation:
         disk = disk_of(self._folder.path)
         kept = disk.refused_below if self._folder.is_on_disk_of(self._data.path) else 0
         if disk.free < needed + kept:
-            reserve = f"{size_text(kept)} of this disk are kept for the data, " if kept else ""
+            reserve = f"{size_text(kept)} are reserved for the data, " if kept else ""
             raise StorageError(
-                f"There is no room for a backup in {self._folder.path}: it will take about {size_text(needed)}, "
-                f"{reserve}and {size_text(disk.free)} are free. Make room, or choose another folder."
+                f"There is not enough space for a backup in {self._folder.path}: the backup needs about "
+                f"{size_text(needed)}, {reserve}and {size_text(disk.free)} are free. Free some space, or "
+                "choose another folder."
             )
 
     def _write(self, archive: ArchiveWriter, began: float, began_at: datetime) -> Manifest:
@@ -190,7 +191,7 @@ def _only_told(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        LOG.warning("the backup is made; %s: %s", what, error)
+        LOG.warning("the backup was created, but %s: %s", what, error)
 
 
 def add_secrets(archive: ArchiveWriter, name: str, secrets: Sealed | None) -> dict[str, Any]:

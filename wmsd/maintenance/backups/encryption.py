@@ -54,8 +54,8 @@ def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
     names = [each.fingerprint for each in manifest.phrases]
     if phrase.fingerprint not in names:
         raise NotOpened(
-            f"What is secret in this archive is sealed to the recovery phrase {' or '.join(names)}, and these "
-            f"words are the recovery phrase {phrase.fingerprint}. Look for the other one."
+            f"The secrets in this archive are encrypted with the recovery phrase {' or '.join(names)}, but "
+            f"you typed the recovery phrase {phrase.fingerprint}. Type the other phrase."
         )
     return opened_with(content, phrase)
 
@@ -70,7 +70,7 @@ def may_open(manifest: Manifest, given: str) -> bool:
 def check_form(content: bytes) -> None:
     """Check what can be checked without a passphrase or phrase. Raise StorageError if the content is damaged."""
     if not content.startswith(FORM):
-        raise StorageError("What is secret in this archive is damaged: it does not begin as a file of age does.")
+        raise StorageError("The encrypted part of this archive is damaged: it does not begin like a file of age.")
 
 
 def said_of(manifest: Manifest) -> str:
@@ -78,16 +78,16 @@ def said_of(manifest: Manifest) -> str:
     …".
     """
     if manifest.keys == "sealed":
-        return "sealed with the key file, of which you need a copy too"
+        return "encrypted with the key file; keep a copy of the key file too"
     if manifest.keys == "left out":
-        anew = "tokens, sessions and credentials of webhooks" if manifest.company is None else "they"
-        return f"left out: after a restore {anew} must be made anew"
+        anew = "tokens, sessions and webhook credentials" if manifest.company is None else "they"
+        return f"left out: after a restore, {anew} must be created again"
     if not manifest.phrases:
         return "encrypted with the passphrase"
-    return f"sealed to the recovery phrase {' and to '.join(first_few(map(_said, manifest.phrases)))}"
+    return f"encrypted with the recovery phrase {' and with '.join(first_few(map(_said, manifest.phrases)))}"
 
 
 def _said(phrase: SealedTo) -> str:
     if phrase.checked_at is None:
-        return f"{phrase.fingerprint}, which nobody had checked"
+        return f"{phrase.fingerprint}, not checked"
     return f"{phrase.fingerprint}, last checked at {phrase.checked_at}"

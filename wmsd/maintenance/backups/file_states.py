@@ -42,7 +42,10 @@ class StateLost(StorageError):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} was needed by others, or written too much, while it was copied.")
+        super().__init__(
+            f"{path} could not be copied: another process needed the file, or too much was "
+            "written to it meanwhile."
+        )
 
 
 class Source(Protocol):

@@ -64,7 +64,7 @@ class BackupFolder:
         """
         path = self.path / (name or f"wmsd-{moment.astimezone(UTC):{MOMENT}}Z.tar.gz")
         if path.exists():
-            raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
+            raise StorageError(f"{path} already exists, and was not changed. Name another file.")
         return path
 
     @contextlib.contextmanager
@@ -75,11 +75,12 @@ class BackupFolder:
         """
         try:
             if not self._above.exists():  # if its disk is not mounted, backups would fill the data disk
-                mended = "If that is on a disk of its own, mount it; otherwise make that folder."
+                mended = "If that folder is on a separate disk, mount the disk; otherwise create the folder."
                 if self._above == self.path.absolute():
                     raise StorageError(f"There is no folder {self._above} for the backup. {mended}")
                 raise StorageError(
-                    f"The backup folder {self.path} cannot be made, for there is no folder {self._above}. {mended}"
+                    f"The backup folder {self.path} cannot be created, because there is no folder "
+                    f"{self._above}. {mended}"
                 )
             create_folders(self.path, 0o700)
             # Open the lock for reading only, because a command of another user may have created the file.
@@ -92,7 +93,7 @@ class BackupFolder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise StorageError(
-                    f"Another backup is being made or proven in {self.path}. Wait for its end."
+                    f"Another backup is being created or verified in {self.path}. Wait until that is finished."
                 ) from None
             for remains in self.path.glob(f"{UNFINISHED}*"):
                 _remove(remains)

@@ -110,7 +110,7 @@ class Manifest(Part):
 
 def brings_back(archive: Path) -> str:
     """Return the sentence that says how to import the archive of one deleted or exported company."""
-    return f"`wmsd company import {shlex.quote(str(archive.absolute()))}` brings it back."
+    return f"`wmsd company import {shlex.quote(str(archive.absolute()))}` imports the company again."
 
 
 def parsed(text: bytes, archive: str) -> Manifest:
@@ -121,7 +121,7 @@ def parsed(text: bytes, archive: str) -> Manifest:
         first = error.errors()[0]
         if first["loc"] == ("format",):
             raise StorageError(
-                f"{archive} was made by a newer wmsd: this one reads format {FORMAT} only."
+                f"{archive} was created by a newer wmsd. This wmsd reads only format {FORMAT}."
             ) from None
         place = ".".join(map(str, first["loc"]))
         raise StorageError(f"{archive}: its manifest cannot be read ({place}: {first['msg']}).") from None

@@ -16,10 +16,10 @@ from wmsd.maintenance.backups.folder import BackupFolder
 FILE: Final = "backup-folders.json"
 MOST: Final = 100
 NOT_THERE: Final = (
-    "The disk of the backups is not there: earlier ones in {file} were on a disk mounted at {mount}, and none is "
-    "mounted there now."
+    "The backup disk is not mounted: earlier backups in {file} were on a disk mounted at {mount}, "
+    "and no disk is mounted there now."
 )
-STAYING: Final = "If backups are to stay on this disk from now on, name another folder in backup.folder."
+STAYING: Final = "If you no longer use that disk, name another folder in backup.folder."
 
 
 class _Kept(StoredModel):
@@ -33,7 +33,7 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
     if mount := missing_mount(data, folder):
         raise StorageError(
             NOT_THERE.format(file=folder.path.resolve(), mount=mount)
-            + f" No backup was made. Mount it and try again. {STAYING}"
+            + f" No backup was created. Mount the disk and try again. {STAYING}"
         )
 
 

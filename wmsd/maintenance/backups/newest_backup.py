@@ -58,15 +58,19 @@ def brings_data_back(data: Path, folder: Path) -> str:
     if not archives:
         return ""
     there = f"{folder} has {count_of(len(archives), 'backup')}"
-    mount = "If the data are on a disk of their own, mount it."
+    mount = "If the data is on a separate disk, mount the disk."
     known = _known(data, folder)
     if _are_of_several(known):
         lists = f"wmsd backup list --folder {shlex.quote(str(folder.absolute()))}"
-        restores = "Otherwise restore one of its own: wmsd backup restore FILE."
+        restores = "Otherwise restore a backup of this installation: wmsd backup restore FILE."
         return f"{there}, of several installations: {lists} shows them. {mount} {restores}"
     lacks = next((content.lacks for _, content in known if PLATFORM_FILE in content.names), ())
-    but = f", but not those of {', '.join(first_few(lacks))}: it says then which backup has them" if lacks else ""
-    return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} brings the data back{but}."
+    but = (
+        (f", but not the data of {', '.join(first_few(lacks))}: the command then says which backup has them")
+        if lacks
+        else ""
+    )
+    return f"{there}. {mount} Otherwise wmsd backup restore {newest_with(data, folder)} restores the data{but}."
 
 
 def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:

@@ -16,12 +16,12 @@ from wmsd.maintenance.backups.last_runs import BackupRecord, OtherServer
 TURNS: Final = 2
 """How many times in a row the other server must have created an archive between two own backups."""
 SAYS: Final = (
-    "Another server makes scheduled backups of this installation too, such as {archive}. Two machines serve "
-    "copies of the same data, and each takes changes that the other does not have."
+    "Another server also creates scheduled backups of this installation, such as {archive}. Two "
+    "machines serve copies of the same data, and each receives changes that the other does not have."
 )
 REMEDY: Final = (
-    "Stop the server that should not run any more, and find out which changes only that one has. A copy for "
-    "practice needs a backup.folder of its own."
+    "Stop the server that should no longer run, and find out which changes only that server has. A "
+    "practice copy needs its own backup.folder."
 )
 
 

@@ -115,8 +115,8 @@ class Restore:
         has_it = self.manifest.file(PLATFORM_FILE) is not None
         backup = shlex.quote(str(self.archive)) if has_it else UNKNOWN
         return StorageError(
-            f"{self._data.platform_file} cannot be read, and a company needs it. Restore platform.db first, which "
-            f"leaves the companies' files as they are: wmsd backup restore {backup} --only-platform"
+            f"{self._data.platform_file} cannot be read, and a company needs it. First restore only "
+            f"platform.db; the companies' files stay unchanged: wmsd backup restore {backup} --only-platform"
         )
 
     def check_everything(self) -> None:
@@ -138,17 +138,18 @@ class Restore:
         """Raise StorageError if the keys would be lost although the archive has them."""
         if not self.lacks_secret:
             return
-        anew = "--new-keys makes them anew: then everybody signs in again, and integrators need new tokens."
+        anew = "--new-keys generates new keys: then all users sign in again, and integrators need new tokens."
         if self.manifest.phrases:
             names = " or ".join(each.fingerprint for each in self.manifest.phrases)
             raise StorageError(
-                f"The keys of the installation are in {self.archive}, sealed to the recovery phrase {names}. "
-                "Nothing was changed. Type its words at a terminal, or name a file that has them: "
-                f"--passphrase-file FILE. If the phrase is lost, {anew}"
+                f"The keys of the installation are in {self.archive}, encrypted with the recovery phrase "
+                f"{names}. Nothing was changed. Type the phrase at a terminal, or name a file with the "
+                f"phrase: --passphrase-file FILE. If the phrase is lost, {anew}"
             )
         raise StorageError(
             f"The keys of the installation are in {self.archive}, encrypted with a passphrase. Nothing was "
-            f"changed. Name the file that has it: --passphrase-file FILE. If it is lost, {anew}"
+            "changed. Name the file with the passphrase: --passphrase-file FILE. If the passphrase is lost, "
+            f"{anew}"
         )
 
     @property
@@ -218,7 +219,7 @@ class Restore:
         file = self.manifest.file_of(code)
         if file is None:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
-            raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
+            raise StorageError(f"{self.archive} has no company {code}. The archive has {there}.")
         known = self._known
         if known is None:
             raise self._without_platform()
@@ -229,11 +230,14 @@ class Restore:
             )
         if file.company_id not in known.codes:
             other = next((each for each, own in known.codes.items() if own == code), None)
-            namesake = "" if other is None else f"The one that has its code now (id {other}) is another company. "
+            namesake = (
+                "" if other is None else (f"The company with this code now (id {other}) is a different company. ")
+            )
             raise StorageError(
-                f"There is no company {code} (id {file.company_id}) in this installation now. {namesake}"
-                "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup "
-                "into an empty folder (--data), and take it from there with `wmsd company export`."
+                f"There is no company {code} (id {file.company_id}) in this installation now. "
+                f"{namesake}Import the archive of its deletion with `wmsd company import`. Or restore this "
+                "backup into an empty folder (--data), and export the company from there with `wmsd company "
+                "export`."
             )
         self._check([file])
         return file
@@ -259,9 +263,9 @@ class Restore:
             newest = len(kind.scripts())
             if file.figures.schema_version > newest:
                 raise StorageError(
-                    f"{self.archive} was made by wmsd {self.manifest.wmsd}, and {file.path} in it has schema "
-                    f"{file.figures.schema_version}; this program knows schemas up to {newest}. Nothing was "
-                    "changed. Restore it with that version, or a newer one."
+                    f"{self.archive} was created by wmsd {self.manifest.wmsd}, and {file.path} in it has "
+                    f"schema {file.figures.schema_version}; this program supports schemas up to {newest}. "
+                    "Nothing was changed. Restore the backup with that version or a newer version."
                 )
         check_room(self._data.path, sum(file.bytes for file in files), self.archive)
 
@@ -292,8 +296,9 @@ class Restore:
             unpack_file(self.archive, file, target)
         except StorageError as error:
             raise StorageError(
-                f"{error} {name} cannot be taken out of it. Nothing was changed. wmsd backup verify names all "
-                "that cannot; restore the other companies one by one (--company), or restore another backup."
+                f"{error} {name} cannot be restored from this backup. Nothing was changed. wmsd backup "
+                "verify lists everything that cannot be restored. Restore the other companies one by one "
+                "(--company), or restore another backup."
             ) from None
         wrong = [f"{name}: {each}." for each in unpacked_differences(file, target)]
         if wrong:
@@ -302,8 +307,8 @@ class Restore:
         found = [] if is_sound or self._anyway else examination_sentences(self.manifest, file, target)
         if found:
             raise StorageError(
-                f"{name} in {self.archive} is not right: {' '.join(found)} Nothing was changed. Restore another "
-                "backup, or this one with --anyway."
+                f"{name} in {self.archive} has problems: {' '.join(found)} Nothing was changed. Restore "
+                "another backup, or restore this backup with --anyway."
             )
         self._done += file.bytes
         self.tell(Progress(name, self._done, total))

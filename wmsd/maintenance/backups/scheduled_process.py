@@ -88,7 +88,7 @@ class ScheduledBackups:
         is_new = gone is not None and gone != self._gone
         self._gone = gone
         if is_new:
-            LOG.error("%s; a new one is made and proven soon", gone)
+            LOG.error("%s; wmsd will create and verify a new backup soon", gone)
         return is_new
 
     def begin(self) -> bool:
@@ -104,7 +104,7 @@ class ScheduledBackups:
         try:
             await self._work(NOW)
         except Exception as error:
-            LOG.exception("the work on backups could not be begun")
+            LOG.exception("the backup process could not be started")
             self._note_failure(str(error) or type(error).__name__)
 
     async def _work(self, *options: str) -> None:
@@ -123,8 +123,8 @@ class ScheduledBackups:
                 LOG.error("%s", line.removeprefix(SAID))
             self._not_before = self._clock.monotonic() + AFTER_A_FAILURE_SECONDS
             if self.verdict().ok:  # the process could not record the failure itself
-                self._note_failure(lines[-1] if lines else f"it ended with {code}")
-            LOG.error("the work on backups ended with %d; the next attempt is in an hour", code)
+                self._note_failure(lines[-1] if lines else f"the backup process ended with exit status {code}")
+            LOG.error("the backup process ended with exit status %d; the next attempt is in an hour", code)
         else:
             LOG.info("backup: %s", self.verdict().sentence)
 
@@ -153,7 +153,7 @@ class ScheduledBackups:
         await asyncio.wait([seeing], timeout=max(0.0, self._seeing_since + PATIENCE_SECONDS - loop.time()))
         if seeing.done():
             return seeing.result()
-        judged = Verdict(False, f"the folder of the backups, {self.settings.folder}, does not answer")
+        judged = Verdict(False, f"the backup folder {self.settings.folder} does not respond")
         return Seen(judged, None, None)
 
     def _see(self) -> Seen:

@@ -97,9 +97,9 @@ class Scheduled:
         passphrase, tell = passphrase_of_settings(self._settings), self._telling("proving")
         proof: Proof = prove(archive, self._data.path, passphrase, tell)
         for problem in proof.problems:
-            LOG.error("%s cannot be restored whole: %s", archive, problem)
+            LOG.error("%s cannot be restored completely: %s", archive, problem)
         if not proof.problems:
-            LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
+            LOG.info("%s can be restored: verified in %.1f s", archive, proof.seconds)
         change_record(self._data.path, partial(with_last_proof, archive=archive, proof=proof, directory=here()))
 
     def _delete_old(self, record: BackupRecord) -> None:
@@ -107,7 +107,7 @@ class Scheduled:
         own = {} if record.made is None else scheduled_archives(self._folder.archives(), record.made.installation)
         for path in backups_to_delete(own, record, self._settings.keep, datetime.now(UTC)):
             path.unlink()
-            LOG.info("backup %s is deleted: newer ones are kept", path)
+            LOG.info("backup %s was deleted: newer backups are kept", path)
 
     def _follow(self, made: Made) -> None:
         """Run the command of the settings. Raise StorageError if the command fails."""
@@ -125,11 +125,13 @@ class Scheduled:
             )
         except subprocess.TimeoutExpired:
             raise StorageError(
-                f"The command after the backup (backup.after) took over {AFTER_SECONDS:.0f} s."
+                f"The command after the backup (backup.after) was stopped after {AFTER_SECONDS:.0f} s."
             ) from None
         if done.returncode:
             last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-            raise StorageError(f"The command after the backup (backup.after) ended with {done.returncode}: {last}")
+            raise StorageError(
+                f"The command after the backup (backup.after) ended with exit status {done.returncode}: {last}"
+            )
 
 
 def with_last_proof(record: BackupRecord, archive: Path, proof: Proof, directory: str | None) -> BackupRecord:

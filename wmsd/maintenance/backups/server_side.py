@@ -115,7 +115,8 @@ class Holder:
         asked = ToPut(**argument)
         if asked.version != __version__:
             raise StorageError(
-                f"The server that runs is wmsd {__version__}, and this command {asked.version}. Use the same one."
+                f"The running server is wmsd {__version__}, but this command is wmsd {asked.version}. Use "
+                "the same version for both."
             )
         file, mark = self._files.file(asked.company_id), self._files.marks.get(asked.company_id)
         put = partial(
@@ -123,7 +124,7 @@ class Holder:
         )
         missing = await file.replace(put)
         LOG.warning(
-            "the file of company %d was restored; the one before is in %s", asked.company_id, asked.replaced
+            "the file of company %d was restored; the previous file is in %s", asked.company_id, asked.replaced
         )
         return None if missing is None else missing._asdict()
 

@@ -41,19 +41,19 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
                 )
             for number, piece in enumerate(entry.pieces()):
                 if number == 0 and not piece.startswith(MAGIC):  # detected before a wrong file fills the disk
-                    raise StorageError(f"{archive} is damaged: {file.path} in it is no file of SQLite.")
+                    raise StorageError(f"{archive} is damaged: {file.path} in it is not a SQLite file.")
                 digest.update(piece)
                 out.write(piece)
         if digest.hexdigest() != file.sha256:
-            raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
+            raise StorageError(f"{archive} is damaged: the checksum of {file.path} differs from the manifest.")
         with suppress(sqlite3.Error):  # a damaged file is reported by the next step, with details
             migrations.check_schema(target, migrations.PLATFORM if file.company_id is None else migrations.COMPANY)
     except migrations.ForeignSchema as error:
         target.unlink(missing_ok=True)
         raise StorageError(
-            f"{file.path} in {archive} has a schema that wmsd did not make ({error.found} added, changed or "
-            "missing). Nothing was changed. Use an archive that nobody has changed: even --anyway does not let "
-            "this one in, because a foreign trigger would run by itself."
+            f"{file.path} in {archive} has a schema that wmsd did not create ({error.found} added, changed "
+            "or missing). Nothing was changed. Use an unchanged archive. --anyway does not accept this "
+            "archive either, because a foreign trigger would run automatically."
         ) from None
     except FileExistsError:
         raise
@@ -91,7 +91,7 @@ def check_secrets(archive: Path, manifest: Manifest, name: str) -> None:
 
 def _sealed(archive: Path, manifest: Manifest, name: str) -> bytes:
     if manifest.keys_at is None:
-        raise StorageError(f"There is nothing encrypted in {archive}: it was made without a passphrase.")
+        raise StorageError(f"{archive} has no encrypted content: it was created without a passphrase.")
     with opened_entry(archive, manifest.keys_at) as entry:
         if entry.name != name or entry.size > MOST_SECRETS_BYTES:
             raise StorageError(f"{archive} is damaged: it has {entry.name!r} where {name} should be.")

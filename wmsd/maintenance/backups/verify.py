@@ -66,9 +66,9 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     began = time.monotonic()
     manifest = read_manifest(archive)
     check_room(scratch_in, max((file.bytes for file in manifest.files), default=0), archive)
-    problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
+    problems = [f"{each.code} is not in the backup: {each.reason}" for each in manifest.left_out]
     if manifest.file(PLATFORM_FILE) is None and manifest.company is None:
-        problems.append(f"{PLATFORM_FILE} is not in it.")
+        problems.append(f"{PLATFORM_FILE} is not in the backup.")
     if passphrase is not None and not may_open(manifest, passphrase):
         passphrase = None
     not_opened = _why_not_opened(archive, manifest, passphrase)
@@ -113,7 +113,7 @@ def _scratch_folder(parent: Path) -> Iterator[Path]:
         new_private_folder(path)
     with scratch_folders.unused(path.resolve()) as is_unused:  # the path may be a link to another disk
         if not is_unused:
-            raise StorageError(f"Another backup is being proven in {parent}. Wait for its end.")
+            raise StorageError(f"Another backup is being verified in {parent}. Wait until that is finished.")
         for remains in path.iterdir():
             remains.unlink()
         yield path

@@ -33,7 +33,7 @@ ASIDE: Final = "deleted"
 ROWS: Final = "platform.json"
 LONG_SECONDS: Final = 600.0
 WITHOUT: Final = (
-    "Restore it from a backup, or delete the company with --without-archive: that says first what is lost."
+    "Restore the file from a backup, or delete the company with --without-archive, which first says what is lost."
 )
 Result = TypeVar("Result")
 

@@ -149,7 +149,7 @@ def export_company(
 def check_free(path: Path) -> None:
     """Raise StorageError if an export would replace a file."""
     if path.exists():
-        raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
+        raise StorageError(f"{path} already exists, and was not changed. Name another file.")
 
 
 class Arrival(NamedTuple):
@@ -175,8 +175,8 @@ def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None
     manifest = read_manifest(archive)
     if manifest.company is None or len(manifest.files) != 1 or manifest.files[0].code is None:
         raise StorageError(
-            f"{archive} is no export of a company. `wmsd company export` makes one; a backup is restored by "
-            "`wmsd backup restore`."
+            f"{archive} is not an export of a company. Create an export with `wmsd company export`. To "
+            "restore a backup, use `wmsd backup restore`."
         )
     [file] = manifest.files
     _check_schema(archive, manifest, file)
@@ -189,7 +189,7 @@ def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None
         unpack_file(archive, file, unpacked)
         wrong = [*unpacked_differences(file, unpacked), *examination_sentences(manifest, file, unpacked)]
         if wrong:
-            raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
+            raise StorageError(f"{file.code} in {archive} has problems: {' '.join(wrong)} Nothing was changed.")
         origin = Owner(manifest.installation, file.company_id or 0, file.code or "")
         details = {"file": archive.name, "origin": company_name(origin)}
         came = companies.CameFrom("company.import", details)
@@ -237,8 +237,9 @@ def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None
     newest = len(COMPANY.scripts())
     if file.figures.schema_version > newest:
         raise StorageError(
-            f"{archive} was made by wmsd {manifest.wmsd}, with schema {file.figures.schema_version}; this program "
-            f"knows schemas up to {newest}. Nothing was changed. Import it with that version, or a newer one."
+            f"{archive} was created by wmsd {manifest.wmsd}, with schema {file.figures.schema_version}; this "
+            f"program supports schemas up to {newest}. Nothing was changed. Import the archive with that "
+            "version or a newer version."
         )
 
 

@@ -66,7 +66,7 @@ class Freezer:
             await self._given_up(session, argument, done)
             raise
         if not done.was_already:
-            LOG.warning("company %s is frozen: it takes no changes and sends no webhooks", company.code)
+            LOG.warning("company %s is frozen: it accepts no changes and sends no webhooks", company.code)
         return Freeze(done.since, done.was_already)._asdict()
 
     async def _given_up(self, session: Session, argument: Any, done: actions.Frozen) -> str:
@@ -85,7 +85,7 @@ class Freezer:
         at.freezes.end(company.id)
         self._thawed(company.id)
         if was_frozen:
-            LOG.warning("company %s is frozen no more", company.code)
+            LOG.warning("company %s is no longer frozen", company.code)
         return was_frozen
 
     async def _drain(self, company: Company) -> None:
@@ -96,8 +96,8 @@ class Freezer:
         while (what := self._under_way(company)) is not None:
             if time.monotonic() > until:
                 raise StorageError(
-                    f"{what} of {company.code} is still under way after {DRAIN_SECONDS:.0f} s. Wait for its end, "
-                    "then try again."
+                    f"{what} of {company.code} is still running after {DRAIN_SECONDS:.0f} s. Wait until that "
+                    "is finished, then try again."
                 )
             await asyncio.sleep(LOOK_SECONDS)
         database = await self._installation.files.get(company.id)
@@ -105,10 +105,10 @@ class Freezer:
 
     def _under_way(self, company: Company) -> str | None:
         if self._installation.files.file(company.id).is_lent:
-            return "A command, such as an import,"
+            return "A command (such as an import)"
         if self._installation.freezes.has_flows(company.id):
             return "A request"
-        return None if self._at_rest(company.id) else "The sending of a webhook"
+        return None if self._at_rest(company.id) else "A webhook delivery"
 
 
 async def begin_freeze(installation: Installation, code: str, who: Actor) -> actions.Frozen:
@@ -117,6 +117,8 @@ async def begin_freeze(installation: Installation, code: str, who: Actor) -> act
     try:
         await installation.files.get(company.id)
     except Problem:
-        why = installation.files.failed.get(company.id) or "its log says why"
-        raise StorageError(f"The file of {company.code} cannot be used, so nothing was frozen: {why}") from None
+        why = installation.files.failed.get(company.id) or "the server log says why"
+        raise StorageError(
+            f"The file of {company.code} cannot be used, so the company was not frozen: {why}"
+        ) from None
     return await installation.platform.write(lambda tx: actions.freeze_company(tx, code), who)

@@ -25,20 +25,21 @@ from wmsd.tenants.one_time_links.demo import DEMO_CODE
 NO_BACKUP: Final = FindingKind(
     "no-backup",
     "warning",
-    "There is no backup to rely on. {sentence}",
+    "There is no reliable backup. {sentence}",
     REMEDY,
 )
 NOT_MOUNTED: Final = FindingKind(
     "backup-disk-missing",
     "wrong",
     NOT_THERE,
-    f"Mount it: no backup is made until then. {STAYING}",
+    f"Mount the disk: wmsd creates no backup until then. {STAYING}",
 )
 IN_DATA: Final = FindingKind(
     "backups-in-data",
     "warning",
-    "The folder of the backups, {file}, is in the data folder: what takes the data takes the backups too.",
-    "Name a folder elsewhere in backup.folder, best on another disk, and move the archives there.",
+    "The backup folder {file} is in the data folder: if the data is lost, the backups are lost too.",
+    "Name a folder outside the data folder in backup.folder, preferably on another disk, and move "
+    "the archives there.",
 )
 TWO_SERVERS: Final = FindingKind("two-servers", "wrong", other_server.SAYS, other_server.REMEDY)
 OF_KEYS: Final = {

@@ -18,30 +18,31 @@ LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
 YEAR_WRONG: Final = FindingKind(
     "clock-wrong",
     "wrong",
-    "The clock of this machine says {now}, which cannot be.",
-    "Set the clock, best by NTP (timedatectl set-ntp true). Until then tokens and sessions are refused as "
-    "expired, or last too long.",
+    "The clock of this machine says {now}, which is impossible.",
+    "Set the clock, preferably by NTP (timedatectl set-ntp true). Until then, tokens and sessions "
+    "are refused as expired, or stay valid too long.",
 )
 FROM_FUTURE: Final = FindingKind(
     "clock-behind",
     "warning",
-    "{file} was last changed at {changed}, and the clock of this machine says {now}.",
-    "Look whether the clock is right. When it is, the file was written while it was wrong, or on another machine: "
-    "then nothing needs to be done.",
+    "{file} was last changed at {changed}, but the clock of this machine says {now}.",
+    "Check whether the clock is right. If it is right, the file was written while the clock was "
+    "wrong, or on another machine, and you need not do anything.",
 )
 CHANGES_FROM_FUTURE: Final = FindingKind(
     "changes-ahead",
     "warning",
-    "The last change of company {code} is of {changed}, and the clock of this machine says {now}.",
-    "Look whether the clock is right. When it is, the change was written while it was wrong. Nothing is lost and "
-    "nothing needs to be done: until then later changes of this company show an updated_at just after it, in "
-    "their right order; all other moments are those of the clock.",
+    "The last change of company {code} has the time {changed}, but the clock of this machine says {now}.",
+    "Check whether the clock is right. If it is right, the change was written while the clock was "
+    "wrong. No data is lost, and you need not do anything: until the clock reaches that time, later "
+    "changes of this company get an updated_at just after that time, in the right order. All other "
+    "times are correct.",
 )
 DOUBTED: Final = FindingKind(
     "clock-doubted",
     "warning",
     "{sentence}",
-    "Look whether the clock is right. When it is, run wmsd clock confirm.",
+    "Check whether the clock is right. If it is right, run wmsd clock confirm.",
 )
 CLOCK_OFF: Final = FindingKind(
     "clock-off",
@@ -56,8 +57,8 @@ CLOCK_OFF: Final = FindingKind(
 ZONE_UNKNOWN: Final = FindingKind(
     "time-zone-unknown",
     "warning",
-    "This machine does not say its time zone, so pages and prints show UTC, and a day ends at midnight UTC.",
-    "Write the time zone into server.time_zone, such as Europe/Bucharest, and start the server again.",
+    "The time zone of this machine is unknown, so pages and documents show UTC, and a day ends at midnight UTC.",
+    "Set server.time_zone, for example to Europe/Bucharest, and restart the server.",
 )
 KINDS: Final = (ZONE_UNKNOWN, YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
 

@@ -31,82 +31,85 @@ DISK_FULL: Final = FindingKind(
     "disk-full",
     "wrong",
     "The disk of {file} is nearly full: {free} MB are free.",
-    "Make room: requests that create something are refused when it goes on. wmsd needs {least} MB.",
+    "Free some space: if the disk fills up, wmsd refuses requests that create something. wmsd needs {least} MB.",
 )
 DISK_LOW: Final = FindingKind(
     "disk-low",
     "warning",
-    "The disk of {file} has less room than the data takes: {free} MB are free, and the data has {data} MB.",
-    "Make room, or use a larger disk: an upgrade and the restore of a backup need room for a second copy.",
+    "The disk of {file} has less free space than the data takes: {free} MB are free, and the data "
+    "takes {data} MB.",
+    "Free some space, or use a larger disk: an upgrade and the restore of a backup need space for a second copy.",
 )
 BACKUPS_LOW: Final = FindingKind(
     "backup-disk-low",
     "warning",
-    "The disk of the backups in {file} is nearly full: {free} MB are free.",
-    "Make room there, keep fewer (backup.keep_daily, backup.keep_weekly), or name another backup.folder.",
+    "The disk of the backup folder {file} is nearly full: {free} MB are free.",
+    "Free some space there, keep fewer backups (backup.keep_daily, backup.keep_weekly), or name "
+    "another backup.folder.",
 )
 FEW_FILES: Final = FindingKind(
     "disk-out-of-files",
     "wrong",
-    "The disk of {file} has room for only {free} more files, however small.",
-    "Delete folders with many small files on that disk; df -i shows how many are left.",
+    "The disk of {file} can store only {free} more files, whatever their size.",
+    "Delete folders with many small files on that disk; df -i shows how many more files are possible.",
 )
 DISK_READ_ONLY: Final = FindingKind(
     "disk-read-only",
     "warning",
     "The disk of {file} is mounted read-only.",
-    "For a copy that is good. Otherwise look in the log of the system whether the disk fails, and mount it for "
-    "writing.",
+    "For a copy of the data, this is fine. Otherwise check in the system log whether the disk is "
+    "failing, and mount the disk for writing.",
 )
 ON_NETWORK: Final = FindingKind(
     "disk-on-network",
     "wrong",
-    "{file} is on a file system of the network or of another machine ({type}).",
-    "Move the data to a disk of this machine: SQLite's log and locks do not work there, and files get damaged. "
-    "Backups may stand there.",
+    "{file} is on a network file system or on another machine ({type}).",
+    "Move the data to a disk of this machine: on other file systems, SQLite's log and locks do not "
+    "work, and files get damaged. Backups may stay there.",
 )
 ON_LAYERS: Final = FindingKind(
     "disk-in-container",
     "warning",
-    "{file} is in the layers of a container ({type}).",
-    "Put the data folder on a volume: what is in the layers is gone when the container is made anew.",
+    "{file} is inside a container ({type}).",
+    "Put the data folder on a volume: data inside a container is lost when the container is created again.",
 )
 ONLY_IN_MEMORY: Final = FindingKind(
     "disk-in-memory",
     "warning",
     "{file} is in memory ({type}).",
-    "Put the data folder on a disk: what is in memory is gone when the machine stops.",
+    "Put the data folder on a disk: data in memory is lost when the machine stops.",
 )
 SLOW_SYNC: Final = FindingKind(
     "disk-slow",
     "warning",
     "The disk of {file} takes {milliseconds} ms to confirm a write.",
-    "Use a quicker disk: each change waits for it. Memory cards and disks of the network are often slow.",
+    "Use a faster disk: each change waits for the disk. Memory cards and network disks are often slow.",
 )
 TEMPORARY_UNUSABLE: Final = FindingKind(
     "temporary-unusable",
     "wrong",
-    "No file can be made in the temporary folder {file}: {reason}.",
-    "Give this user the permission, or name another folder in TMPDIR. Imports need it.",
+    "No file can be created in the temporary folder {file}: {reason}.",
+    "Give this user permission to write there, or name another folder in TMPDIR. Imports need the "
+    "temporary folder.",
     words=REASONS,
 )
 TEMPORARY_LOW: Final = FindingKind(
     "temporary-low",
     "warning",
     "The temporary folder {file} is nearly full: {free} MB are free.",
-    "Make room there, or name another folder in TMPDIR: a large import is refused without it.",
+    "Free some space there, or name another folder in TMPDIR. Otherwise wmsd refuses large imports.",
 )
 TEMPORARY_REFUSES: Final = FindingKind(
     "temporary-noexec",
     "warning",
-    "The temporary folder {file} runs no programs (noexec), and wmsd unpacks itself there.",
+    "Programs cannot run in the temporary folder {file} (noexec), but wmsd unpacks itself there.",
     "Name another folder in TMPDIR, also for the service, before you start the server again.",
 )
 TEMPORARY_ON_NETWORK: Final = FindingKind(
     "temporary-on-network",
     "warning",
-    "The temporary folder {file} is on a file system of the network or of another machine ({type}).",
-    "Name a folder of this machine in TMPDIR: imports are slow there, or fail.",
+    "The temporary folder {file} is on a network file system or on another machine ({type}).",
+    "Name a folder of this machine in TMPDIR: in other folders, imports are slow or fail.",
 )
 KINDS: Final = (
     *(DISK_FULL, DISK_LOW, BACKUPS_LOW, FEW_FILES, DISK_READ_ONLY, ON_NETWORK, ON_LAYERS, ONLY_IN_MEMORY),

@@ -139,7 +139,9 @@ class Examination:
 
     def unknown(self, code: str) -> Report:
         path = self._folder.platform_file
-        return Report(code, code, path, error=f"{path} cannot be read, so which file is {code}'s is not known.")
+        return Report(
+            code, code, path, error=f"{path} cannot be read, so the file of company {code} is not known."
+        )
 
     def company(self, company_id: int, code: str | None = None) -> Report:
         path = self._folder.companies / f"{company_id}.db"
@@ -178,7 +180,7 @@ class Examination:
                 name,
                 company,
                 path,
-                error=f"{path} is the file of {other.code}: the two stand in each other's place.",
+                error=f"{path} is the file of {other.code}: the files of the two companies are swapped.",
             )
         except StorageError as error:
             return Report(name, company, path, error=" ".join(str(error).split()))

@@ -26,54 +26,52 @@ SIDES: Final = ("", "-wal", "-shm")
 OPEN_TO_OTHERS: Final = FindingKind(
     "open-to-others",
     "warning",
-    "Other users of this machine may read {file}.",
-    "Let only its owner: chmod 600 {file}",
+    "Other users of this machine can read {file}.",
+    "Allow only the owner: chmod 600 {file}",
 )
 FOLDER_OPEN: Final = FindingKind(
     "folder-open-to-others",
     "warning",
-    "Other users of this machine may change what is in {file}: they can take files away and put others in their "
-    "place.",
-    "Let only its owner: chmod 700 {file}",
+    "Other users of this machine can change {file}: they can remove files and put other files in their place.",
+    "Allow only the owner: chmod 700 {file}",
 )
 BACKUPS_OPEN: Final = FindingKind(
     "backups-open-to-others",
     "warning",
-    "Other users of this machine may change what is in {file}: they can take backups away and put others in their "
-    "place.",
-    "Let only its owner write it: chmod go-w {file}. Where others share the folder, chmod +t {file} keeps them "
-    "from what is not theirs.",
+    "Other users of this machine can change {file}: they can remove backups and put other files in their place.",
+    "Allow only the owner to write: chmod go-w {file}. If several users share the folder, chmod +t "
+    "{file} prevents them from removing each other's files.",
 )
 FOLDER_ABOVE_OPEN: Final = FindingKind(
     "folder-above-open-to-others",
     "warning",
-    "Other users of this machine may change what is in {file}: they can take the folder {folder} away and put "
-    "another in its place.",
-    "Let only its owner write it: chmod go-w {file}",
+    "Other users of this machine can change {file}: they can remove the folder {folder} and put "
+    "another folder in its place.",
+    "Allow only the owner to write: chmod go-w {file}",
 )
 SETTINGS_OPEN: Final = FindingKind(
     "settings-open-to-others",
     "warning",
-    "Other users of this machine may change the settings in {file}, and with them which commands wmsd runs.",
-    "Let only its owner write it: chmod go-w {file}",
+    "Other users of this machine can change the settings in {file}, including the commands that wmsd runs.",
+    "Allow only the owner to write: chmod go-w {file}",
 )
 SECRET_OPEN: Final = FindingKind(
     "secret-open-to-others",
     "warning",
-    "Other users of this machine may read {file}, which holds a secret.",
-    "Let only its owner, unless another service shares it: chmod 600 {file}",
+    "Other users of this machine can read {file}, which contains a secret.",
+    "Allow only the owner, unless another service uses the file too: chmod 600 {file}",
 )
 OTHER_OWNER: Final = FindingKind(
     "other-owner",
     "wrong",
-    "{file} belongs to {found}, and its folder to {owner}, who cannot use it.",
-    "Make {owner} its owner: chown {owner} {file}",
+    "{file} belongs to {found}, but its folder belongs to {owner}, who cannot use the file.",
+    "Make {owner} the owner of the file: chown {owner} {file}",
 )
 NOT_WRITABLE: Final = FindingKind(
     "not-writable",
     "warning",
-    "The user {user} cannot write {file}: this user can examine the data, and cannot serve it.",
-    "For a copy that is good. Otherwise use the user {owner}, or give this user the permission.",
+    "The user {user} cannot write {file}: this user can examine the data, but cannot run a server with it.",
+    "For a copy of the data, this is fine. Otherwise use the user {owner}, or give this user permission to write.",
 )
 KINDS: Final = (
     OPEN_TO_OTHERS,

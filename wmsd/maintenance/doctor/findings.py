@@ -25,16 +25,16 @@ from wmsd.tenants.recovery import findings as recovery
 NOT_LISTED: Final = FindingKind(
     "recovery-not-listed",
     "wrong",
-    "What the last restore has lost or brought back is not listed yet.",
-    "Start the server, or run `wmsd recovery list`: both make the list.",
+    "wmsd has not yet listed what the last restore lost or brought back.",
+    "Start the server, or run `wmsd recovery list`: both create the list.",
 )
 OF_RECOVERY: Final = (NOT_LISTED, *recovery.KINDS)
 INVALID_SETTING: Final = FindingKind(
     "settings-mistaken",
     "wrong",
-    "There is a mistake in the settings. {sentence}",
-    "Correct it, and try the settings with wmsd config check. No server starts with them; this examination has "
-    "left out what is wrong in them.",
+    "There is an error in the settings. {sentence}",
+    "Correct the setting, and run wmsd config check. No server starts with this error; the "
+    "examination ignored the wrong setting.",
 )
 
 
@@ -71,16 +71,16 @@ class Group(NamedTuple):
 
 GROUPS: Final = (
     Group("The data folder", folder_files.KINDS, folder_files.findings),
-    Group("Logs of the files", write_ahead_logs.KINDS, write_ahead_logs.findings),
+    Group("Write-ahead logs", write_ahead_logs.KINDS, write_ahead_logs.findings),
     Group("Permissions", file_modes.KINDS, file_modes.findings),
     Group("Leftovers", leftovers.KINDS, leftovers.findings),
     Group("Disks", disk.KINDS, disk.findings, disk.findings_of_speed),
     Group("Backups", backups.KINDS, backups.findings),
-    Group("The day after a restore", OF_RECOVERY, recovery_findings),
+    Group("After a restore", OF_RECOVERY, recovery_findings),
     Group("Users", mailboxes.KINDS, mailboxes.findings),
     Group("Clock", clock.KINDS, clock.findings),
     Group("Settings", (INVALID_SETTING,), settings_findings),
-    Group("Files of the settings", settings_files.KINDS, settings_files.findings),
+    Group("Files named in the settings", settings_files.KINDS, settings_files.findings),
     Group("Address and proxy", network.KINDS, network.findings),
     Group("Certificate", certificates.KINDS, certificate_findings_at),
 )
@@ -88,7 +88,7 @@ BEFORE_START: Final = (
     Group("The data folder", folder_files.KINDS, folder_files.findings_before_start),
     Group("Address and proxy", network.KINDS, network.findings_before_start),
     Group("Clock", (clock.ZONE_UNKNOWN,), clock.findings_of_zone),
-    Group("Files of the settings", settings_files.KINDS, settings_files.findings),
+    Group("Files named in the settings", settings_files.KINDS, settings_files.findings),
     Group("Backups", backups.KINDS, backups.findings_before_start),
     Group("Permissions", file_modes.KINDS, file_modes.findings_of_secrets),
     Group("Certificate", certificates.KINDS, certificate_findings_at),
@@ -100,15 +100,15 @@ LOG = logging.getLogger("wmsd.doctor")
 UNEXAMINED: Final = FindingKind(
     "unexamined",
     "wrong",
-    "It could not be found out how this stands: {group}, because {reason}.",
-    "Look whether this user may read the folders of the data, of the backups and of temporary files.",
+    "This part could not be examined: {group}, because {reason}.",
+    "Check whether this user may read the data folder, the backup folder and the temporary folder.",
     words=(*(group.title for group in GROUPS), *REASONS),
 )
 BROKEN_OFF: Final = FindingKind(
     "broken-off",
     "wrong",
-    "A fault of wmsd broke off this part of the examination: {group}. It says: {reason}.",
-    "Write to wmsd's developers what it says here. The other parts were examined.",
+    "An error in wmsd interrupted this part of the examination: {group}. The message is: {reason}.",
+    "Send this message to the developers of wmsd. The other parts were examined.",
     words=tuple(group.title for group in GROUPS),
 )
 KINDS: Final = (*(kind for group in GROUPS for kind in group.kinds), UNEXAMINED, BROKEN_OFF)
@@ -131,7 +131,7 @@ def _found(group: Group, at: Situation, measured: bool) -> Iterator[Finding]:
     except OSError as error:
         yield UNEXAMINED.of(group=group.title, reason=reason_of(error))
     except Exception as error:  # a defect of wmsd
-        LOG.error("the examination of %s was broken off", group.title, exc_info=error)
+        LOG.error("the examination of %s was interrupted", group.title, exc_info=error)
         yield BROKEN_OFF.of(group=group.title, reason=f"{type(error).__name__}: {error}")
 
 

@@ -22,7 +22,7 @@ from wmsd.maintenance.doctor.file_modes import FOLDER_OPEN, FOR_OTHERS, OPEN_TO_
 from wmsd.maintenance.doctor.folder_files import RESTORE_UNFINISHED
 from wmsd.maintenance.doctor.leftovers import LEFTOVER, delete_leftover
 
-REFUSED: Final = "it is no plain file, or has a second name"
+REFUSED: Final = "it is not a regular file, or has a second name"
 
 
 class Mend(NamedTuple):
@@ -55,7 +55,7 @@ def finish_restore(journal: Path) -> None:
 
 
 MENDS: Final = {
-    RESTORE_UNFINISHED.name: Mend("Finish the restore that {file} tells of.", finish_restore),
+    RESTORE_UNFINISHED.name: Mend("Finish the restore that is recorded in {file}.", finish_restore),
     OPEN_TO_OTHERS.name: Mend("Let only the owner read {file}.", close_to_others),
     FOLDER_OPEN.name: Mend("Let only the owner use {file}.", close_to_others),
     OTHER_OWNER.name: Mend("Give {file} to the owner of its folder.", give_to_owner),

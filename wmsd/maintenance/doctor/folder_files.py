@@ -19,15 +19,15 @@ from wmsd.maintenance.doctor.usable_folder import check_usable
 
 NOBODY: Final = "nobody"
 OF_PLATFORM: Final = (
-    "Stop the server. Put back platform.db of this installation if you have a copy of it with its log. Otherwise "
-    "restore it from a backup: {command}. Only platform.db knows users and tokens."
+    "Stop the server. If you have a copy of platform.db with its log, put the copy back. Otherwise "
+    "restore platform.db from a backup: {command}. Only platform.db contains users and tokens."
 )
 OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore {backup} --company {code}"
 
 PLATFORM_MISSING: Final = FindingKind(
     "platform-missing",
     "wrong",
-    "{file} is missing, and the files of companies are there: {companies}.",
+    "{file} is missing, but there are files of companies: {companies}.",
     OF_PLATFORM,
 )
 PLATFORM_EMPTY: Final = FindingKind("platform-empty", "wrong", "{file} is empty.", OF_PLATFORM)
@@ -40,49 +40,50 @@ COMPANY_MISSING: Final = FindingKind(
 COMPANY_REMOVED: Final = FindingKind(
     "company-file-removed",
     "wrong",
-    "Company {code} has no file: {file} was removed while it was served. What it held is in {kept}.",
-    "Stop the server, rename {kept} to {file}, and start it again. If that is not the newest that you have, "
-    "restore the company from a backup: wmsd backup restore {backup} --company {code}",
+    "Company {code} has no file: {file} was removed while the server used it. Its content is in {kept}.",
+    "Stop the server, rename {kept} to {file}, and start the server again. If a backup is newer "
+    "than this file, restore the company from the backup: wmsd backup restore {backup} --company "
+    "{code}",
 )
 COMPANY_EMPTY: Final = FindingKind(
     "company-file-empty", "wrong", "The file of company {code} is empty: {file}.", OF_COMPANY
 )
 COMPANY_FOREIGN: Final = FindingKind(
-    "company-file-foreign", "wrong", "{file} of company {code} is not a company's file of wmsd.", OF_COMPANY
+    "company-file-foreign", "wrong", "{file} of company {code} is not a company file of wmsd.", OF_COMPANY
 )
 COMPANIES_SWAPPED: Final = FindingKind(
     "company-files-swapped",
     "wrong",
-    "The files of the companies {code} and {other} stand in each other's place: {file} is that of {other}, and "
-    "{other_file} that of {code}.",
-    "Stop the server, and give each of the two the name of the other, together with the -wal file beside it if "
-    "there is one. Nothing has to be restored.",
+    "The files of the companies {code} and {other} are swapped: {file} belongs to {other}, and "
+    "{other_file} belongs to {code}.",
+    "Stop the server, and exchange the names of the two files, and of their -wal files if there are "
+    "any. You need not restore a backup.",
 )
 FILE_UNKNOWN: Final = FindingKind(
     "company-unknown",
     "warning",  # a process that was killed while it created a company leaves such a file too
-    "{file} is the file of no company in platform.db. It names as its owner: {owner}.",
-    "If platform.db was restored or copied from before the company was made, restore a newer one. Otherwise move "
-    "the file out of the data folder, and keep it until you know whose it is.",
+    "{file} belongs to no company in platform.db. The owner named in the file: {owner}.",
+    "If platform.db is older than the company, restore a newer platform.db. Otherwise move the file "
+    "out of the data folder, and keep the file until you know its company.",
     words=(NOBODY,),
 )
 FILE_STRAY: Final = FindingKind(
     "file-stray",
     "warning",
-    "{file} is no file of wmsd, which does not read it.",
-    "Move it out of the data folder, so that nobody takes it for data that is served.",
+    "{file} is not a file of wmsd, and wmsd does not read it.",
+    "Move the file out of the data folder, so that no one mistakes it for data in use.",
 )
 RESTORE_UNFINISHED: Final = FindingKind(
     "restore-unfinished",
     "warning",
-    "A restore was cut off: {file} says how it goes on.",
-    "Start the server. It finishes the restore first. Then run wmsd doctor again.",
+    "A restore was interrupted: {file} records how to continue.",
+    "Start the server, which first finishes the restore. Then run wmsd doctor again.",
 )
 UNUSABLE: Final = FindingKind(
     "data-unusable",
     "wrong",
     "No server can use the data folder now. {sentence}",
-    "If another folder was meant, name it in server.data.",
+    "If you meant another folder, name that folder in server.data.",
 )
 KINDS: Final = (
     *(PLATFORM_MISSING, PLATFORM_EMPTY, PLATFORM_FOREIGN),

@@ -68,7 +68,7 @@ OF_PROCESS: Final = re.compile(re.escape(create.COPY) + r"([1-9][0-9]*)\.db.*", 
 LEFTOVER: Final = FindingKind(
     "leftover",
     "warning",
-    "{file} was last written at {begun} and never finished. It takes {size}, and nobody uses it.",
+    "{file} was never finished, and no process uses it. Last written: {begun}; size: {size}.",
     "Delete it.",
 )
 KINDS: Final = (LEFTOVER,)

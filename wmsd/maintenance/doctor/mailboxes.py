@@ -13,9 +13,10 @@ from wmsd.maintenance.doctor.situation import Situation
 SHARED: Final = FindingKind(
     "mailbox-shared",
     "warning",
-    "These users have one mailbox: {emails}. Their addresses differ only in how letters beyond ASCII are written.",
-    "Decide which user stays. Delete the others with `wmsd user delete EMAIL`, or give them other addresses with "
-    "`wmsd user change EMAIL --email NEW`. Copy EMAIL from `wmsd user list`, because the addresses look alike.",
+    "These users share one mailbox: {emails}. Their addresses differ only in the Unicode form of some letters.",
+    "Decide which user stays. Delete the others with `wmsd user delete EMAIL`, or give them other "
+    "addresses with `wmsd user change EMAIL --email NEW`. Copy EMAIL from `wmsd user list`, because "
+    "the addresses look the same.",
 )
 KINDS: Final = (SHARED,)
 EMAILS: Final = "SELECT email FROM users ORDER BY id"

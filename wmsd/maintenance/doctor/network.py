@@ -47,39 +47,40 @@ PORT_SERVED: Final = FindingKind(
     "port-served",
     "wrong",
     "Another wmsd listens on {listen}: it serves {folder}.",
-    "Stop that one, or choose another address in {setting}.",
+    "Stop that wmsd, or choose another address in {setting}.",
     words=(HIDDEN_FOLDER,),
 )
 PORT_OF_WMSD: Final = FindingKind(
     "port-of-wmsd",
     "warning",
     PORT_SERVED.says,
-    "For a copy of its data that is good. Otherwise stop that one, or choose another address in {setting}.",
+    "For a copy of its data, this is fine. Otherwise stop that wmsd, or choose another address in {setting}.",
     words=PORT_SERVED.words,
 )
 ADDRESS_UNKNOWN: Final = FindingKind(
     "address-unknown",
     "wrong",
-    "wmsd is to listen on {listen}, and this machine has no such address.",
-    "Write an address of this machine into {setting}; 0.0.0.0 stands for all that it has.",
+    "wmsd cannot listen on {listen}: this machine has no such address.",
+    "Set {setting} to an address of this machine; 0.0.0.0 means all its addresses.",
 )
 PORT_PRIVILEGED: Final = FindingKind(
     "port-forbidden",
     "wrong",
-    "The user {user} may not listen on {listen}: ports below 1024 are root's.",
+    "The user {user} may not listen on {listen}: ports below 1024 are reserved for root.",
     "Choose a higher port in {setting}, or give the service the capability CAP_NET_BIND_SERVICE.",
 )
 PROXY_EVERYBODY: Final = FindingKind(
     "proxy-everybody",
     "wrong",
-    "server.trusted_proxies has {network}: whoever comes from there can name any address as its own.",
-    "Name only the addresses of your proxies. Limits and the audit go by the address that they name.",
+    "server.trusted_proxies contains {network}: any client from there can claim any address.",
+    "Name only the addresses of your proxies. Limits and the audit use the address that the proxies report.",
 )
 PROXY_ELSEWHERE: Final = FindingKind(
     "proxy-elsewhere",
     "warning",
-    "wmsd listens on {listen}, for programs of this machine only, and server.trusted_proxies does not have it.",
-    "Add {loopback} to server.trusted_proxies. Otherwise all who come through the proxy count as one address.",
+    "wmsd listens on {listen}, only for programs of this machine, but server.trusted_proxies does "
+    "not contain this address.",
+    "Add {loopback} to server.trusted_proxies. Otherwise all clients of the proxy count as one address.",
 )
 KINDS: Final = (
     *(PORT_TAKEN, PORT_SERVED, PORT_OF_WMSD, ADDRESS_UNKNOWN, PORT_PRIVILEGED),

@@ -43,7 +43,7 @@ from wmsd.maintenance.doctor.situation import Situation
 from wmsd.maintenance.keys import passphrases
 from wmsd.settings.all_settings import Settings
 
-NO_AUTHORITIES: Final = "{file} has no certificate in PEM."
+NO_AUTHORITIES: Final = "{file} has no certificate in PEM format."
 SHELL: Final = "/bin/sh"
 LOOK_UP: Final = 'command -v "$1"'
 LOOK_UP_SECONDS: Final = 5.0
@@ -54,15 +54,15 @@ IN_FOLDER: Final = os.W_OK | os.X_OK
 UNREADABLE: Final = FindingKind(
     "file-unreadable",
     "wrong",
-    "{file}, which {setting} names, cannot be read: {reason}.",
+    "{file}, named in {setting}, cannot be read: {reason}.",
     "Put the file there, or correct {setting}.",
     words=REASONS,
 )
 UNFIT: Final = FindingKind(
     "file-unfit",
     "wrong",
-    "{file}, which {setting} names, does not hold what it must. {why}",
-    "Put into the file what it must hold, or correct {setting}.",
+    "{file}, named in {setting}, does not have the required content. {why}",
+    "Correct the content of the file, or correct {setting}.",
     words=(
         *(key_file.UNUSABLE, key_file.NO_TEXT, key_file.NO_SECRET, passphrases.NO_TEXT, passphrases.TOO_SHORT),
         *(NOT_ONE_WORD, TOO_LONG, NO_BASE64, NO_AUTHORITIES, NO_CLIENT_SECRET, NO_PASSWORD, PASSWORD_TOO_LONG),
@@ -71,35 +71,35 @@ UNFIT: Final = FindingKind(
 NOT_FOR_OWNER: Final = FindingKind(
     "file-refused",
     "wrong",
-    "{file}, which {setting} names, can be used by you, and not by {owner}, the owner of the data.",
-    "Give it to the user that runs the server: chown {owner} {file}",
+    "You can use {file}, named in {setting}, but {owner}, the owner of the data, cannot.",
+    "Give the file to the user that runs the server: chown {owner} {file}",
 )
 UNWRITABLE: Final = FindingKind(
     "file-unwritable",
     "wrong",
-    "wmsd cannot write where {setting} says, in {file}: {reason}.",
+    "wmsd cannot write in {file}, named in {setting}: {reason}.",
     REMEDY,
     words=REASONS,
 )
 NO_PROGRAM: Final = FindingKind(
     "program-missing",
     "wrong",
-    "The program {file}, with which {setting} begins, cannot be started: {reason}.",
-    "Install it, let the user that runs wmsd execute it, or correct {setting}.",
+    "The program {file}, the first word of {setting}, cannot be started: {reason}.",
+    "Install the program, allow the user that runs wmsd to execute it, or correct {setting}.",
     words=REASONS,
 )
 PROGRAM_UNKNOWN: Final = FindingKind(
     "program-unknown",
     "warning",
-    "It could not be found out whether the program {file}, with which {setting} begins, can be started: the shell "
-    "was still looking after {seconds} s.",
-    "See whether this machine has too much to do, or a folder of PATH does not answer, and examine again.",
+    "wmsd could not check whether the program {file}, the first word of {setting}, can be started: "
+    "the shell was still searching after {seconds} s.",
+    "Check whether this machine is overloaded, or a folder in PATH does not respond. Then examine again.",
 )
 URL_REFUSED: Final = FindingKind(
     "alerts-refused",
     "wrong",
-    "No alert can be sent to the address of alerts.url. {sentence}",
-    "Correct alerts.url. A receiver in a private network has to be in alerts.allow_networks.",
+    "No alert can be sent to the address in alerts.url. {sentence}",
+    "Correct alerts.url. If the receiver is in a private network, add that network to alerts.allow_networks.",
 )
 KINDS: Final = (UNREADABLE, UNFIT, NOT_FOR_OWNER, UNWRITABLE, NO_PROGRAM, PROGRAM_UNKNOWN, URL_REFUSED)
 

@@ -27,7 +27,7 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
         there = next(each for each in (place, *place.parents) if each.exists())
         if refused := _refused(there):
             refuse_others(folder.path, refused)
-            raise StorageError(f"The data folder {folder.path} cannot be made: {reason_of(refused)}.")
+            raise StorageError(f"The data folder {folder.path} cannot be created: {reason_of(refused)}.")
         folder.check_room(there)
 
 
@@ -36,8 +36,8 @@ def check_new(folder: DataFolder, backups: Path) -> None:
     data = folder.path.resolve()
     if not folder.path.absolute().parent.exists():  # an unmounted disk looks like lost data
         raise StorageError(
-            f"There is no folder {data.parent}, in which the data folder {data.name} would be. Nothing was made. "
-            "If that is on a disk of its own, mount it. To make both, start with --create."
+            f"There is no folder {data.parent} for the data folder {data.name}. Nothing was created. If that "
+            "folder is on a separate disk, mount the disk. To create both folders, start with --create."
         )
     check_not_lost(folder, backups)
 
@@ -48,8 +48,8 @@ def check_not_lost(folder: DataFolder, backups: Path) -> None:
     """
     if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
         raise StorageError(
-            f"The data folder {folder.path.resolve()} is missing. Nothing was made. {back} To begin anew: "
-            "wmsd serve --create"
+            f"The data folder {folder.path.resolve()} is missing. Nothing was created. {back} To start with "
+            "no data: wmsd serve --create"
         )
 
 

@@ -20,23 +20,24 @@ only during a long read.
 LOG_MISSING: Final = FindingKind(
     "log-missing",
     "wrong",
-    "{file} has no log beside it, and lacks changes: it goes up to {found}, and platform.db has noted {noted}.",
-    "Copy the data folder anew, whole, while no server runs; or use backups, which are made while it runs: "
-    "wmsd backup create. Where there is no other copy, the server goes on with this file, and what was only in "
-    "the log is lost.",
+    "{file} has no log next to it, and lacks changes: its last change is of {found}, but "
+    "platform.db recorded a change of {noted}.",
+    "Copy the whole data folder again while no server is running, or use a backup, which you can "
+    "create while a server is running: wmsd backup create. If there is no other copy, the server "
+    "continues with this file, and the changes that were only in the log are lost.",
 )
 LOG_ALONE: Final = FindingKind(
     "log-alone",
     "wrong",
-    "The log {file} is there, and the file that it belongs to is not.",
-    "Put back the file that belongs to it before a server is started here. The log fits no other file.",
+    "The log {file} exists, but the file that it belongs to is missing.",
+    "Put back the file that belongs to the log before you start a server here. The log fits no other file.",
 )
 LOG_LARGE: Final = FindingKind(
     "log-large",
     "warning",
-    "The log {file} is large: {megabytes} MB. It is not written back into its file.",
-    "Look in the server's log for what keeps it: a disk that fails, or a replica or command that reads for long. "
-    "Starting the server again writes it back.",
+    "The log {file} is large ({megabytes} MB), because it is not written back into its file.",
+    "Look for the cause in the server's log: a failing disk, or a replica or command that reads for "
+    "a long time. Restart the server to write the log back.",
 )
 KINDS: Final = (LOG_MISSING, LOG_ALONE, LOG_LARGE)
 

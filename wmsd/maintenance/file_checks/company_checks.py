@@ -42,9 +42,9 @@ ROWS_COUNTED: Final = "the rows of {table} can be counted"
 REFERENCE: Final = "a reference leads to a record"
 A_RECORD: Final = "a record of {table}"
 NONE: Final = "none"
-TOTAL: Final = "a list's total is kept right"
+TOTAL: Final = "the total of a list is correct"
 IS_NEWEST: Final = "the file has everything that was written to it"
-LAST_CHANGE: Final = "the last change (event {found}, where {noted} was noted)"
+LAST_CHANGE: Final = "the last change (event {found}, recorded: {noted})"
 PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     **{check.promise: check.words for check in CHECKS},
     REFERENCE: (A_RECORD, NONE),

@@ -18,7 +18,7 @@ SENTENCES: Final[Mapping[Kind, str]] = {
     "damage": "it is damaged, {place}: {message}.",
     "index": "its search index is damaged, {place}: {message}. No record is lost.",
     "difference": "{promise}; but {record}: {found} instead of {expected}.",
-    "unproved": "it could not be checked that {promise}: {reason}.",
+    "unproved": "could not check that {promise}: {reason}.",
 }
 """The sentences by kind. A file that cannot be examined has a separate sentence with the reason."""
 MORE: Final = "and {count} more."

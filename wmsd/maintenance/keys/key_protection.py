@@ -23,21 +23,21 @@ TOKENS: Final = """
 CREDENTIALS: Final = "SELECT coalesce(sum(json_extract(figures, '$.credentials')), 0) FROM company_figures"
 """The number of credentials at the last read of each company's file. No file is opened for this count."""
 LOST: Final = (
-    "If this box is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are lost with it, "
-    "because no backup holds the keys."
+    "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are "
+    "lost with it, because no backup contains the keys."
 )
 LOST_ON_PURPOSE: Final = (
-    "If this box is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are lost with it, "
-    "because no backup holds the keys: somebody decided so at {declined_at}."
+    "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are "
+    "lost with it, because no backup contains the keys: an admin decided so at {declined_at}."
 )
 NOT_CHECKED: Final = (
-    "If this box is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) may be lost with it: "
-    "nobody has checked that the recovery phrase {phrase} is written down."
+    "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) may "
+    "be lost with it: no one has checked that the recovery phrase {phrase} is written down."
 )
-CREATE: Final = "Create a recovery phrase: at the page First steps, or with `wmsd recovery-phrase create`."
+CREATE: Final = "Create a recovery phrase on the page First steps, or with `wmsd recovery-phrase create`."
 CHECK: Final = (
-    "Type the recovery phrase again: at the page Recovery phrase, or with `wmsd recovery-phrase check`. If it is "
-    "not written down, create another one."
+    "Type the recovery phrase again on the page Recovery phrase, or with `wmsd recovery-phrase "
+    "check`. If it is not written down, create another phrase."
 )
 State = Literal["key file", "passphrase", "phrase", "not checked", "declined", "none", "no backups"]
 SAYS: Final[Mapping[State, tuple[str, str]]] = {
@@ -112,22 +112,25 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
     """Return the state, and a description of it in a few words."""
     checked = recovery_phrases.checked(known.phrases)
     if known.are_sealed:
-        return "key file", "sealed with the key file, of which you need a copy too"
+        return "key file", "encrypted with the key file; keep a copy of the key file too"
     if settings.every == "never":
         return "no backups", "no backups are scheduled (backup.every)"
     if settings.passphrase_file:
-        return "passphrase", "backups encrypt them with the passphrase (backup.passphrase_file)"
+        return "passphrase", "backups contain the keys, encrypted with the passphrase (backup.passphrase_file)"
     if checked is not None:
         return (
             "phrase",
-            f"backups seal them to the recovery phrase {checked.fingerprint}, checked {checked.checked_at}",
+            f"backups contain the keys, encrypted with the recovery phrase {checked.fingerprint}, checked "
+            f"{checked.checked_at}",
         )
     if known.phrases:
         phrase = known.phrases[0].fingerprint
-        return "not checked", f"backups seal them to the recovery phrase {phrase}, which nobody has checked"
+        return "not checked", (
+            f"backups contain the keys, encrypted with the recovery phrase {phrase}, not checked yet"
+        )
     if known.declined_at is not None:
-        return "declined", f"no backup holds them: somebody decided so at {known.declined_at}"
-    return "none", "no backup holds them: see wmsd recovery-phrase create"
+        return "declined", f"no backup contains the keys: an admin decided so at {known.declined_at}"
+    return "none", "no backup contains the keys: see wmsd recovery-phrase create"
 
 
 def key_protection_verb(platform: Database) -> Verb:

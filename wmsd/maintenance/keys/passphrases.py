@@ -25,7 +25,7 @@ age measures the speed of the machine each time, within milliseconds. On a busy 
 off.
 """
 NO_TEXT: Final = "The passphrase file {path} is not UTF-8 text."
-TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have {least} letters or more."
+TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have at least {least} characters."
 
 
 class NotOpened(StorageError):
@@ -36,7 +36,7 @@ def passphrase_in(path: Path) -> str:
     """Return the first line of the file. Log a warning if other users may read the file. Raise StorageError."""
     passphrase = read_passphrase(path)
     if path.stat().st_mode & FOR_OTHERS:
-        LOG.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
+        LOG.warning("%s can be read by other users than its owner: chmod 600 %s", path, path)
     return passphrase
 
 
@@ -72,10 +72,12 @@ def decrypt_secrets(sealed: bytes, passphrase: str) -> Any:
         except (pyrage.DecryptError, ValueError) as error:
             if not str(error).startswith(TOO_MUCH_WORK):
                 raise NotOpened(
-                    "What is secret in this archive is not encrypted with this passphrase. Name the file that was "
-                    "in use when it was made, or go on without one: then it must be made anew."
+                    "The secrets in this archive are not encrypted with this passphrase. Name the "
+                    "passphrase file that was in use when the archive was created. Or continue without a "
+                    "passphrase: then the secrets must be created again."
                 ) from None
     raise NotOpened(
-        "This machine is too slow, or too busy, for what is secret in this archive. Try again when it is quiet, "
-        "or on a faster one. Or go on without a passphrase: then what is secret must be made anew."
+        "This machine is too slow or too busy to open the secrets in this archive. Try again when the "
+        "machine is less busy, or use a faster machine. Or continue without a passphrase: then the "
+        "secrets must be created again."
     )

@@ -79,7 +79,7 @@ def opened_with(sealed: bytes, phrase: Phrase) -> Any:
         return json.loads(pyrage.decrypt(sealed, [phrase.identity]))
     except (pyrage.DecryptError, ValueError):
         raise NotOpened(
-            f"What is secret in this archive is not sealed to the recovery phrase {phrase.fingerprint}."
+            f"The secrets in this archive are not encrypted with the recovery phrase {phrase.fingerprint}."
         ) from None
 
 
@@ -87,14 +87,14 @@ def _checked(text: str) -> str:
     """Return the words in lower case with single spaces. Raise WrongPhrase."""
     words = [each for each in Mnemonic.normalize_string(text).lower().split() if not NUMBER.fullmatch(each)]
     if len(words) != WORDS:
-        raise WrongPhrase(f"A recovery phrase has {WORDS} words, and this text has {len(words)}. Type all words.")
+        raise WrongPhrase(f"A recovery phrase has {WORDS} words, but this text has {len(words)}. Type all words.")
     for number, word in enumerate(words, 1):
         if word not in _list().wordlist:
             raise WrongPhrase(f'Word {number}, "{word}", is not in the list of words.{_nearest(word)}')
     if not _list().check(" ".join(words)):
         raise WrongPhrase(
-            "All words are in the list, but they do not fit together: one is another word, or two have changed "
-            "places. Compare each word with what you wrote down."
+            "All words are in the list, but they do not fit together: one word is wrong, or two words are "
+            "in the wrong order. Compare each word with what you wrote down."
         )
     return " ".join(words)
 

@@ -38,7 +38,7 @@ def judged(files: list[str], found: dict[str, ReplicatedFile], now: datetime) ->
     if not behind:
         most = max((age for age in ages.values() if age is not None), default=0.0)
         replicated = count_of(len(files), "file is replicated", "files are replicated")
-        return Verdict(True, f"{replicated}, {most:.0f} s ago at the most", {})
+        return Verdict(True, f"{replicated}, at most {most:.0f} s ago", {})
     named = ", ".join(
         f"{name} {'is not replicated' if age is None else f'was last replicated {age:.0f} s ago'}"
         for name, age in list(behind.items())[:MOST_NAMED]

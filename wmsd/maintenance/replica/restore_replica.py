@@ -75,8 +75,8 @@ class Replica:
         began = time.monotonic()
         if self._data.is_made or any(self._data.companies.glob("*.db")):
             raise StorageError(
-                f"{self._data.path} holds data already. Nothing was changed. Take the replica into an empty "
-                "folder (--data)."
+                f"{self._data.path} already contains data. Nothing was changed. Restore the replica into an "
+                "empty folder (--data)."
             )
         shutil.rmtree(self._scratch, ignore_errors=True)
         for folder in (self._scratch, self._scratch / COMPANIES):

@@ -20,14 +20,14 @@ from wmsd.maintenance.support_bundle.redaction import Hiding
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 CUT: Final = "\n(The rest is left out: it is too long.)\n"
-FAILED: Final = " It could not be found out."
+FAILED: Final = " This part could not be created."
 README: Final = "README.txt"
 NEVER: Final = (
-    "Not in it: rows of companies, passwords, tokens, keys, secrets of webhooks and of providers, and the\n"
-    "content of files that the settings name. In every text, what looks like a secret or an e-mail address,\n"
-    "and what stands after the ? of an address, has been taken out.\n"
+    "The bundle does not contain: rows of companies, passwords, tokens, keys, secrets of webhooks "
+    "and of\nproviders, and the content of files that the settings name. wmsd has removed from every "
+    "text whatever\nlooks like a secret or an e-mail address, and everything after the ? of a URL.\n"
 )
-READ_IT: Final = "Read it before you send it: whoever gets it knows what this machine and installation are like."
+READ_IT: Final = "Read the bundle before you send it: it describes this machine and this installation."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def made(part: Part, hiding: Hiding) -> Made:
         error = None
     except Exception as failed:
         error = hiding.text(_in_words(failed))
-        text = f"This could not be found out. {error}\n"
+        text = f"This part could not be created. {error}\n"
     content = text.encode("utf-8", "replace")
     if len(content) > MOST_BYTES:
         content = content[:MOST_BYTES] + CUT.encode()
@@ -104,7 +104,7 @@ def _readme(parts: Sequence[Made], names: str, now: datetime) -> str:
     lines = [f"{each.name:<{width}}  {each.says}{'' if each.error is None else FAILED}" for each in parts]
     return "\n".join(
         [
-            f"A support bundle of wmsd {__version__}, made at {timestamps.to_text(now)}.",
+            f"A support bundle of wmsd {__version__}, created at {timestamps.to_text(now)}.",
             "",
             *lines,
             "",

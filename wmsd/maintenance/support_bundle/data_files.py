@@ -80,7 +80,7 @@ def _schema(path: Path, kind: FileKind) -> dict[str, Any]:
         return {"error": "is too short"}
     magic, _, _, _, pages, version, application_id = HEADER.unpack(header)
     if magic != MAGIC:
-        return {"error": "is no file of SQLite"}
+        return {"error": "is not a SQLite file"}
     return {"schema": version, "pages": pages, "log_bytes": log, "is_ours": application_id == kind.application_id}
 
 

@@ -67,14 +67,14 @@ def check_release(
         return Proof("its SHA-256 is the one that you gave")
     if key is None:
         raise StorageError(
-            f"Who made {source} cannot be checked: this wmsd was built without a public key. Get the maker's "
-            "public key from where wmsd is published, and name its file with --public-key. The help of this "
-            "command has an option for a SHA-256 that the maker publishes. Nothing was changed."
+            f"The publisher of {source} cannot be checked, because this wmsd was built without a public key. "
+            "Nothing was changed. Get the public key from where wmsd is published, and name its file with "
+            "--public-key. The help of this command shows how to check a published SHA-256 instead."
         )
     if signature is None:
         raise StorageError(
-            f"{source} is not signed: its signature {source}{SIGNATURE} is missing. Download the signature from "
-            "where wmsd is published, and put it beside the program. Nothing was changed."
+            f"{source} is not signed: its signature {source}{SIGNATURE} is missing. Download the signature "
+            "from where wmsd is published, and put it next to the program. Nothing was changed."
         )
     return Proof(*_verified(source, taken, key, signature))
 
@@ -88,8 +88,8 @@ def _check_sum(source: Path, sha256: str, expected: str | None) -> None:
     for name, text in said.items():
         if text is not None and text.strip().lower() != sha256:
             raise StorageError(
-                f"{source} is not the program that was published: {name} says {text.strip()[:80]}, and the "
-                "program has another one. Nothing was changed. Download it again."
+                f"{source} is not the published program: {name} is {text.strip()[:80]}, but the program has "
+                "another SHA-256. Nothing was changed. Download the program again."
             )
 
 
@@ -136,7 +136,7 @@ def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -
     comment = signature.trusted_comment
     match comment.split():
         case ["wmsd", version, *_]:
-            return f"its signature is right ({comment})", version
+            return f"its signature is valid ({comment})", version
     raise StorageError(f"{source} was signed as {comment!r}, which is not a version of wmsd. Nothing was changed.")
 
 
@@ -147,13 +147,12 @@ def describe_release(program: ProgramFile, proof: Proof) -> Described:
     found = _asked(program.new)
     if proof.signed_for not in (None, found.version):
         raise StorageError(
-            f"The program says that it is wmsd {found.version}, and it was signed as {proof.signed_for}. Nothing "
-            "was changed."
+            f"The program reports the version {found.version}, but it was signed as {proof.signed_for}. "
+            "Nothing was changed."
         )
     if version_parts(found.version) <= version_parts(__version__):
         raise StorageError(
-            f"This is wmsd {__version__}, and the program is {found.version}: that is no upgrade. Nothing was "
-            "changed."
+            f"This is wmsd {__version__}, and the program {found.version} is not newer. Nothing was changed."
         )
     return found
 
@@ -171,8 +170,9 @@ def _asked(program: Path) -> Described:
         return Described.model_validate(json.loads(done.stdout))
     except (OSError, subprocess.SubprocessError, ValueError, ValidationError) as error:
         raise StorageError(
-            f"The new program does not run on this machine, or is no wmsd that can be upgraded to: {_why(error)}. "
-            "Nothing was changed. When its download was cut off, or was of another machine, download it again."
+            f"The new program does not run on this machine, or is not a wmsd to upgrade to: {_why(error)}. "
+            "Nothing was changed. If the download is incomplete, or is for another kind of machine, "
+            "download the program again."
         ) from None
 
 
@@ -180,14 +180,14 @@ def _why(error: Exception) -> str:
     said = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
     match error:
         case subprocess.CalledProcessError(returncode=code) if code < 0:
-            return f"it was ended by the signal {-code}"
+            return f"it was stopped by the signal {-code}"
         case subprocess.CalledProcessError(returncode=code):
-            return said[-1].rstrip(".") if said else f"it ended with the exit status {code}, and said nothing"
+            return said[-1].rstrip(".") if said else f"it ended with exit status {code} and no message"
         case subprocess.TimeoutExpired():
-            return f"it has not answered within {ANSWER_SECONDS:.0f} s"
+            return f"it did not answer within {ANSWER_SECONDS:.0f} s"
         case OSError():
             return reason_of(error)
-    return "it does not say its version as wmsd does"
+    return "it does not report a version of wmsd"
 
 
 def version_parts(version: str) -> tuple[tuple[int, ...], bool, str]:

@@ -48,11 +48,11 @@ class Trial:
             return False
         reason = " ".join(str(error).split()).rstrip(".") + "."
         LOG.error("the upgrade to wmsd %s failed: %s", __version__, reason)
-        LOG.error("wmsd %s is started again, with the files as they were", self._upgrade.from_version)
+        LOG.error("wmsd %s starts again, with the files from before the upgrade", self._upgrade.from_version)
         try:
             write_upgrade(self._data.path, self._upgrade.model_copy(update={"reason": reason}))
         except OSError as refused:
-            LOG.warning("why the upgrade failed cannot be written down: %s", refused.strerror)
+            LOG.warning("the reason for the failed upgrade cannot be stored: %s", refused.strerror)
         ProgramFile(Path(self._upgrade.program)).put_back()
         return True
 
@@ -70,10 +70,10 @@ def begin(data: DataFolder) -> Trial | None:
         return Trial(data, upgrade)
     if upgrade.from_version == __version__:
         for path in KeptCopies(data, upgrade.to_version).put_back():
-            LOG.warning("%s is again as it was before the upgrade to wmsd %s", path, upgrade.to_version)
-        reason = upgrade.reason or "It was broken off."
+            LOG.warning("%s was set back to its state before the upgrade to wmsd %s", path, upgrade.to_version)
+        reason = upgrade.reason or "The upgrade was interrupted."
         write_upgrade(data.path, upgrade.model_copy(update={"outcome": "went back", "reason": reason}))
     else:
-        LOG.warning("an upgrade to wmsd %s was begun, but this is %s", upgrade.to_version, __version__)
+        LOG.warning("an upgrade to wmsd %s was started, but this is wmsd %s", upgrade.to_version, __version__)
         write_upgrade(data.path, upgrade.model_copy(update={"outcome": "done"}))
     return None

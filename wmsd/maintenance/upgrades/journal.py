@@ -42,8 +42,8 @@ def read_upgrade(data: Path) -> Upgrade | None:
             refuse_others(data, error)
         reason = (error.strerror or "").lower() if isinstance(error, OSError) else "it is damaged"
         raise StorageError(
-            f"{path} cannot be read: {reason}. It says how far an upgrade has come. When no upgrade is under way, "
-            "delete it."
+            f"{path} cannot be read: {reason}. This file records the progress of an upgrade. If no upgrade "
+            "is running, delete the file."
         ) from None
 
 

@@ -54,10 +54,10 @@ class KeptCopies:
                 sync(folder)
         except OSError as error:
             raise StorageError(
-                f"{path} was left as it is: a copy of it cannot be kept in {self.path}, which is done before a "
-                f"file is brought up to date: {reason_of(error)}."
+                f"{path} was not migrated, because wmsd cannot first store a copy of it in {self.path}: "
+                f"{reason_of(error)}."
             ) from error
-        LOG.info("%s is brought up to date for wmsd %s; the file as it was is %s", path, self._version, target)
+        LOG.info("migrating %s for wmsd %s; the previous file is stored as %s", path, self._version, target)
 
     def put_back(self) -> list[Path]:
         """Replace the files that were migrated since by their copies, and return the paths of these files. The

@@ -62,14 +62,14 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
     means = f'{each.section}.{each.key} = "{each.value}" in {file.name} is relative to that file, and means {now}.'
     if not has(now):
         sentence = (
-            f"{means} Only {old}, where earlier versions of wmsd looked, has {what}: it is used. To settle this, "
-            f'write the whole path into {file.name}: {each.key} = "{old}"'
+            f"{means} Only {old}, where earlier versions of wmsd looked, has {what}, so wmsd uses that path. "
+            f'To settle this, write the whole path into {file.name}: {each.key} = "{old}"'
         )
         changed = _with(found.settings, name, str(old))
         return found._replace(settings=changed, told=[*found.told, sentence])
     two_places = (
-        f"{means} There are {what} in {old} too, where earlier versions of wmsd looked. Write the whole path of "
-        f"the right folder into {file.name}."
+        f"{means} There are also {what} in {old}, where earlier versions of wmsd looked. Write the whole "
+        f"path of the right folder into {file.name}."
     )
     if name == DATA:
         return found._replace(two_of_data=[two_places])
@@ -105,15 +105,16 @@ def _of_default(found: Settled) -> Settled:
         return found
     if not _has_backups(data, now):
         sentence = (
-            f"The backups of this installation are in {old}, and new ones go there too. The default folder is now "
-            f"{now}. To settle this, name the folder in the configuration file, in the section [backup], with "
-            f'folder = "{old}"; or stop the server and move the folder: '
-            f"mv {shlex.quote(str(old))} {shlex.quote(str(now))}"
+            f"The backups of this installation are in {old}, and wmsd stores new backups there too. The "
+            f"default folder is now {now}. To settle this, name the folder in the configuration file, in the "
+            f'section [backup], with folder = "{old}"; or stop the server and move the folder: mv '
+            f"{shlex.quote(str(old))} {shlex.quote(str(now))}"
         )
         return found._replace(settings=_with(found.settings, BACKUPS, str(old)), told=[*found.told, sentence])
     two_places = (
-        f"There are backups of this installation in {now}, the default folder, and in {old}, where earlier "
-        "versions of wmsd made them. Move the archives into one of them, or name one in backup.folder."
+        f"There are backups of this installation in {now}, the default folder, and in {old}, where "
+        "earlier versions of wmsd created them. Move the archives into one of the two folders, or name "
+        "one folder in backup.folder."
     )
     return found._replace(two_of_backups=[two_places])
 

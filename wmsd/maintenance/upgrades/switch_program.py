@@ -58,8 +58,8 @@ def how_started(pid: int) -> HowStarted:
     except OSError as error:
         reason = reason_of(error)
         raise StorageError(
-            f"How the server was started (process {pid}) cannot be read: {reason}. Run this as its user, or as "
-            "root."
+            f"The command line of the server (process {pid}) cannot be read: {reason}. Run this command as "
+            "the user of the server, or as root."
         ) from None
     is_ours = owner.st_uid == os.geteuid()
     return HowStarted(
@@ -111,18 +111,21 @@ class ChangeOver:
         if serving is not None and reason is None:
             return serving
         if self._found().outcome != "went back":
-            self._go_back(reason or self._found().reason or f"It did not serve within {self._seconds:.0f} s.")
+            self._go_back(
+                reason
+                or self._found().reason
+                or f"The server did not accept requests within {self._seconds:.0f} s."
+            )
         back = self._await_server(self._upgrade.from_version, self._seconds)
         reason = self._found().reason
         if back is None:
             raise StorageError(
-                f"wmsd {self._upgrade.to_version} does not serve: {reason} "
-                f"wmsd {self._upgrade.from_version} is in its place again, but does not serve either: start it, "
-                "and look at its log."
+                f"wmsd {self._upgrade.to_version} does not work: {reason} wmsd {self._upgrade.from_version} "
+                "was put back, but does not work either. Start the server, and read its log."
             )
         raise StorageError(
-            f"wmsd {self._upgrade.to_version} does not serve: {reason} "
-            f"wmsd {self._upgrade.from_version} serves again, with the files as they were."
+            f"wmsd {self._upgrade.to_version} does not work: {reason} wmsd {self._upgrade.from_version} is "
+            "running again, with the files from before the upgrade."
         )
 
     def _await_server(self, version: str, seconds: float) -> Serving | None:

@@ -185,8 +185,8 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "SO-1, seria S: liberă în loc de rezervată.",
         ),
         (
-            "a list's total is kept right; but articles: 7 instead of 0.",
-            "totalul unei liste este ținut corect; dar articles: 7 în loc de 0.",
+            "the total of a list is correct; but articles: 7 instead of 0.",
+            "totalul unei liste este corect; dar articles: 7 în loc de 0.",
         ),
         (
             "a reference leads to a record; but stock 5: none instead of a record of articles.",
@@ -201,7 +201,7 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "este deteriorat, sfârșitul fișierului: se termină după 3 din 9 pagini.",
         ),
         (
-            "it could not be checked that the rows of stock can be counted: database disk image is malformed.",
+            "could not check that the rows of stock can be counted: database disk image is malformed.",
             "nu s-a putut verifica următoarea regulă: rândurile din stock pot fi numărate: database disk image is "
             "malformed.",
         ),
@@ -261,7 +261,7 @@ async def test_the_page_has_every_kind_in_romanian(tmp_path: Path) -> None:
         admin = await signed_in(world)
         page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
         english = text_of((await admin.get("/admin/health", {"Accept-Language": "en"})).text)
-    assert "ACME totalul unei liste este ținut corect; dar articles: 7 în loc de 0." in page
+    assert "ACME totalul unei liste este corect; dar articles: 7 în loc de 0." in page
     for each in found:
         told, remedy = (TRANSLATIONS[text].format_map(each.facts) for text in (each.kind.says, each.kind.remedy))
         severity = "Greșit" if each.is_wrong else "Avertisment"
@@ -277,7 +277,7 @@ async def test_the_proof_of_a_backup_is_told_as_the_examination(tmp_path: Path) 
         change_record(world.installation.folder.path, lambda _: BackupRecord(proven=proven))
         admin = await signed_in(world)
         page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
-    assert "ACME: totalul unei liste este ținut corect; dar articles: 7 în loc de 0. și încă 2." in page
+    assert "ACME: totalul unei liste este corect; dar articles: 7 în loc de 0. și încă 2." in page
 
 
 async def test_what_a_real_examination_finds_is_told(house: World) -> None:
@@ -289,4 +289,4 @@ async def test_what_a_real_examination_finds_is_told(house: World) -> None:
     await examined(admin)
     page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
     assert f"Avertisment {stray} nu este un fișier al wmsd și nu este citit. Mutați-l" in page
-    assert "ACME totalul unei liste este ținut corect; dar articles: 7 în loc de 0." in page
+    assert "ACME totalul unei liste este corect; dar articles: 7 în loc de 0." in page

@@ -207,8 +207,8 @@ async def test_what_the_doctor_finds_around_the_files_is_told_as_on_the_command_
     stray.write_bytes(b"x")
     text = text_of((await examined(admin)).text)
     assert (
-        f"Warning {stray} is no file of wmsd, which does not read it. Move it out of the data folder, so that "
-        "nobody takes it for data that is served."
+        f"Warning {stray} is not a file of wmsd, and wmsd does not read it. Move the file out of the "
+        "data folder, so that no one mistakes it for data in use."
     ) in text
     assert "Well the service" in text
 
@@ -222,7 +222,7 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     seen = await examined(admin)
     text = text_of(seen.text)
     assert "Wrong. Of 2 files, 1 are not right." in text
-    sentence = "a list's total is kept right; but articles: 7 instead of 0."
+    sentence = "the total of a list is correct; but articles: 7 instead of 0."
     assert f"ACME {sentence}" in text
     assert "restore this company from a backup of before" in text
     assert [each.getMessage() for each in caplog.records] == [f"examined ACME: {sentence}"]

@@ -112,7 +112,7 @@ async def test_wrong_words_are_told_and_stay_to_be_corrected(admin: Visitor) -> 
     assert mistyped in html.unescape(seen.text)
     for wrong, says in (
         ("", ""),
-        ("one two", "and this text has 2"),
+        ("one two", "but this text has 2"),
         (new_phrase().words, "of another installation"),
     ):
         seen = await pressed(admin, "check", phrase=wrong)
@@ -183,7 +183,7 @@ async def test_whoever_declines_is_told_and_nothing_is_wrong(admin: Visitor) -> 
     health = (await admin.world.send("GET", "/api/health")).body
     assert (health["status"], health["checks"]["keys"]["state"]) == ("ok", "declined")
     romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
-    assert "cineva a hotărât așa la" in romanian
+    assert "un administrator a hotărât așa la" in romanian
 
 
 async def test_only_platform_admins_come_to_it(admin: Visitor) -> None:

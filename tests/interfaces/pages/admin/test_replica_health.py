@@ -50,7 +50,7 @@ async def of_backups(admin: Visitor) -> str:
 
 async def test_a_replica_that_has_everything(admin: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     replicates(monkeypatch, admin.world, platform=1, _1=3)
-    says = r"2 files are replicated, \d+ s ago at the most[.]"
+    says = r"2 files are replicated, at most \d+ s ago[.]"
     state, said, remedy = await of_replica(admin)
     assert (state, remedy) == ("Good", NOTHING)
     assert re.fullmatch(f"It has everything[.] {says}", said)
@@ -97,7 +97,7 @@ async def test_many_files_are_counted(admin: Visitor, monkeypatch: pytest.Monkey
 async def test_a_replica_that_nobody_makes(admin: Visitor) -> None:
     state, said, remedy = await of_replica(admin)
     assert (state, remedy) == ("Wrong", REMEDY)
-    assert said.startswith("The replica is behind. No Litestream answers at ")
+    assert said.startswith("The replica is behind. Litestream does not answer at ")
     _, told, _ = await of_replica(admin, ROMANIAN)
     assert told.startswith("Replica este în urmă. Niciun Litestream nu răspunde la ")
 

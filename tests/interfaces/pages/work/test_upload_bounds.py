@@ -81,7 +81,7 @@ async def test_an_import_takes_no_more_than_the_quota_has_left(visitor: Visitor)
     path, seen = await looked_at(visitor, "articles", f"code,name\n{rows}")
     assert "20000 would be created" in words(seen).replace(" ", " ").replace("20 000", "20000")
     refused = await confirmed(visitor, path)
-    assert "MB that the company may still add. Nothing was imported: import fewer rows" in words(refused)
+    assert "MB that the company may still add. Nothing was imported. Import fewer rows" in words(refused)
     assert await world.rows("SELECT count(*) FROM articles WHERE code LIKE 'Q%'") == [(0,)]
     assert await (await world.database()).read(lambda tx: tx.bytes_used()) < 8_000_000
     path, _ = await looked_at(visitor, "articles", "code,name\nQ1,Article\n")

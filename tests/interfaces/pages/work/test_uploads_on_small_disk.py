@@ -71,7 +71,7 @@ async def test_rows_that_wait_take_a_part_of_what_the_disk_has_to_spare(
     watching = asyncio.ensure_future(watch())
     _, seen = await looked_at(visitor, "stock", STOCK)
     watching.cancel()
-    assert "This file needs more room on the server's disk than an import may have, 6 MB." in words(seen), words(
+    assert "This file needs more space on the server's disk than an import may use, 6 MB." in words(seen), words(
         seen
     )
     assert most_used < 9 * MEBIBYTE, "a quarter, and the upload itself"

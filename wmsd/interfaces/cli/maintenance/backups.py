@@ -110,7 +110,7 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
     say({"backup": str(made.path), **describe_backup(made.path, made.manifest)}, as_json)
     note(f"The keys of the installation are {said_of(made.manifest)}.")
     for each in made.manifest.left_out:
-        note(f"{each.code} is not in it: {each.reason}")
+        note(f"{each.code} is not in the backup: {each.reason}")
     if folder.is_on_disk_of(command_line.folder.path):
         note(
             f"{folder.path} is on the same disk as the data, and is lost with it. Keep a copy elsewhere, or set "
