@@ -310,5 +310,5 @@ def test_a_configuration_that_is_there_stays_as_people_wrote_it(bare: Machine) -
     bare.path(CONFIG).write_text("server = 5\n")
     assert (
         bare.run(PROGRAM, "service", "install", "--offline").stderr
-        == f"wmsd: {CONFIG}: server stands in no section; did you mean server.tls?\n"
+        == f"wmsd: {CONFIG}: server is not in a section; did you mean server.tls?\n"
     )

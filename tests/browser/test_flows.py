@@ -344,5 +344,5 @@ def test_the_bearer_of_a_site_opens_its_orders(page: Page, house: House) -> None
     page.click("text=Main hall")
     page.click("text=Revoke")
     page.click("main button")
-    expect(page.locator(".note.good")).to_have_text("The site's bearer is revoked.")
+    expect(page.locator(".note.good")).to_have_text("The site's bearer token is revoked.")
     assert house.server.get("/api/integrations/etsm/orders", token=bearer, company=None)[0] == 401

@@ -126,7 +126,7 @@ def test_settings_that_this_user_may_not_read(home: Home) -> None:
     os.chown(home.folder / "config.toml", OWNER, OWNER)
     for named in ((), ("--config", "config.toml")):
         done = home.run_fresh("status", *named, under=AS_ANY_USER)
-        told = ["config.toml: this user may not read it. Type the command with sudo."]
+        told = ["config.toml: you have no permission to read this file. Run the command with sudo."]
         assert (done.code, done.wrong) == (1, told)
 
 

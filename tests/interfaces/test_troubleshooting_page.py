@@ -34,7 +34,7 @@ def test_the_sentences_of_every_kind_are_found() -> None:
         "tokens.lifetime_days is",  # SettingsError
         "Only root can change the services",  # ServiceError
         "… and its log … do not belong together",  # raised by a separate class
-        "The keys in platform.db are sealed",  # returned
+        "The keys in platform.db are encrypted",  # returned
         "wmsd runs as root",  # a warning
         "An argument is not UTF-8 text.",  # an error of a command
     ):

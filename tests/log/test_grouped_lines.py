@@ -124,7 +124,7 @@ def test_what_a_slow_disk_cannot_take_is_counted(tmp_path: Path, monkeypatch: py
     handler.flush()
     *some, last = lines(tmp_path / "log")
     assert [line.split()[1] for line in some] == [f"/{number}" for number in range(10)]
-    assert last == "15 requests were not logged: the log could not be written as fast as they came"
+    assert last == "15 requests were not logged, because the log could not be written fast enough"
 
 
 def test_a_full_disk_loses_lines_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

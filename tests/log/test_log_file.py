@@ -21,9 +21,9 @@ def test_a_server_logs_to_its_file(home: Home) -> None:
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_made(home: Home) -> None:
     sentence = home.refused("serve", env={"WMSD_LOG_FILE": "nowhere/wmsd.log"})
     assert sentence == (
-        f"log.file: {home.folder}/nowhere/wmsd.log cannot be written: there is no folder {home.folder}/nowhere. "
-        "Make the folder or mount "
-        "its disk, let the user that runs wmsd write there, or correct log.file."
+        f"log.file: {home.folder}/nowhere/wmsd.log cannot be written: there is no folder "
+        f"{home.folder}/nowhere. Create the folder or mount its disk, allow the user that runs wmsd to "
+        "write there, or correct log.file."
     )
     assert not home.data.exists()
 
@@ -33,7 +33,7 @@ def test_a_start_that_fails_is_in_the_log_too(home: Home) -> None:
     assert home.refused("serve", env=env) == f"{home.folder}/none.pem cannot be read: no such file or directory."
     [line] = (home.folder / "wmsd.log").read_text(encoding="utf-8").splitlines()
     assert line.endswith(
-        f"error   a start failed: {home.folder}/none.pem cannot be read: no such file or directory."
+        f"error   the start failed: {home.folder}/none.pem cannot be read: no such file or directory."
     )
 
 
@@ -54,7 +54,7 @@ def test_no_line_is_written_into_a_database(home: Home) -> None:
     before = hashes(home.data)
     sentence = (
         f"log.file: {home.data}/platform.db cannot be written: it is a "
-        "database. Choose another file, or standard error"
+        "database. Choose another file, or use '' for standard error."
     )
     env = {"WMSD_LOG_FILE": "data/platform.db"}
     assert home.refused("serve", env=env).startswith(sentence)

@@ -44,7 +44,7 @@ def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path, file: str
     with pytest.raises(SettingsError, match=why) as refused:
         logs.configure(Log(file=str(tmp_path / file)))
     assert str(refused.value) == (
-        f"log.file: {tmp_path / file} cannot be written: {why}. Choose another file, or standard error with ''."
+        f"log.file: {tmp_path / file} cannot be written: {why}. Choose another file, or use '' for standard error."
     )
 
 

@@ -51,7 +51,7 @@ async def test_a_company_goes_on_and_its_index_is_built_again(
     listed = await visitor.get("/companies/1/sales-orders?code=00000")
     assert (listed.status, codes[1] in listed.text) == (200, True), "and so it is by a part of its code in a list"
     await updates.index_changes()
-    assert "the search index of company 1 was damaged, and is built again" in caplog.text
+    assert "the search index of company 1 was damaged, and wmsd builds it again" in caplog.text
     seen = await visitor.get(SEARCH.format("SO-0000"))
     assert (TOLD in seen.text, [code in seen.text for code in codes]) == (False, [True, True])
     problems = await (await world.database()).read(_problems)

@@ -104,7 +104,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 def test_a_link_to_nothing_is_told_of(home: Home) -> None:
     (home.folder / "config.toml").symlink_to("/nowhere/wmsd.toml")
     assert home.refused("config", "check") == (
-        "config.toml: it is a link to /nowhere/wmsd.toml, and there is no such file."
+        "config.toml: this is a link to /nowhere/wmsd.toml, which does not exist."
     )
 
 
@@ -144,25 +144,28 @@ RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
         (PROVIDER.replace("main", "Main Street"), "sign_on.providers.0.name must have 1 to 32 lower-case letters"),
         (PROVIDER.replace("https://", "ldap://"), "sign_on.providers.0.issuer must be a URL without ? and #"),
         (PROVIDER.replace("client_id", "client"), "sign_on.providers.0.client_id is required."),
-        (PROVIDER + PROVIDER, "sign_on.providers holds two with the name main."),
-        (PROVIDER + "create_users = true\n", "sign_on.providers.0 has no rules, which create_users"),
-        (PROVIDER + RULE, "sign_on.providers.0 has rules that nothing uses: set create_users or follow_rules."),
+        (PROVIDER + PROVIDER, "sign_on.providers contains two providers with the name main."),
+        (PROVIDER + "create_users = true\n", "sign_on.providers.0 has no rules, but create_users"),
+        (PROVIDER + RULE, "sign_on.providers.0 has rules that are not used: set create_users or follow_rules."),
         (PROVIDER + 'client_secret = "a"\nclient_secret_file = "b"\n', "has both client_secret and client_secret"),
-        (PROVIDER + 'scopes = ["email"]\n', 'sign_on.providers.0.scopes must hold "openid"'),
+        (PROVIDER + 'scopes = ["email"]\n', 'sign_on.providers.0.scopes must contain "openid"'),
         (
             PROVIDER + RULE + 'role = "god"\n',
             "rules.0.role must be 'platform-admin', 'company-admin' or 'member'.",
         ),
         (
             PROVIDER + RULE + 'abilities = ["*"]\n',
-            "sign_on.providers.0.rules.0.abilities holds '*'; the abilities",
+            "sign_on.providers.0.rules.0.abilities contains '*', which is not an ability. The abilities",
         ),
-        (PROVIDER + RULE + 'abilities = ["ofice"]\n', "and the sets office, warehouse, reads-only"),
+        (PROVIDER + RULE + 'abilities = ["ofice"]\n', "and the sets are office, warehouse, reads-only"),
         (
             PROVIDER + RULE + 'role = "platform-admin"\ncompanies = ["A"]\n',
-            "rules.0 names companies, and a platform",
+            "rules.0 has companies, but a platform",
         ),
-        (PROVIDER + RULE + 'role = "company-admin"\nabilities = ["stock:read"]\n', "which only members have"),
+        (
+            PROVIDER + RULE + 'role = "company-admin"\nabilities = ["stock:read"]\n',
+            "only the role member needs abilities",
+        ),
         ('[sign_on]\nproviders = ["main"]\n', "sign_on.providers.0 must be a table."),
     ],
 )
@@ -183,7 +186,7 @@ def test_providers_are_shown_without_their_secrets(home: Home) -> None:
 
 def test_providers_are_no_text_of_the_environment(home: Home) -> None:
     run = home.run("config", "check", env={"WMSD_SIGN_ON_PROVIDERS": "main"})
-    assert (run.code, "which only the configuration file can" in run.err) == (1, True)
+    assert (run.code, "set it in the configuration file" in run.err) == (1, True)
 
 
 def test_every_key_of_the_example_has_a_comment() -> None:
@@ -259,7 +262,8 @@ def test_what_depends_on_each_other_may_come_from_different_sources(home: Home) 
     home.write("config.toml", "[server]\ntls = 'files'\ncertificate = 'a.pem'\n")
     assert (
         home.refused("serve", "--tls", "off")
-        == "the command line: [server] certificate is used with tls = files only."
+        == "the command line: [server] certificate works only with tls = files: set server.tls to files, "
+        "or remove server.certificate."
     )
     assert not home.data.exists()
 
@@ -268,10 +272,12 @@ def test_a_mistake_of_several_settings_names_the_source_of_one_of_them(home: Hom
     """The error does not name the source of another key of the section."""
     home.write("bad.toml", "[server]\ntls = 'files'\n[tokens]\nmost_days = 30\n")
     given = ("config", "check", "--config", "bad.toml", "--data", "data")
-    of_tls = "[server] tls = files needs a certificate: name its PEM file in server.certificate."
+    of_tls = "[server] tls = files needs a certificate: set server.certificate to its PEM file."
     assert home.refused(*given) == f"bad.toml: {of_tls}"
     assert home.refused(*given, env={"WMSD_SERVER_TLS": "files"}) == f"the environment: {of_tls}"
-    of_tokens = "tokens.lifetime_days is 90, and tokens.most_days only 30. Set tokens.lifetime_days to 30 or less."
+    of_tokens = (
+        "tokens.lifetime_days is 90, but tokens.most_days is only 30. Set tokens.lifetime_days to 30 or less."
+    )
     off = {"WMSD_SERVER_TLS": "off", "WMSD_METRICS_LISTEN": ""}
     assert home.refused(*given, env=off) == f"bad.toml: {of_tokens}"
     home.write("bad.toml", "[metrics]\nlisten = '127.0.0.1:8480'\n")
@@ -313,7 +319,8 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
         f"The file {home.folder}/secret must contain one word of at least 20 characters.",
         "  Correct the content of the file, or correct metrics.token_file.",
         f"Wrong: wmsd cannot write in {home.folder}/logs, named in log.file: no such file or directory.",
-        "  Make the folder or mount its disk, let the user that runs wmsd write there, or correct log.file.",
+        "  Create the folder or mount its disk, allow the user that runs wmsd to write there, or "
+        "correct log.file.",
         "Wrong: The program no-such-program, the first word of alerts.command, cannot be started: no "
         "such file or directory.",
         "  Install the program, allow the user that runs wmsd to execute it, or correct alerts.command.",

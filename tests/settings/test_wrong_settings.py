@@ -34,7 +34,7 @@ NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-899
         ("[servr]\nlisten = 'x'", ["[servr] is not a section; did you mean server?"]),
         ("[Server]\nlisten = 'x'", ["[Server] is not a section; did you mean server?"]),
         ("[zzz]\nq = 1", ["[zzz] is not a section."]),
-        ("listen = '127.0.0.1:1'", ["listen stands in no section; did you mean server.listen?"]),
+        ("listen = '127.0.0.1:1'", ["listen is not in a section; did you mean server.listen?"]),
         (
             "[server]\nlisten = 8480",
             [LISTEN],
@@ -60,13 +60,16 @@ NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-899
         ("[webhooks]\nallow_networks = '10.0.0.0/8'", [f"webhooks.allow_networks {LIST}"]),
         (
             "[webhooks]\nallow_networks = ['10.0.0.1/8']",
-            ["webhooks.allow_networks holds '10.0.0.1/8', which is not a network: 10.0.0.1/8 has host bits set."],
+            [
+                "webhooks.allow_networks contains '10.0.0.1/8', which is not a network: 10.0.0.1/8 has host "
+                "bits set."
+            ],
         ),
         ("[webhooks]\nallow_ports = 443", [f"webhooks.allow_ports {LIST}"]),
-        ("[webhooks]\nallow_ports = [443, '80-79']", [f"webhooks.allow_ports holds '80-79', {NO_PORT}"]),
-        ("[webhooks]\nallow_ports = [0]", [f"webhooks.allow_ports holds 0, {NO_PORT}"]),
-        ("[webhooks]\nallow_ports = ['65535-65536']", [f"webhooks.allow_ports holds '65535-65536', {NO_PORT}"]),
-        ("[webhooks]\nallow_ports = [true]", [f"webhooks.allow_ports holds True, {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = [443, '80-79']", [f"webhooks.allow_ports contains '80-79', {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = [0]", [f"webhooks.allow_ports contains 0, {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = ['65535-65536']", [f"webhooks.allow_ports contains '65535-65536', {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = [true]", [f"webhooks.allow_ports contains True, {NO_PORT}"]),
         ("[webhooks]\nproxy = 'https://proxy.lan:3128'", [f"webhooks.proxy {PROXY}"]),
         ("[webhooks]\nproxy = 'http://user:secret@proxy.lan:3128'", [f"webhooks.proxy {PROXY}"]),
         ("[webhooks]\nkeep_answers = 'no'", [f"webhooks.keep_answers must be true or false{BARE}"]),
@@ -134,18 +137,20 @@ def test_what_a_cluster_sets_for_a_service_of_the_name_is_no_setting(home: Home,
     injected = {name.format(service): text for name, text in OF_A_SERVICE.items()}
     run = home.run("config", "check", env={**injected, **ANY_PORT})
     assert run.code == 0
-    assert f"The cluster set {', '.join(sorted(injected))} for a service of this name." in run.err
+    assert f"The cluster has set {', '.join(sorted(injected))} for a service with this name." in run.err
 
 
 def test_a_variable_that_is_like_no_setting_is_told_and_ignored(home: Home) -> None:
     run = home.run("config", "check", env={"WMSD_VERSION": "1.2", "WMSD_GIT_SHA": "0123", **ANY_PORT})
     assert run.code == 0
-    assert "The environment has WMSD_GIT_SHA, WMSD_VERSION: wmsd has no such setting, and ignores it." in run.err
+    assert (
+        "wmsd ignores these environment variables, because they are not settings: WMSD_GIT_SHA, WMSD_VERSION."
+    ) in run.err
 
 
 def test_a_proxy_of_the_environment_is_told_and_not_used(home: Home) -> None:
     environment = {"HTTPS_PROXY": "http://proxy.lan:3128", **ANY_PORT}
-    sentence = "The environment has HTTPS_PROXY: wmsd does not use it. To send webhooks through a proxy, set "
+    sentence = "wmsd ignores the proxy of the environment (HTTPS_PROXY). To send webhooks through a proxy, set "
     assert f"{sentence}webhooks.proxy." in home.run("config", "check", env=environment).err
     chosen = {**environment, "WMSD_WEBHOOKS_PROXY": "http://proxy.lan:3128"}
     assert "HTTPS_PROXY" not in home.run("config", "check", env=chosen).err
@@ -153,7 +158,9 @@ def test_a_proxy_of_the_environment_is_told_and_not_used(home: Home) -> None:
 
 def test_a_token_lasts_no_longer_than_the_most(home: Home) -> None:
     home.write("config.toml", "[tokens]\nmost_days = 30")
-    sentence = "tokens.lifetime_days is 90, and tokens.most_days only 30. Set tokens.lifetime_days to 30 or less."
+    sentence = (
+        "tokens.lifetime_days is 90, but tokens.most_days is only 30. Set tokens.lifetime_days to 30 or less."
+    )
     for command in (("config", "check"), ("serve",), ("company", "list")):
         assert home.refused(*command).endswith(f"config.toml: {sentence}")
     assert not home.data.exists()
@@ -196,7 +203,7 @@ def test_a_file_that_cannot_be_read(home: Home) -> None:
     home.write("config.toml", "[server]\ndata = 'caf\xe9'".encode("latin-1"))
     assert home.refused("config", "check") == "config.toml: this is not UTF-8 text."
     home.write("config.toml", "[server]\ndata = 'a'\ndata = 'b'")
-    twice = "config.toml: line 3 gives {} a second time. Leave one of the two."
+    twice = "config.toml: line 3 repeats {}. Keep only one of the two."
     assert home.refused("config", "check") == twice.format("data")
     home.write("config.toml", "[server]\ndata = 'a'\n[server]\nlisten = 'b'")
     assert home.refused("config", "check") == twice.format("[server]")
@@ -209,16 +216,17 @@ def test_a_file_that_cannot_be_read(home: Home) -> None:
 
 
 STRAIGHT = (
-    'a text stands in straight quotation marks, as in {} = "{}". Only numbers, true and false stand without.'
+    'write a text in straight quotation marks, as in {} = "{}". Only numbers, true and false need no quotation '
+    "marks."
 )
-UNENDED = "the text of {} has no quotation mark at its end."
-LISTED = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'
+UNENDED = "the text of {} has no closing quotation mark."
+LISTED = 'write each text of a list in quotation marks, with commas between the texts, as in {0} = ["…", "…"].'
 
 
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("[server\nlisten = 1", 1, "the name of a section stands in brackets, as in [server]."),
+        ("[server\nlisten = 1", 1, "write the name of a section in brackets, as in [server]."),
         ("[server]\nlisten = 127.0.0.1:8480", 2, STRAIGHT.format("listen", "127.0.0.1:8480")),
         ("[server]\ntls = lan", 2, STRAIGHT.format("tls", "lan")),
         ("[server]\ndata = /srv/x\n[log]\nlevel = 'info'", 2, STRAIGHT.format("data", "/srv/x")),
@@ -228,11 +236,11 @@ LISTED = 'the texts of a list stand in quotation marks, with commas between them
         ('[server]\ndata = "a\nlisten = "x:1"', 2, UNENDED.format("data")),
         ("[webhooks]\nallow_networks = [10.0.0.0/8]", 2, LISTED.format("allow_networks")),
         ('[webhooks]\nallow_networks = [\n  "a",\n  b,\n]', 2, LISTED.format("allow_networks")),
-        ("[server]\nlisten 'x:1'", 2, 'it is no setting, which stands as in listen = "127.0.0.1:8480".'),
+        ("[server]\nlisten 'x:1'", 2, 'write a setting as in listen = "127.0.0.1:8480".'),
         (
             '[backup]\nafter = "cp "$ARCHIVE" x"',
             2,
-            "more stands after the text of after. A text that has quotation marks in it stands in '''…'''.",
+            "there is more after the text of after. Write a text that contains quotation marks in '''…'''.",
         ),
         ("[log]\nlocal_time = yes", 2, "local_time is true or false. Write local_time = true"),
         ("[log]\nlocal_time = False # so", 2, "local_time is true or false. Write local_time = false"),
@@ -243,7 +251,7 @@ LISTED = 'the texts of a list stand in quotation marks, with commas between them
         ("[backup]\nkeep_daily = seven", 2, "keep_daily is a whole number, as in keep_daily = 7"),
         ("[server]\ntrusted_proxies = 10.0.0.0/8", 2, LISTED.format("trusted_proxies")),
         ("[servr]\nkeep_daily = seven", 2, STRAIGHT.format("keep_daily", "seven")),
-        ("[server]\n\nlisten =\n", 3, "listen has no value. Write one after the =, or remove the line."),
+        ("[server]\n\nlisten =\n", 3, "listen has no value. Write a value after the =, or remove the line."),
     ],
 )
 def test_a_line_that_is_no_toml(home: Home, text: str, line: int, says: str) -> None:

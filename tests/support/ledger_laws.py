@@ -24,7 +24,7 @@ jumps of the clock add the rest.
 LOGGED: Final = re.compile(r"^(?:\S+ \S+ (?:warning|error|critical) |Traceback).*", re.MULTILINE)
 MAY_BE_LOGGED: Final = re.compile(
     r"wmsd runs as root| the clock was set | a command is using | webhook \d+ of \w+ fails: "
-    r"| warning Deliveries of webhooks of the company \w+ were given up "
+    r"| warning Webhook deliveries of the company \w+ failed "
     r"| the last change of company \w+ has the time "
 )
 

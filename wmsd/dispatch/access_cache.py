@@ -165,7 +165,7 @@ class AccessCache:
         if found is None:
             read = await self._read_once(hash_, lambda tx: sessions.find(tx, hash_))
             if read is None or read.user.disabled:
-                raise unauthorized(sessions.TOO_MANY_PLACES if is_displaced else "You are not signed in any more.")
+                raise unauthorized(sessions.TOO_MANY_PLACES if is_displaced else "You are no longer signed in.")
             found = read.session, sessions.caller_of(read, self._demands_second_factor)
             if len(known) >= MOST_TOKENS:
                 known.clear()

@@ -80,7 +80,7 @@ class GroupedLines(logging.Handler):
                 self._write_group(group)
             if lost := self._batches.count_lost():
                 requests = count_of(lost, "request was", "requests were")
-                sentence = f"{requests} not logged: the log could not be written as fast as they came"
+                sentence = f"{requests} not logged, because the log could not be written fast enough"
                 own = {"name": REQUESTS.name, "levelno": logging.WARNING, "levelname": "WARNING", "msg": sentence}
                 super().emit(logging.makeLogRecord(own))
         finally:

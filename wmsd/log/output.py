@@ -41,9 +41,11 @@ UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
 """A shared JSON encoder, because `json.dumps` would create a new encoder for each line."""
 MEGABYTE: Final = 1_000_000
-REMEDY: Final = "Make the folder or mount its disk, let the user that runs wmsd write there, or correct {setting}."
+REMEDY: Final = (
+    "Create the folder or mount its disk, allow the user that runs wmsd to write there, or correct {setting}."
+)
 """The advice if a folder of the settings cannot be written to."""
-OTHERWISE: Final = "Choose another file, or standard error with ''."
+OTHERWISE: Final = "Choose another file, or use '' for standard error."
 
 
 def escape_controls(text: str) -> str:
@@ -214,7 +216,7 @@ def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Cal
     try:
         yield partial(root.removeHandler, terminal)
     except Exception as error:
-        what = "a start failed" if terminal in root.handlers else "the server ends"
+        what = "the start failed" if terminal in root.handlers else "the server stops because of an error"
         root.removeHandler(terminal)  # the command prints the error itself
         from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError  # here: the log needs no database
 

@@ -61,8 +61,10 @@ class Checks(Model):
     backup: Check
     keys: Check
     replica: Check | None = Field(default=None, description="Only where replication is switched on.")
-    recovery: Check | None = Field(default=None, description="Only until all that a restore has lost is settled.")
-    moves: Check | None = Field(default=None, description="Only while a company is frozen, to be moved.")
+    recovery: Check | None = Field(default=None, description="Only until all tasks after a restore are settled.")
+    moves: Check | None = Field(
+        default=None, description="Only while a company is frozen because it is being moved."
+    )
 
 
 class Health(Model):

@@ -38,7 +38,7 @@ async def audit_settings(platform: Database, settings: Settings, vault: Vault) -
         if changed := companies.field_differences(before, now):
             await platform.write(lambda tx: companies.write_audit(tx, CHANGE, SUBJECT, changed), is_quiet=True)
     except (StorageError, *STORAGE_FAILURES) as error:
-        LOG.error("the settings of this start are not in the audit: %s", error)
+        LOG.error("the settings of this start could not be written to the audit: %s", error)
 
 
 def _before(tx: Transaction, defaults: Mapping[str, str]) -> dict[str, object]:

@@ -42,7 +42,7 @@ async def make_site(
 
     def make(tx: Transaction) -> dict[str, Any]:
         if store.of_warehouse(tx, company.id, body.warehouse_code) is not None:
-            sentence = f"{body.warehouse_code} has a site already; give that one a new bearer instead"
+            sentence = f"{body.warehouse_code} already has a site; create a new bearer token for that site instead"
             raise invalid({"warehouse_code": [sentence]})
         site_id, token = actions.create_site(
             tx, company.code, warehouse_id, body.warehouse_code, NewSite(name=body.name)

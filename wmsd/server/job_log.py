@@ -18,44 +18,47 @@ class Words(NamedTuple):
 
 
 WORDS: Final[Mapping[str, Words]] = {
-    "_notice_changes": Words(
-        "Notice changes", "Sees what the command line has changed, and which files have moved."
-    ),
-    "tick": Words("Send webhooks", "Looks which deliveries of webhooks are due, and sends them."),
-    "watch_the_clock": Words("Watch the clock", "Sees when the clock of this machine was set."),
-    "keep": Words("Keep the time", "Writes down what time it is, so that the next start can compare."),
-    "write_token_uses": Words("Uses of tokens", "Writes down when tokens were used last, and from where."),
-    "write_session_uses": Words("Uses of sessions", "Writes down when people were last at the pages."),
+    "_notice_changes": Words("Notice changes", "Notices changes by the command line, and files that were moved."),
+    "tick": Words("Send webhooks", "Sends the webhook deliveries that are due."),
+    "watch_the_clock": Words("Watch the clock", "Notices when the clock of this machine is changed."),
+    "keep": Words("Save the time", "Saves the current time, so that the next start can compare it."),
+    "write_token_uses": Words("Token use", "Saves when and from where each token was last used."),
+    "write_session_uses": Words("Session use", "Saves when each user last used the pages."),
     "write_failed_sign_ins": Words(
-        "Failed sign-ins", "Writes into the audit for which users signing in has failed, once an hour for each."
+        "Failed sign-ins", "Writes failed sign-ins to the audit, at most once an hour for each user."
     ),
-    "write_request_counts": Words("Counts of requests", "Writes down how many requests each company has made."),
-    "write": Words("Marks of files", "Writes down how far each file has come, so that an older copy is noticed."),
-    "keep_today": Words("Figures of Today", "Reads the figures of the page Today where something has changed."),
-    "index_changes": Words("Search index", "Puts what has changed into the search index of each company."),
-    "close_unused": Words("Close files", "Closes the files of companies that nobody uses."),
-    "try_failed_writes": Words("Try failed writes", "Tries whether a disk that failed works again."),
-    "write_logs_back": Words("Write logs back", "Writes the logs of the databases back into their files."),
+    "write_request_counts": Words("Request counts", "Saves how many requests each company has sent."),
+    "write": Words(
+        "Last change of each file",
+        "Saves the number of the last change of each file, so that wmsd notices an older copy.",
+    ),
+    "keep_today": Words("Numbers of Today", "Updates the numbers on the page Today after changes."),
+    "index_changes": Words("Search index", "Adds changes to the search index of each company."),
+    "close_unused": Words("Close files", "Closes the files of companies that are not in use."),
+    "try_failed_writes": Words("Retry failed writes", "Checks whether a failed disk works again."),
+    "write_logs_back": Words("Write logs back", "Writes the write-ahead logs back into the database files."),
     "look_at_credentials": Words(
-        "Credentials after a restore", "Tries after a restore which credentials of webhooks must be set again."
+        "Credentials after a restore", "Checks after a restore which webhook credentials must be set again."
     ),
-    "make_reserve": Words("Reserve of the disk", "Makes the file again that is given up when the disk is full."),
-    "watch_the_disk": Words("Watch the disk", "Tells the log once when the disk fills up, and when it has room."),
+    "make_reserve": Words("Disk reserve", "Recreates the emergency space reserve after the disk was full."),
+    "watch_the_disk": Words(
+        "Watch the disk", "Logs when the disk is filling up, and when it has enough free space again."
+    ),
     "watch_for_alerts": Words(
-        "Alerts", "Looks what needs a person, and tells it once when it begins and once when it is over."
+        "Alerts",
+        "Finds problems that need attention, and sends an alert when a problem begins and when it is over.",
     ),
-    "sweep_tokens": Words(
-        "Remove expired tokens", "Deletes tokens that have expired, and sessions that are over."
-    ),
+    "sweep_tokens": Words("Remove expired tokens", "Deletes expired tokens and ended sessions."),
     "tell_of_ending_tokens": Words(
-        "Warn of tokens", "Has the log tell of each token two weeks and a day before its end."
+        "Warn about expiring tokens", "Logs a warning two weeks before a token expires, and again one day before."
     ),
-    "tidy_files": Words("Tidy files", "Deletes old events, keys and deliveries, and keeps statistics fresh."),
-    "forget_old_requests": Words(
-        "Forget old requests", "Deletes the kept requests of companies when they are too old."
+    "tidy_files": Words(
+        "Tidy files",
+        "Deletes old events, idempotency keys and webhook deliveries, and updates the database statistics.",
     ),
-    "forget_old": Words("Forget old uploads", "Deletes the files that were uploaded for imports, after a day."),
-    "look": Words("Backups", "Makes a backup, proves it and deletes old ones, when that is due."),
+    "forget_old_requests": Words("Delete old requests", "Deletes stored requests that are too old."),
+    "forget_old": Words("Delete old uploads", "Deletes uploaded import files that are older than a day."),
+    "look": Words("Backups", "Creates backups, verifies them and deletes old ones, on schedule."),
 }
 """The title and the description of each job, by the job's name."""
 

@@ -167,7 +167,7 @@ class Jobs:
             await self._run(last.__name__, last)
 
     async def _run(self, name: str, job: Job) -> None:
-        what = f"the job {name} failed; it runs again at its next time"
+        what = f"the job {name} failed, and runs again as scheduled"
         with self._complaints.trying(what, Exception), self.log.run(name):
             await job()
 
@@ -199,7 +199,7 @@ class Jobs:
         sizes = await asyncio.to_thread(lambda: {each: log_bytes(each.path) for each in known})
         large = {each for each, size in sizes.items() if size > LOG_BYTES}
         for database in large | self._with_failed_logs:
-            what = f"the log of {database.path} cannot be written into it, and grows"
+            what = f"the write-ahead log of {database.path} cannot be written back, and keeps growing"
             self._with_failed_logs.discard(database)
             try:
                 await database.write_log_back()
@@ -230,10 +230,10 @@ class Jobs:
             return  # a wrong clock could make tokens look expired
         swept = await self._installation.platform.write(token_store.sweep_expired_tokens)
         if swept:
-            LOG.info("swept %s", count_of(swept, "expired token"))
+            LOG.info("deleted %s", count_of(swept, "expired token"))
         await self._installation.access.write_session_uses()
         if ended := await self._installation.access.sweep_sessions():
-            LOG.info("swept %s", count_of(ended, "session that was over", "sessions that were over"))
+            LOG.info("deleted %s", count_of(ended, "ended session", "ended sessions"))
 
     async def tell_of_ending_tokens(self) -> None:
         """Log a warning for each token, two weeks and one day before it expires."""
@@ -242,7 +242,7 @@ class Jobs:
         while told := await self._installation.platform.write(ending_tokens.tokens_to_log, is_quiet=True):
             for each in told:
                 LOG.warning(
-                    "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",
+                    "the token %d (%s) of %s expires at %s, in %s; last used: %s. Create a new token in time",
                     *(each["id"], each["name"], each["user"], each["expires_at"]),
                     count_of(each["days"], "day"),
                     each["last_used_at"] or "never",
@@ -264,7 +264,7 @@ class Jobs:
             is_daily = now - self._tidied_at.get(company_id, -math.inf) >= A_DAY_SECONDS
             if company_id in files.failed or not (is_daily or files.is_open(company_id)):
                 continue
-            what = f"the file of company {company_id} could not be tidied; the others are"
+            what = f"the file of company {company_id} could not be tidied; other files are not affected"
             try:
                 await files.visit(company_id, partial(self._tidy, company=company, is_daily=is_daily))
                 self._complaints.over(what)

@@ -93,7 +93,7 @@ class LostCredentials:
                 await self._try_to_look(known[company_id])
 
     async def _try_to_look(self, company: Company) -> None:
-        what = f"the credentials of the webhooks of {company.code} cannot be looked at yet"
+        what = f"the webhook credentials of {company.code} cannot be checked yet"
         with self._complaints.trying(what, Problem, *STORAGE_FAILURES):
             await self._installation.files.visit(company.id, partial(self._look, company))
 

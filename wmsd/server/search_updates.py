@@ -78,11 +78,11 @@ class SearchUpdates:
                 self._damaged.note(company_id)
             return False
         except Exception:  # an error in one company must not stop the indexes of the others
-            LOG.exception("the search index of company %d cannot follow what was written", company_id)
+            LOG.exception("the search index of company %d could not be updated", company_id)
             return False
         if is_damaged:
             self._damaged.note_emptied(company_id)
-            LOG.warning("the search index of company %d was damaged, and is built again", company_id)
+            LOG.warning("the search index of company %d was damaged, and wmsd builds it again", company_id)
         if has_more:
             self._changed.add(company_id)
         else:

@@ -41,7 +41,7 @@ def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list
             section, key = known[name]
             field = section_of(section).model_fields[key]
             if table_of(field) is not None:
-                wrong.append(f"the environment: {name} holds tables, which only the configuration file can.")
+                wrong.append(f"the environment: {name} contains tables; set it in the configuration file.")
                 continue
             is_list = get_origin(field.annotation) is list
             members = [part.strip() for part in text.split(",") if part.strip()]
@@ -65,13 +65,17 @@ def unused_variables(proxy: str, environment: Mapping[str, str] | None = None) -
     sentences = []
     if of_a_cluster:
         names = ", ".join(of_a_cluster)
-        sentences.append(f"The cluster set {names} for a service of this name. They are no settings of wmsd.")
+        sentences.append(
+            f"The cluster has set {names} for a service with this name. wmsd ignores these variables."
+        )
     if others:
-        sentences.append(f"The environment has {', '.join(others)}: wmsd has no such setting, and ignores it.")
+        sentences.append(
+            f"wmsd ignores these environment variables, because they are not settings: {', '.join(others)}."
+        )
     if not proxy and (found := [name for name in PROXIES if environment.get(name)]):
         sentences.append(
-            f"The environment has {', '.join(found)}: wmsd does not use it. To send webhooks through a proxy, set "
-            "webhooks.proxy."
+            f"wmsd ignores the proxy of the environment ({', '.join(found)}). To send webhooks through a "
+            "proxy, set webhooks.proxy."
         )
     return sentences
 

@@ -83,10 +83,12 @@ def text_of(file: Path) -> str:
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         if file.is_symlink():
-            raise SettingsError(f"{file}: it is a link to {file.readlink()}, and there is no such file.") from None
+            raise SettingsError(f"{file}: this is a link to {file.readlink()}, which does not exist.") from None
         raise SettingsError(f"{file}: there is no such file.") from None
     except PermissionError:
-        raise SettingsError(f"{file}: this user may not read it. Type the command with sudo.") from None
+        raise SettingsError(
+            f"{file}: you have no permission to read this file. Run the command with sudo."
+        ) from None
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}.") from None
     except UnicodeDecodeError:
@@ -118,7 +120,7 @@ def _unknown(layer: Layer) -> Iterator[Mistake]:
     for section, keys in layer.values.items():
         if not isinstance(keys, dict):
             nearest = nearest_name(section, names)
-            yield Mistake(section, None, f"{layer.name}: {section} stands in no section{nearest}")
+            yield Mistake(section, None, f"{layer.name}: {section} is not in a section{nearest}")
         elif section not in Settings.model_fields:
             nearest = nearest_name(section, Settings.model_fields)
             yield Mistake(section, None, f"{layer.name}: [{section}] is not a section{nearest}")
@@ -186,15 +188,15 @@ def _at_odds(settings: Settings) -> Iterator[Mistake]:
         yield Mistake(
             "tokens",
             None,
-            f"tokens.lifetime_days is {tokens.lifetime_days}, and tokens.most_days only {tokens.most_days}. "
-            f"Set tokens.lifetime_days to {tokens.most_days} or less.",
+            f"tokens.lifetime_days is {tokens.lifetime_days}, but tokens.most_days is only "
+            f"{tokens.most_days}. Set tokens.lifetime_days to {tokens.most_days} or less.",
         )
     if metrics.listen == server.listen and not server.listen.endswith(":0"):
         yield Mistake(
             "metrics",
             None,
-            f"metrics.listen and server.listen are both {server.listen}. Give metrics.listen another port; with "
-            "metrics.token_file and no metrics.listen, /metrics is at the address of the service.",
+            f"metrics.listen and server.listen are both {server.listen}. Give metrics.listen another port, "
+            "or remove metrics.listen and set metrics.token_file.",
         )
 
 

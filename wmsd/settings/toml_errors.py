@@ -24,7 +24,9 @@ WORD: Final = re.compile(r"[^=]*=\s*([\w.:/@%+-]+)\s*(?:#|$)", re.ASCII)
 """A setting whose value is a text without quotation marks."""
 
 
-LISTED: Final = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'
+LISTED: Final = (
+    'write each text of a list in quotation marks, with commas between the texts, as in {0} = ["…", "…"].'
+)
 
 
 class NoToml(ValueError):
@@ -55,23 +57,23 @@ def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
     setting = SETTING.match(line)
     name, value = (line.strip(), "") if setting is None else (setting[1], setting[2])
     if AGAIN.match(said):
-        return f"line {number} gives {name} a second time. Leave one of the two."
+        return f"line {number} repeats {name}. Keep only one of the two."
     if line.lstrip().startswith("["):
-        return f"line {number} cannot be read: the name of a section stands in brackets, as in [server]."
+        return f"line {number} cannot be read: write the name of a section in brackets, as in [server]."
     if setting is None:
-        return f'line {number} cannot be read: it is no setting, which stands as in listen = "127.0.0.1:8480".'
+        return f'line {number} cannot be read: write a setting as in listen = "127.0.0.1:8480".'
     if not value:
-        return f"line {number} cannot be read: {name} has no value. Write one after the =, or remove the line."
+        return f"line {number} cannot be read: {name} has no value. Write a value after the =, or remove the line."
     if value == "[":
         return f"line {number} cannot be read: {LISTED.format(name)}"
     if value not in QUOTED and value != "{":
         return f"line {number} cannot be read: {_meant(line, name, _default(lines[:number], name))}"
     if UNENDED.match(said):
-        return f"line {number} cannot be read: the text of {name} has no quotation mark at its end."
+        return f"line {number} cannot be read: the text of {name} has no closing quotation mark."
     if value in QUOTED and MORE.match(said):
         return (
-            f"line {number} cannot be read: more stands after the text of {name}. A text that has quotation marks "
-            "in it stands in '''…'''."
+            f"line {number} cannot be read: there is more after the text of {name}. Write a text that "
+            "contains quotation marks in '''…'''."
         )
     return f"line {number} cannot be read: {said[0].lower()}{said[1:]}."
 
@@ -91,8 +93,8 @@ def _meant(line: str, name: str, default: Any) -> str:
         return LISTED.format(name)
     word = WORD.match(line)
     return (
-        f'a text stands in straight quotation marks, as in {name} = "{"…" if word is None else word[1]}". Only '
-        "numbers, true and false stand without."
+        f'write a text in straight quotation marks, as in {name} = "{"…" if word is None else word[1]}". Only '
+        "numbers, true and false need no quotation marks."
     )
 
 

@@ -12,7 +12,8 @@ from wmsd.settings.all_settings import Settings, section_of, table_of
 def example() -> str:
     """Return the text of `config.example.toml`: every key with its comment and default."""
     lines = [
-        "# Settings of wmsd. Every key is here with its default; remove the `#` of those that you change.",
+        "# Settings of wmsd. This file shows every key with its default; remove the `#` before a key "
+        "that you change.",
         "# A flag overrides the environment (WMSD_SERVER_LISTEN=…), and the environment overrides this file.",
     ]
     for section in Settings.model_fields:

@@ -79,7 +79,10 @@ def test_a_log_that_grows_since_its_file_cannot_be_written_is_told(home: Home) -
 
     SQLite does not report it, because acknowledged writes are in the log.
     """
-    told = f"the log of {home.data}/companies/1.db cannot be written into it, and grows: disk I/O error"
+    told = (
+        f"the write-ahead log of {home.data}/companies/1.db cannot be written back, and keeps growing: "
+        "disk I/O error"
+    )
     company = home.data / "companies" / "1.db"
     log_of_changes = company.with_name("1.db-wal")
     with first_day(home).serving(env=QUIET) as server:

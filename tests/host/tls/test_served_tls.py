@@ -209,7 +209,10 @@ A_PEM = {"TLS": "files", "CERTIFICATE": "a.pem"}
     ("settings", "sentence"),
     [
         ({"TLS": "files"}, "tls = files needs a certificate"),
-        ({"CERTIFICATE": "a.pem"}, "certificate is used with tls = files only"),
+        (
+            {"CERTIFICATE": "a.pem"},
+            "certificate works only with tls = files: set server.tls to files, or remove server.certificate",
+        ),
         ({"TLS": "files", "CERTIFICATE": "none.pem"}, "none.pem cannot be read: no such file or directory."),
         ({"TLS": "files", "CERTIFICATE": "text.pem"}, "text.pem has no private key."),
         (A_PEM, "a.pem has no private key. Name its file in"),

@@ -60,13 +60,14 @@ def test_the_token_is_shown_once(installation: Home) -> None:
 
 
 def test_a_second_one_is_refused_and_rotation_named(installation: Home) -> None:
-    sentence = "There is no platform token to replace. `wmsd kernel-token create` makes one."
+    sentence = "There is no platform token to replace. To create one, run `wmsd kernel-token create`."
     assert installation.refused("kernel-token", "rotate") == sentence
     assert installation.refused("kernel-token", "rotate", "--at-once") == sentence
     installation.ok("kernel-token", "create")
     refused = installation.refused("kernel-token", "create")
     assert re.fullmatch(
-        r"There is a platform token already, made at 20\S+Z\. `wmsd kernel-token rotate` replaces it\.", refused
+        r"A platform token already exists, created at 20\S+Z\. To replace it, run `wmsd kernel-token rotate`\.",
+        refused,
     )
     assert len(listed(installation)) == 1
 

@@ -137,7 +137,7 @@ def test_what_is_not_a_good_user(shared: Home) -> None:
         (["nobody", "--role", "platform-admin"], ["EMAIL must be an e-mail address."]),
         (
             ["x@y", "--role", "platform-admin", "--company", "ACME"],
-            ["--company must not be given: a platform admin may use every company."],
+            ["--company must be empty: a platform admin may use every company."],
         ),
         (
             ["x@y", "--role", "member", "--company", "Else Ltd"],
@@ -148,7 +148,7 @@ def test_what_is_not_a_good_user(shared: Home) -> None:
         ),
         (
             ["x@y", "--role", "company-admin", "--company", "ACME", "--ability", "stock:read"],
-            ["--ability must not be given: an admin has all of them."],
+            ["--ability must be empty: an admin has all abilities."],
         ),
         (
             [EMAIL, "--role", "member", "--company", "ACME", "--company", "NOBODY", "--ability", "stock:steal"],
@@ -179,7 +179,7 @@ def test_a_password_of_the_wrong_length(shared: Home, password: bytes) -> None:
 def test_a_password_that_is_easy_to_guess(shared: Home, password: str) -> None:
     create = ("user", "create", "olga@example.com", "--name", "Olga Pop", "--role", "platform-admin")
     given = f"{password.replace('admin@', 'olga@')}\n"
-    easy = "password is too easy to guess: choose four words that do not belong together."
+    easy = "password is too easy to guess: choose four unrelated words."
     assert shared.refused(*create, "--password-stdin", stdin=given) == easy
     if password != "Olga Pop Olga Pop":
         change = ("user", "set-password", EMAIL, "--password-stdin")
@@ -215,7 +215,7 @@ def test_a_password_is_prompted_for_twice_and_not_shown(home: Home) -> None:
     done = at_a_terminal(home, "user", "set-password", EMAIL, answers=answers)
     assert (done.code, done.out) == (0, "")
     rule, _, _ = done.err.partition("Password: ")
-    assert "A password has at least 10 characters and is not easy to guess" in " ".join(rule.split())
+    assert "A password needs at least 10 characters and must not be easy to guess" in " ".join(rule.split())
     assert "The password again: " in done.err
     assert "another password" not in done.err
     assert f"{EMAIL} has a new password." in done.err
@@ -291,8 +291,9 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     for arguments, sentence in (
         (
             ["articles:write"],
-            "This user may not give articles:write. It has stock:read. To give it more: wmsd user change "
-            "small@example.com --ability stock:read --ability articles:write",
+            "This user does not have these abilities, and cannot grant them: articles:write. It has "
+            "stock:read. To give it more: wmsd user change small@example.com --ability stock:read --ability "
+            "articles:write",
         ),
         (["stock:steal"], "--ability stock:steal is not an ability of this platform; the nearest is stock:read."),
         (["stock:read", "--company", "OTHER"], "--company OTHER is not a company that small@example.com may use."),
@@ -306,7 +307,9 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     ):
         assert shared.refused(*create, *arguments) == sentence
     everything = shared.refused(*create, "*")
-    assert everything.startswith("This user may not give articles:read, articles:write")
+    assert everything.startswith(
+        "This user does not have these abilities, and cannot grant them: articles:read, articles:write"
+    )
     assert everything.endswith("To give it more: wmsd user change small@example.com --ability '*'")
     shared.ok("user", "change", "small@example.com", "--ability", "stock:read", "--ability", "articles:write")
     shared.ok(*create, "articles:write")

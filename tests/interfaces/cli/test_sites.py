@@ -102,7 +102,7 @@ def test_what_is_not_a_site(stocked: Tenant) -> None:
         (["create", code, "SHUT", "--name", "P"], "WAREHOUSE SHUT is not active."),
         (
             ["create", code, "MAIN", "--name", "Q"],
-            "WAREHOUSE MAIN has a site already: wmsd site rotate gives it a new token.",
+            "WAREHOUSE MAIN already has a site: run wmsd site rotate for a new token.",
         ),
         (["create", code, "EAST", "--name", ""], "--name must have at least 1 character."),
         (["create", code, "EAST", "--name", "a\tb"], "--name must not contain control characters."),

@@ -40,10 +40,10 @@ def test_it_says_what_a_server_has_written_down(home: Home) -> None:
     write_examination(home.data, Examination(began_at=began, ended_at=began, findings=[finding], more=2))
     done = home.run("status", "--json")
     [said] = done.wrong
-    assert said.startswith("1 alert was open for the last server, written down at 20")
+    assert said.startswith("1 alert was open for the last server, as of 20")
     assert said.endswith("Z: `wmsd alerts` says which, and what to do. Start the server, which looks again.")
     shown = done.json
-    assert shown["alerts"].startswith("1 open for the last server, written down at 20")
+    assert shown["alerts"].startswith("1 open for the last server, as of 20")
     assert (done.code, shown["examined"]) == (1, f"{began}, findings: 3")
     write_examination(home.data, Examination(began_at=began, error="The disk is full."))
     assert home.run("status", "--json").json["examined"] == f"{began}, broken off: The disk is full."

@@ -14,8 +14,8 @@ from tests.support.forked import LONGEST
 from wmsd.db.engine.sqlite import sqlite3
 
 LAST = (
-    f"{EMAIL} is the last platform admin who can sign in. Make another platform admin first: "
-    "wmsd user create EMAIL --role platform-admin --link."
+    f"{EMAIL} is the last platform admin who can sign in. Create another platform admin first: wmsd "
+    "user create EMAIL --role platform-admin --link."
 )
 
 
@@ -180,7 +180,7 @@ def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: H
         assert shared.refusals(*change, *arguments) == sentences
     assert shared.ok("user", "list", "--json").json == before
     admin = ("user", "change", EMAIL, "--ability", "stock:read")
-    assert shared.refused(*admin) == "--ability must not be given: an admin has all of them."
+    assert shared.refused(*admin) == "--ability must be empty: an admin has all abilities."
     assert "Nothing to change" in shared.misunderstood(*change)
     assert "not both" in shared.misunderstood(*change, "--ability", "stock:read", "--clear-abilities")
 
@@ -201,10 +201,10 @@ def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
         "back@example.com is disabled. Let the user in again first: wmsd user enable back@example.com"
     )
     let_in = shared.ok("user", "enable", "back@example.com").err
-    assert let_in.splitlines()[-1] == "back@example.com may come in again."
+    assert let_in.splitlines()[-1] == "back@example.com is enabled."
     assert user(shared, "back@example.com")["disabled"] is False
     again = shared.ok("user", "enable", "back@example.com").err
-    assert "back@example.com may come in already. Nothing is changed." in again
+    assert "back@example.com is already enabled. No changes were made." in again
     assert len(audited(shared, "user.enable", "back@example.com")) == 1
     assert shared.refused("user", "enable", "no@example.com") == "There is no such user as no@example.com."
 
@@ -215,8 +215,8 @@ def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(shared: Hom
     shared.ok("user", "disable", "never@example.com")
     link = "Make a link to a new password: wmsd user reset-password never@example.com"
     for sentence in (
-        "never@example.com is not shut out any more, but has no password yet.",
-        "never@example.com is not shut out, but has no password yet. Nothing is changed.",
+        "never@example.com is enabled, but has no password yet.",
+        "never@example.com is already enabled, but has no password yet. No changes were made.",
     ):
         assert shared.ok("user", "enable", "Never@example.com").err.splitlines()[-2:] == [sentence, link]
     shared.ok("user", "reset-password", "never@example.com")
@@ -264,7 +264,7 @@ def test_the_last_admin_stays(home: Home, command: tuple[str, ...]) -> None:
     make(home, "second@example.com", "--role", "platform-admin")
     home.ok("user", "disable", "second@example.com")
     before = home.ok("user", "list", "--json").json
-    of_role = "--role must stay as it is: " if command[1] == "change" else ""
+    of_role = "--role cannot be changed: " if command[1] == "change" else ""
     assert home.refused(*command) == of_role + LAST
     assert home.ok("user", "list", "--json").json == before
     if command[1] == "delete":  # the refusal comes before the confirmation question
@@ -279,24 +279,24 @@ def test_who_is_the_last_admin_is_told_of_those_who_have_not_come_yet(home: Home
     invite, invited = ("--role", "platform-admin", "--link"), "o'neil@example.com"
     home.ok("user", "create", "boss@example.com", *invite)
     assert home.refused("user", "delete", "boss@example.com", "--yes") == (
-        "boss@example.com is the last platform admin, and has no password yet. Make another platform "
+        "boss@example.com is the last platform admin, and has no password yet. Create another platform "
         "admin first: wmsd user create EMAIL --role platform-admin --link."
     )
     home.ok("user", "create", invited, *invite)
-    way = "have the link opened first, or make another: wmsd user reset-password"
+    way = "must first choose a password with the link. To create a new link: wmsd user reset-password"
     assert home.refused("user", "disable", invited) == (
-        "o'neil@example.com has no password yet, and neither has boss@example.com, who is a platform "
-        f"admin too: {way} boss@example.com."
+        "The platform admins o'neil@example.com and boss@example.com have no password yet. "
+        f"boss@example.com {way} boss@example.com."
     )
     home.ok("user", "set-password", "boss@example.com", "--password-stdin", stdin=f"{PASSWORD}\n")
     told = (
-        "boss@example.com is the last platform admin who can sign in. o'neil@example.com is a platform admin too, "
-        f"but has no password yet: {way} {shlex.quote(invited)}."
+        "boss@example.com is the last platform admin who can sign in. o'neil@example.com is also a platform "
+        f"admin, but {way} {shlex.quote(invited)}."
     )
     assert home.refused("user", "disable", "boss@example.com") == told
     assert home.refused("user", "delete", "boss@example.com") == told
     assert home.refused("user", "change", "boss@example.com", "--role", "member") == (
-        f"--role must stay as it is: {told}"
+        f"--role cannot be changed: {told}"
     )
 
 
@@ -308,8 +308,8 @@ def test_an_admin_by_single_sign_on_is_an_admin_who_can_sign_in(home: Home) -> N
         platform.execute("UPDATE users SET password_hash = '' WHERE email = 'sso@example.com'")
         platform.commit()
     assert home.refused("user", "disable", EMAIL) == (
-        f"{EMAIL} is the last platform admin who can sign in. sso@example.com is a platform admin too, but has "
-        "no password yet: have the link opened first, or make another: "
+        f"{EMAIL} is the last platform admin who can sign in. sso@example.com is also a platform admin, "
+        "but must first choose a password with the link. To create a new link: "
         "wmsd user reset-password sso@example.com."
     )
     with closing(sqlite3.connect(home.data / "platform.db")) as platform:

@@ -12,7 +12,7 @@ ENTRIES = (
     Entry("Stock", "/docs/stock#lots", "Lots", "A lot of an article. Tokens are something else."),
     Entry("Errors", "/docs/errors#insufficient_stock", "INSUFFICIENT_STOCK", "There is less than was asked for."),
     Entry("Webhooks", "/docs/webhooks#events", "sales_order.created", "A sales order was created."),
-    Entry("Settings", "/docs/settings#tokens", "tokens.most_days", "The most days that a token may last."),
+    Entry("Settings", "/docs/settings#tokens", "tokens.most_days", "Maximum lifetime of a token, in days."),
     Entry("Commands", "/docs/commands#x", "wmsd backup create", "Make a backup. Recepție."),
     Entry("Changes", "/docs/changelog", "1.0.0", "Lots, tokens, stock: everything.", 0.4),
 )

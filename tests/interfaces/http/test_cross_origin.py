@@ -111,5 +111,5 @@ async def test_options_tells_what_can_be_done_without_any_page(world: World) -> 
     ],
 )
 def test_what_is_no_origin_is_refused_when_it_is_set(origin: str) -> None:
-    with pytest.raises(ValueError, match="which is no origin such as"):
+    with pytest.raises(ValueError, match="which is not an origin such as"):
         Settings.model_validate({"server": {"allow_origins": [origin]}})

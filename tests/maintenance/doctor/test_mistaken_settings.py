@@ -39,7 +39,8 @@ def test_the_bundle_is_written_with_the_mistakes_in_it_and_without_secrets(home:
     assert settings["mistakes"] == [
         f"config.toml: {TYPED}",
         'config.toml: alerts.command must be a list, such as ["a", "b"].',
-        "config.toml: [alerts] url needs a secret that signs what is sent: name its file in alerts.secret_file.",
+        "config.toml: [alerts] url needs a secret that signs the alerts: set alerts.secret_file to the "
+        "file with the secret.",
     ]
     shown = {each["name"]: each["value"] for each in settings["data"]}
     assert (shown["server.data"], shown["log.file"]) == (
@@ -68,7 +69,7 @@ def test_the_doctor_examines_with_what_can_be_read_and_tells_the_mistake(home: H
     assert (done.code, [each["ok"] for each in files]) == (1, [True, True])
     [mistake] = [each for each in installation["installation"] if each["check"] == "settings-mistaken"]
     assert mistake["sentence"].startswith(
-        "There is an error in the settings. config.toml: line 2 cannot be read: a text stands in straight"
+        "There is an error in the settings. config.toml: line 2 cannot be read: write a text in straight"
     )
     assert (home.folder / "config.toml").read_text() == "[log]\nlevel = loud\n"
     home.write("config.toml", "[log]\nlevel = 'info'\n")

@@ -9,7 +9,7 @@ from tests.support.borrowing import borrowed
 from tests.support.command import Home, Server, at_a_terminal, first_day, hashes
 
 SECRETS = "SELECT secret FROM signing_keys UNION ALL SELECT value FROM secrets WHERE name IN ('cursor', 'vault')"
-SET_IT = "Set server.key_file to the file that `wmsd key move` made."
+SET_IT = "Set server.key_file to the file that `wmsd key move` created."
 
 
 def kept(home: Home) -> list[str]:
@@ -66,10 +66,10 @@ def test_a_sealed_data_folder_is_nothing_without_its_key(home: Home, moved: Path
     secret = moved.read_text()
     use(home, "")
     for command in (("user", "list"), ("serve", "--listen", "127.0.0.1:0")):
-        assert home.refused(*command) == f"The keys in platform.db are sealed, and no key file is set. {SET_IT}"
+        assert home.refused(*command) == f"The keys in platform.db are encrypted, but no key file is set. {SET_IT}"
     use(home, moved)
     moved.write_text("another secret\n")
-    wrong = f"The keys in platform.db are not sealed with the secret in {moved}. "
+    wrong = f"The keys in platform.db are not encrypted with the secret in {moved}. "
     assert home.refused("user", "list").startswith(wrong)
     for content, why in (
         (b"", "it contains no secret"),
@@ -128,7 +128,7 @@ def test_keys_are_not_moved_beside_a_server(home: Home) -> None:
 def test_keys_are_moved_on_and_back(home: Home, moved: Path) -> None:
     further = home.folder / "further.key"
     home.ok("key", "move", further)
-    assert home.refused("user", "list").startswith("The keys in platform.db are not sealed with the secret in")
+    assert home.refused("user", "list").startswith("The keys in platform.db are not encrypted with the secret in")
     use(home, further)
     moved.unlink()
     answers(home)
@@ -168,7 +168,7 @@ def test_a_rotated_key_has_a_new_secret_and_a_running_server_follows(home: Home,
         home.ok("key", "rotate")
         server.soon("/api/articles", lambda status, _: status == 401)
     moved.write_text("\n".join(before))
-    assert home.refused("user", "list").startswith("The keys in platform.db are not sealed with the secret in")
+    assert home.refused("user", "list").startswith("The keys in platform.db are not encrypted with the secret in")
 
 
 def signed_with_the_new_key(home: Home, server: Server) -> None:

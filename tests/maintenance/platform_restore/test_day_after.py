@@ -113,7 +113,7 @@ def test_everything_is_red_until_each_is_settled(site: Home, mailbox: Mailbox) -
     restore(site, archive)
     with site.serving() as server:
         assert health(server) == ("degraded", {"ok": False, "degraded": True})
-        assert "What a restore has lost or brought back is not settled" in " ".join(site.run("status").wrong)
+        assert "Tasks after a restore are not settled" in " ".join(site.run("status").wrong)
         until(lambda: ("credentials-lost", "ACME", "ERP") in open_now(site))
         token = token_of(site, "command line")
         assert server.get("/api/health", token=token)[1]["checks"]["recovery"]["open"] == 5
@@ -219,10 +219,10 @@ def test_nothing_is_forgotten_by_a_restart_or_ticked_off_by_a_look(site: Home) -
 
 def test_status_is_red_before_the_first_start_and_good_when_all_is_settled(site: Home) -> None:
     restore(site, lose(site))
-    [wrong] = [each for each in site.run("status").wrong if "brought back" in each]
-    assert "What a restore has lost or brought back is not settled: open entries of the list: 1." in wrong
+    [wrong] = [each for each in site.run("status").wrong if "after a restore are not settled" in each]
+    assert "Tasks after a restore are not settled. Open entries in the list: 1." in wrong
     open_now(site)
-    assert "open entries of the list: 6." in " ".join(site.run("status").wrong)
+    assert "Open entries in the list: 6." in " ".join(site.run("status").wrong)
     assert site.run("status", "--json").json["day after"] == "6 open: see wmsd recovery list"
     site.ok("recovery", "dismiss", "--all")
     site.ok("recovery", "confirm", "--all")
@@ -247,8 +247,8 @@ def test_what_is_no_entry_changes_nothing(site: Home) -> None:
     before = open_now(site)
     [lost, *_] = ids(site, "token-lost")
     [admin] = ids(site, "user-unconfirmed", EMAIL)
-    assert "is no entry of the list" in site.refused("recovery", "confirm", admin, "999")
-    assert "is about something that is lost" in site.refused("recovery", "confirm", admin, lost)
+    assert "is not in the list" in site.refused("recovery", "confirm", admin, "999")
+    assert "is about something lost" in site.refused("recovery", "confirm", admin, lost)
     assert "is about access" in site.refused("recovery", "dismiss", admin)
     assert "last platform admin" in site.refused("recovery", "end", admin)
     assert "Name entries by their IDs" in site.misunderstood("recovery", "confirm")

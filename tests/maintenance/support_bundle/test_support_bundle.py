@@ -214,7 +214,11 @@ def test_the_facts_of_alerts_stay_here(home: Home) -> None:
     facts = {"user": "hush-4725", "name": "ERP of hush-4725"}
     kept = Kept(
         open=[OpenAlert(kind="token-expires", subject="1", facts=facts, begun_at=AT)],
-        failures={"url": Failure(since=AT, at=AT, error=f"The receiver answered 500. It said: {WEBHOOK}.")},
+        failures={
+            "url": Failure(
+                since=AT, at=AT, error=f"The receiver answered with status 500. Its answer was: {WEBHOOK}."
+            )
+        },
     )
     write_alerts(home.data, kept)
     parts = bundle(home)

@@ -189,7 +189,7 @@ async def test_deliveries_that_are_given_up_are_told_and_are_over_after_a_day(to
     await told.look()
     alert = f"deliveries-given-up:{world.company}"
     assert told.received == [("alert.begun", alert)]
-    assert "3 of them" in json.loads(told.receiver.received[0].body)["data"]["sentence"]
+    assert ": 3 had failed when" in json.loads(told.receiver.received[0].body)["data"]["sentence"]
     world.clock.advance(20 * 3600)
     await give_up(world, 4)
     await told.look()
@@ -246,7 +246,7 @@ async def test_a_receiver_that_fails_is_tried_again_in_order_and_told_of_once(
         await told.look()
         assert len(told.received) == 1
         failure = told.alerts.kept.failures["url"]
-        assert failure.error == "The receiver answered 500. It said: broken [31m."
+        assert failure.error == "The receiver answered with status 500. Its answer was: broken [31m."
         assert read_alerts(told.world.installation.folder.path) == told.alerts.kept
         for minutes in (1, 2):
             told.world.clock.advance(minutes * 60)
@@ -261,7 +261,7 @@ async def test_a_receiver_that_fails_is_tried_again_in_order_and_told_of_once(
         assert told.alerts.kept.failures == {}
         assert told.alerts.kept.waiting_of("url") == []
     lines = [each.getMessage() for each in caplog.records if "alerts.url" in each.getMessage()]
-    assert len([each for each in lines if each.startswith("alerts are not taken by alerts.url: ")]) == 1
+    assert len([each for each in lines if each.startswith("alerts cannot be sent through alerts.url: ")]) == 1
     assert not any("hush" in each for each in lines)
 
 
@@ -278,7 +278,16 @@ async def test_what_no_receiver_takes_in_a_day_is_given_up(
             await told.sent()
         assert told.alerts.kept.waiting_of("url") == []
         assert len(told.receiver.received) < 2 * 24 * 4 + 20
-    assert len([each for each in caplog.records if "was given up after a day" in each.getMessage()]) == 2
+    assert (
+        len(
+            [
+                each
+                for each in caplog.records
+                if "could not be sent through alerts.url for a day" in each.getMessage()
+            ]
+        )
+        == 2
+    )
 
 
 async def test_one_way_that_hangs_holds_up_nothing(tmp_path: Path) -> None:
@@ -316,7 +325,7 @@ async def test_a_file_that_cannot_be_written_is_told_once_and_alerts_go_on(
     for _ in range(3):
         await told.look()
     assert len(told.received) == len(told.run) == 2
-    said = [each for each in caplog.records if "what is known of alerts cannot be written" in each.getMessage()]
+    said = [each for each in caplog.records if "alerts.json cannot be written" in each.getMessage()]
     assert len(said) == 1
     blocking.rmdir()
     await told.look()

@@ -92,7 +92,7 @@ def test_a_test_that_is_not_taken_fails_and_says_why(home: Home, receiver: Recei
     done = home.run("alerts", "test")
     assert done.code == 1
     assert done.wrong == ["The test was not taken by alerts.url."]
-    assert "The receiver answered 500. It said: thank you." in done.out
+    assert "The receiver answered with status 500. Its answer was: thank you." in done.out
     assert "noted" in done.out
 
 
@@ -133,7 +133,7 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     assert f"alerts.url has not taken alerts since {AT}; 0 wait: The receiver answered 500." in done.err
     assert "Run wmsd doctor. If the file is damaged, restore this company from a backup." in done.out
     assert f"The trouble has been gone since {AT}. If it stays away, the alert ends by itself." in done.out
-    assert "No server runs: this is what the last one knew, written down at 20" in done.err
+    assert "No server runs: this is what the last one knew, as of 20" in done.err
     shown = home.ok("alerts", "list", "--json").json
     [shown_alert] = shown["open"]
     assert (shown_alert["kind"], shown_alert["remedy"][:16]) == ("company-down", "Run wmsd doctor.")
@@ -176,7 +176,7 @@ def test_an_e_mail_counts_as_set_up_when_its_code_was_typed(home: Home) -> None:
     assert "nobody: the guide says how" in home.run("status").out
     with mail_relay() as relay:
         mailing(home, relay)
-        unconfirmed = "Alerts are to go to admin@example.com by e-mail, and nobody has confirmed"
+        unconfirmed = "No one has confirmed that alert e-mails arrive at admin@example.com."
         status = home.run("status")
         assert (status.code, "admin@example.com (not confirmed yet)" in status.out) == (1, True)
         assert unconfirmed in status.err
@@ -202,7 +202,7 @@ def test_a_relay_that_does_not_take_the_test_confirms_nothing(home: Home) -> Non
         mailing(home, relay)
         done = home.run("alerts", "test")
     assert (done.code, done.wrong) == (1, ["The test was not taken by alerts.mail."])
-    assert "127.0.0.1 refused the sender." in done.out
+    assert "127.0.0.1 refused the sender: " in done.out
     assert not (home.data / "alerts-mail.json").exists()
 
 
@@ -214,14 +214,20 @@ def test_where_no_e_mail_is_set_nothing_is_confirmed(home: Home) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('mail_to = ["a@example.com"]', "name its host in alerts.mail_relay"),
-        ('mail_to = ["no address"]\nmail_relay = "r"', "which is no e-mail address such as admin@example.com"),
-        ('mail_to = ["a@example.com\\r\\nBcc: b@example.com"]\nmail_relay = "r"', "which is no e-mail address"),
-        ('mail_to = [""]\nmail_relay = "r"', "which is no e-mail address"),
+        ('mail_to = ["a@example.com"]', "set alerts.mail_relay to its host name"),
+        ('mail_to = ["no address"]\nmail_relay = "r"', "which is not an e-mail address such as admin@example.com"),
+        (
+            'mail_to = ["a@example.com\\r\\nBcc: b@example.com"]\nmail_relay = "r"',
+            "which is not an e-mail address",
+        ),
+        ('mail_to = [""]\nmail_relay = "r"', "which is not an e-mail address"),
         ('mail_to = ["a@example.com"]\nmail_relay = "r:587"', "without a port, such as smtp.example.com"),
         ('mail_to = ["a@example.com"]\nmail_relay = "r"\nmail_tls = "ssl"', "alerts.mail_tls"),
         ('mail_to = ["a@example.com"]\nmail_relay = "r"\nmail_port = 0', "alerts.mail_port"),
-        ('mail_to = ["a@example.com"]\nmail_relay = "r"\nmail_user = "u"', "in alerts.mail_password_file"),
+        (
+            'mail_to = ["a@example.com"]\nmail_relay = "r"\nmail_user = "u"',
+            "set alerts.mail_password_file to the file",
+        ),
     ],
 )
 def test_wrong_settings_of_e_mail_are_named(home: Home, text: str, said: str) -> None:

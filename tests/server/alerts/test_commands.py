@@ -49,7 +49,7 @@ async def test_the_alert_comes_as_json_and_no_shell_reads_the_arguments(tmp_path
 
 async def test_a_program_that_fails_says_why() -> None:
     outcome = await python("import sys; print('no \\x1b[31mroute', file=sys.stderr); sys.exit(3)").send(NOTICE, 1)
-    assert outcome.error == "The program of alerts.command ended with 3. It said: no [31mroute."
+    assert outcome.error == "The program of alerts.command ended with exit status 3. Its output was: no [31mroute."
 
 
 @pytest.mark.parametrize("program", ["/does/not/exist", "/etc/passwd", "/tmp"])
@@ -62,7 +62,7 @@ async def test_a_program_that_cannot_be_started_is_a_sentence(program: str) -> N
 @pytest.mark.parametrize("code", [0, 1])
 async def test_a_program_that_ends_before_it_is_told_anything_is_no_trouble(code: int) -> None:
     way = ToCommand(["/bin/sh", "-c", f"exec 0<&-; exit {code}"], Path("data"))
-    expected = "The program of alerts.command ended with 1. It said: nothing." if code else None
+    expected = "The program of alerts.command ended with exit status 1. Its output was: nothing." if code else None
     for _ in range(20):
         assert (await way.send(NOTICE, 1)).error == expected
 
@@ -85,7 +85,7 @@ async def test_a_program_that_hangs_is_ended_with_all_that_it_has_started(tmp_pa
     )
     for ends in ("", "ends itself"):
         outcome = await python(script, str(file), ends, seconds=2.0).send(NOTICE, 1)
-        assert outcome.error == "The program of alerts.command did not end within 2 s, and was ended."
+        assert outcome.error == "The program of alerts.command did not end within 2 s, and wmsd stopped it."
         for pid in map(int, file.read_text().split()):
             assert not await _runs(pid)
 

@@ -63,7 +63,7 @@ def password_file(tmp_path: Path) -> Path:
 async def test_an_alert_comes_with_its_sentence(tmp_path: Path) -> None:
     with mail_relay() as relay:
         outcome = await send(relay, tmp_path)
-    assert outcome == Outcome(None, "127.0.0.1 took it for admin@example.com, night@example.com")
+    assert outcome == Outcome(None, "127.0.0.1 accepted the e-mail for admin@example.com, night@example.com")
     [(envelope, mail)] = relay.taken
     assert (envelope.mail_from, envelope.rcpt_tos) == ("wms@example.com", TO)
     assert mail["Subject"] == f"wmsd on {socket.gethostname()}: A company is down"
@@ -93,7 +93,7 @@ async def test_what_a_tenant_has_typed_stands_in_no_header(tmp_path: Path) -> No
 async def test_the_end_of_an_alert_says_so(tmp_path: Path) -> None:
     with mail_relay() as relay:
         await ToMail(settings(relay), tmp_path).send(notice(event="alert.over"), 1)
-    assert "over: A company is down" in relay.mail()["Subject"]
+    assert "resolved: A company is down" in relay.mail()["Subject"]
     assert "The company ACME can be used again." in relay.mail().get_content()
 
 
@@ -119,7 +119,7 @@ async def test_over_tls_with_a_sign_in(
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("stranger", "is from an authority that is not known here. If it is your own, name the file"),
+        ("stranger", "is from an unknown authority. If it is your own or a self-signed certificate, set"),
         ("expired", "has expired"),
         ("elsewhere", "is for another"),
     ],
@@ -154,7 +154,7 @@ async def test_a_relay_that_speaks_no_tls(tmp_path: Path) -> None:
     with mail_relay() as relay:
         outcome = await send(relay, tmp_path, mail_tls="tls")
     assert outcome.error is not None
-    assert outcome.error.startswith(f"127.0.0.1 does not speak TLS at port {relay.port}.")
+    assert outcome.error.startswith(f"127.0.0.1 does not use TLS at port {relay.port}.")
 
 
 async def test_a_relay_that_wants_a_sign_in(tmp_path: Path, password_file: Path) -> None:
@@ -162,9 +162,9 @@ async def test_a_relay_that_wants_a_sign_in(tmp_path: Path, password_file: Path)
         unsigned = await send(relay, tmp_path)
         refused = await send(relay, tmp_path, mail_user="another", mail_password_file=str(password_file))
     assert unsigned.error is not None
-    assert unsigned.error.startswith("127.0.0.1 wants a sign-in. It said: 530")
+    assert unsigned.error.startswith("127.0.0.1 requires a sign-in: 530")
     assert refused.error is not None
-    assert refused.error.startswith("127.0.0.1 refused the sign-in. It said: 535")
+    assert refused.error.startswith("127.0.0.1 refused the sign-in: 535")
     assert PASSWORD not in refused.error
     assert relay.taken == []
 
@@ -173,7 +173,7 @@ async def test_a_relay_that_offers_no_sign_in(tmp_path: Path, password_file: Pat
     with mail_relay() as relay:
         outcome = await send(relay, tmp_path, mail_user=USER, mail_password_file=str(password_file))
     assert outcome.error is not None
-    assert outcome.error.startswith("127.0.0.1 offers no sign-in that wmsd knows.")
+    assert outcome.error.startswith("127.0.0.1 offers no sign-in method that wmsd supports")
 
 
 async def test_refused_addresses_are_named(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ async def test_refused_addresses_are_named(tmp_path: Path) -> None:
         sender = await send(relay, tmp_path)
         recipients = await send(relay, tmp_path, mail_from="other@example.com")
     assert sender.error is not None
-    assert sender.error.startswith("127.0.0.1 refused the sender. It said: 553 5.7.1 not yours.")
+    assert sender.error.startswith("127.0.0.1 refused the sender: 553 5.7.1 not yours.")
     assert recipients.error is not None
     assert "admin@example.com: 550 5.1.1 nobody here; night@example.com: 550" in recipients.error
 
@@ -192,7 +192,7 @@ async def test_where_one_of_two_is_refused_the_other_has_it_once(
     """The e-mail is not sent again: the other recipient would receive it every 15 minutes for a day."""
     with mail_relay(refuses=(TO[1],)) as relay:
         outcome = await send(relay, tmp_path)
-    assert outcome == Outcome(None, f"127.0.0.1 took it for {TO[0]}, and refused {TO[1]}")
+    assert outcome == Outcome(None, f"127.0.0.1 accepted the e-mail for {TO[0]}, but refused {TO[1]}")
     assert f"refused {TO[1]}" in caplog.text
     assert len(relay.taken) == 1
 
@@ -238,7 +238,7 @@ async def test_a_relay_that_hangs_is_left_and_holds_up_nothing(tmp_path: Path, h
         await asyncio.sleep(0.01)
         longest = max(longest, loop.time() - before)
     outcome = await sending
-    assert outcome.error == "127.0.0.1 took too long: it did not take the e-mail within 0.5 s."
+    assert outcome.error == "127.0.0.1 did not accept the e-mail within 0.5 s."
     assert loop.time() - began < 5
     assert longest < 0.3
 
@@ -248,7 +248,7 @@ async def test_a_relay_that_hangs_is_left_and_holds_up_nothing(tmp_path: Path, h
     [
         ({"allow_networks": []}, "127.0.0.1 is a loopback address; alerts.allow_networks does not list"),
         ({"mail_relay": "169.254.169.254"}, "169.254.169.254 is a metadata address of a cloud"),
-        ({"mail_relay": "8.8.8.8"}, "alerts.mail_tls = none is only for relays in alerts.allow_networks"),
+        ({"mail_relay": "8.8.8.8"}, "alerts.mail_tls = none is allowed only for relays in alerts.allow_networks"),
     ],
 )
 async def test_the_relay_obeys_the_guard_of_alerts(tmp_path: Path, changes: dict[str, Any], said: str) -> None:

@@ -120,7 +120,7 @@ async def test_the_log_tells_each_as_it_weighs(tmp_path: Path, caplog: pytest.Lo
         await world.jobs.alerts.look()
     told = [(each.levelname, each.getMessage().partition(":")[0]) for each in caplog.records]
     assert [each for each in told if each[1].startswith("The ")] == [
-        ("INFO", "The replica has everything again."),
-        ("WARNING", "The disk of the data folder fills up"),
+        ("INFO", "The replica is complete again."),
+        ("WARNING", "The disk of the data folder is filling up"),
         ("ERROR", "The disk of the data folder is full"),
     ]

@@ -185,7 +185,7 @@ async def test_the_log_tells_once_at_two_weeks_and_once_at_a_day(
         if told(caplog):
             seen[day] = [(each.split("(")[1].split(")")[0], each.split(", in ")[1]) for each in told(caplog)]
         caplog.clear()
-    never = "; last used: never. Make another one in time"
+    never = "; last used: never. Create a new token in time"
     assert seen == {
         2: [("short", f"1 day{never}")],
         6: [("Shop", f"14 days{never}")],

@@ -82,7 +82,7 @@ async def test_there_is_one_that_has_not_been_replaced(scene: Scene) -> None:
         await scene.rotate()
     assert (none.value.code, none.value.message) == (
         "VALIDATION_FAILED",
-        "There is no platform token to replace. `wmsd kernel-token create` makes one.",
+        "There is no platform token to replace. To create one, run `wmsd kernel-token create`.",
     )
     await scene.create()
     scene.clock.advance(60)
@@ -90,7 +90,7 @@ async def test_there_is_one_that_has_not_been_replaced(scene: Scene) -> None:
         await scene.create()
     assert (second.value.code, second.value.message) == (
         "VALIDATION_FAILED",
-        f"There is a platform token already, made at {NOON}. `wmsd kernel-token rotate` replaces it.",
+        f"A platform token already exists, created at {NOON}. To replace it, run `wmsd kernel-token rotate`.",
     )
     assert len(await scene.listed()) == 1
 

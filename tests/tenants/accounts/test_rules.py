@@ -91,7 +91,7 @@ def test_nobody_gives_more_than_they_may_do() -> None:
         grant(MEMBER, ["returns:read", "articles:write", "stock:read"])
     assert (refused.value.code, refused.value.message) == (
         "FORBIDDEN",
-        "This user may not give articles:write, returns:read.",
+        "This user does not have these abilities, and cannot grant them: articles:write, returns:read.",
     )
 
 

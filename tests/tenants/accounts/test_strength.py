@@ -5,7 +5,7 @@ import pytest
 from tests.support.world import PASSWORD
 from wmsd.tenants.accounts.password_strength import chosen_password_errors, password_errors
 
-EASY = {"password": ["is too easy to guess: choose four words that do not belong together"]}
+EASY = {"password": ["is too easy to guess: choose four unrelated words"]}
 LENGTH = {"password": ["must have from 10 to 1024 characters"]}
 
 
@@ -24,7 +24,7 @@ def test_the_length_and_the_repetition_of_a_password_are_of_its_letters() -> Non
     chosen, again = "Crème brûlée à midi 7", "Cre\u0300me bru\u0302le\u0301e a\u0300 midi 7"
     assert chosen_password_errors(chosen, again, "ana@example.com", "Ana") == {}
     assert chosen_password_errors(chosen, again[:-1], "ana@example.com", "Ana") == {
-        "again": ["is not the same as the password"]
+        "again": ["does not match the password"]
     }
 
 

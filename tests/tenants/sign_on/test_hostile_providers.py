@@ -63,7 +63,7 @@ async def test_a_broken_provider(scene: Scene, path: str, answer: Any, caplog: p
     nobody_came_in(scene, seen, 503)
     assert "company cannot be used at the moment" in seen.text
     assert "<script>" not in seen.text
-    assert "nobody can sign in through company: " in caplog.text
+    assert "no user can sign in through company: " in caplog.text
 
 
 async def test_a_slow_provider(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ async def test_a_provider_that_does_not_say_who_it_is_need_not(scene: Scene) -> 
 
 async def test_an_error_of_the_provider_is_told_by_its_code_only(scene: Scene) -> None:
     seen = await scene.provider.sign_on(scene.visitor, code=None, error="access_denied")
-    assert "company has not let you sign in (access_denied)." in seen.text
+    assert "company refused your sign-in (access_denied)." in seen.text
     seen = await scene.provider.sign_on(scene.visitor, code=None, error="Call 555-1234 <b>now</b>")
     assert "555" not in seen.text
 
@@ -167,7 +167,7 @@ async def test_a_provider_that_fails_is_told_once(scene: Scene, caplog: pytest.L
     scene.provider.answers[PATHS[0]] = _dead
     for _ in range(5):
         await scene.visitor.get("/sign-in/company")
-    told = [each for each in caplog.messages if each.startswith("nobody can sign in through company: ")]
+    told = [each for each in caplog.messages if each.startswith("no user can sign in through company: ")]
     assert ["invalid_grant" in each for each in told] == [True, False]
 
 
@@ -192,7 +192,7 @@ async def test_only_so_many_are_exchanged_at_once(scene: Scene) -> None:
     await all_wait.wait()
     seen = await scene.provider.sign_on(scene.visitor)
     goes_on.set()
-    assert (seen.status, "Too many people sign on at once." in seen.text) == (503, True)
+    assert (seen.status, "Too many people are signing in at the same time." in seen.text) == (503, True)
     assert {each.status for each in await asyncio.gather(*under_way)} == {503}
     scene.provider.answers.clear()
     assert (await scene.provider.sign_on(scene.visitor)).status == 303

@@ -76,7 +76,7 @@ async def test_another_account_with_the_same_address_is_not_let_in(scene: Scene)
     other = Visitor(scene.world)
     seen = await scene.provider.sign_on(other)
     assert seen.status == 403
-    assert "another account there is linked with the user ana@example.com" in seen.text
+    assert "another account of the provider is linked with the user ana@example.com" in seen.text
     assert other.secret is None
     assert await scene.world.installation.platform.write(lambda tx: unlink_user(tx, "ana@example.com")) == 1
     assert not await is_in(scene.visitor)
@@ -102,15 +102,15 @@ async def test_one_mailbox_is_one_user_however_the_provider_writes_it(
     ("claims", "says"),
     [
         ({"email": "nobody@example.com"}, "no user has the e-mail address nobody@example.com. Ask a site admin"),
-        ({"email_verified": False}, "does not say that the address ana@example.com is verified"),
-        ({"email_verified": None}, "does not say that the address ana@example.com is verified"),
-        ({"email_verified": "yes"}, "does not say that the address ana@example.com is verified"),
-        ({"email_verified": 1}, "does not say that the address ana@example.com is verified"),
-        ({"email": None}, "says no e-mail address (claim email)"),
-        ({"email": 7}, "says no e-mail address (claim email)"),
-        ({"email": "\u212aim@example.com"}, "its e-mail address is not one that users can have here"),
-        ({"email": "a@b, ana@example.com"}, "its e-mail address is not one that users can have here"),
-        ({"email": "an\u200ba@example.com"}, "its e-mail address is not one that users can have here"),
+        ({"email_verified": False}, "does not confirm that the address ana@example.com is verified"),
+        ({"email_verified": None}, "does not confirm that the address ana@example.com is verified"),
+        ({"email_verified": "yes"}, "does not confirm that the address ana@example.com is verified"),
+        ({"email_verified": 1}, "does not confirm that the address ana@example.com is verified"),
+        ({"email": None}, "sent no e-mail address (claim email)"),
+        ({"email": 7}, "sent no e-mail address (claim email)"),
+        ({"email": "\u212aim@example.com"}, "the e-mail address is not valid for users of this installation"),
+        ({"email": "a@b, ana@example.com"}, "the e-mail address is not valid for users of this installation"),
+        ({"email": "an\u200ba@example.com"}, "the e-mail address is not valid for users of this installation"),
     ],
 )
 async def test_no_match_is_no_entry(scene: Scene, claims: dict[str, object], says: str) -> None:
@@ -219,7 +219,7 @@ async def test_nobody_is_made_whom_no_rule_fits(tmp_path: Path) -> None:
         for groups in (None, [], ["others"], "wms-acme-2", {"wms-acme": 1}, 5):
             scene.provider.claims = {**ANA, "groups": groups}
             seen = await scene.provider.sign_on(scene.visitor)
-            assert (seen.status, "none of the rules for it fits" in seen.text) == (403, True)
+            assert (seen.status, "no rule fits this account" in seen.text) == (403, True)
         assert await user(scene.world) is None
 
 

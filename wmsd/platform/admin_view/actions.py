@@ -26,7 +26,7 @@ from wmsd.tenants.companies.record_lists import for_platform_admins
 from wmsd.tenants.companies.schema import Message
 
 CANNOT: Final = "This server cannot start other programs. Use the command line: {}."
-UNDER_WAY: Final = "This is under way already. Wait for its end."
+UNDER_WAY: Final = "This task is already running. Wait until it ends."
 
 
 @for_platform_admins(answer="object", returns=HouseHealth)
@@ -82,7 +82,7 @@ async def begin_examination(service: OversightService, caller: Caller, call: Fro
     """
     _begin(service.started.examinations, "wmsd doctor")
     await service.audit(caller, call, "examination.begin", "doctor")
-    return {"message": "The examination has begun."}
+    return {"message": "The examination was started."}
 
 
 def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
@@ -97,7 +97,7 @@ def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
 async def get_house_backups(service: OversightService) -> dict[str, Any]:
     """List the backups.
 
-    The answer says for each backup whether it is proven, and when the next backup is created.
+    The answer says for each backup whether it is verified, and when the next backup is created.
     """
     own = await service.installation.platform.read(companies.installation)
     return await asyncio.to_thread(backups.backups_as_json, service, own)
@@ -107,11 +107,11 @@ async def get_house_backups(service: OversightService) -> dict[str, Any]:
 async def begin_backup(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
     """Create a backup now.
 
-    A separate process creates and proves the backup while the server runs.
+    A separate process creates and verifies the backup while the server runs.
     """
     _begin(service.started.backups, "wmsd backup create")
     await service.audit(caller, call, "backup.begin", "now")
-    return {"message": "The backup has begun."}
+    return {"message": "The backup was started."}
 
 
 @for_platform_admins(answer="object", returns=JobsShown)

@@ -73,7 +73,7 @@ class Examinations:
                     if self._is_stopping
                     else ended.said[-1]
                     if ended.said
-                    else f"It ended with {ended.code}."
+                    else f"The examination ended with exit status {ended.code}."
                 )
         except OSError as failed:
             error = str(failed)
@@ -82,15 +82,15 @@ class Examinations:
         try:
             await asyncio.to_thread(write_examination, self._data.path, kept)
         except OSError as failed:
-            LOG.error("the findings of the examination cannot be kept: %s", failed)
+            LOG.error("the findings of the examination cannot be stored: %s", failed)
         for each in kept.findings:
             LOG.error("examined %s: %s", each.file, each.sentence)
         for found in kept.installation:
             LOG.log(logging.ERROR if found.severity == "wrong" else logging.WARNING, "%s", found.sentence)
         if error:
-            LOG.error("the examination was broken off: %s", error)
+            LOG.error("the examination was interrupted: %s", error)
         else:
-            LOG.info("examined %s; in %d something is wrong", count_of(kept.files, "file"), kept.wrong)
+            LOG.info("examined %s, %d with errors", count_of(kept.files, "file"), kept.wrong)
 
     def _hear(self, line: dict[str, Any]) -> None:
         try:
@@ -101,7 +101,7 @@ class Examinations:
             else:
                 self.progress = line
         except ValidationError:
-            LOG.error("the examination says what nobody understands: %.200r", line)
+            LOG.error("the examination wrote a line that wmsd cannot read: %.200r", line)
 
     def _now(self) -> str:
         return timestamps.to_text(self._clock.now())

@@ -94,8 +94,8 @@ def _ahead(installation: Installation) -> str | None:
     codes = ", ".join(map(installation.files.code_of, sorted(found)[:MOST_NAMED]))
     until = max(found.values())
     return (
-        f"The clock was wrong while changes were written: those of {codes} show moments up to {until}, and later "
-        "ones just after them. Their order is right."
+        f"The clock was wrong when changes of {codes} were written: these changes have times up to "
+        f"{until}, and later changes have times just after. The order is right."
     )
 
 
@@ -104,7 +104,7 @@ def _disk(installation: Installation) -> str | None:
     if disk.level is Level.GOOD:
         return None
     free, refused_below = disk.free // MEBIBYTE, disk.refused_below // MEBIBYTE
-    return f"{free} MiB are free ({disk.percent} %). Below {refused_below} MiB nothing new is stored."
+    return f"{free} MiB are free ({disk.percent} %). Below {refused_below} MiB, wmsd stores no new data."
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:
@@ -120,8 +120,8 @@ def of_replica(installation: Installation) -> tuple[bool, str]:
 def _behind(names: list[str]) -> str:
     named, more = ", ".join(names[:MOST_BEHIND]), len(names) - MOST_BEHIND
     if more > 0:
-        return f"The replica does not have these as they are: {named}, and {more} more."
-    return f"The replica does not have these as they are: {named}."
+        return f"The replica does not have the latest changes of {named} and {more} more."
+    return f"The replica does not have the latest changes of {named}."
 
 
 def _of_file(installation: Installation, name: str) -> str:

@@ -124,7 +124,7 @@ async def create_recovery_phrase(
 def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
     """Check a written recovery phrase.
 
-    After a successful check, backups are sealed to this phrase alone.
+    After a successful check, only this phrase encrypts the keys in backups.
     """
     try:
         typed = Phrase(body.phrase)
@@ -138,7 +138,7 @@ def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
 def decline_recovery_phrase(tx: Transaction) -> dict[str, Any]:
     """Decline a recovery phrase.
 
-    wmsd still says what would be lost with this machine.
+    wmsd still reports what would be lost with this machine.
     """
     recovery_phrases.decline(tx)
-    return {"message": "This installation goes on without a recovery phrase."}
+    return {"message": "This installation continues without a recovery phrase."}

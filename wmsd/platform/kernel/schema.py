@@ -7,7 +7,11 @@ from pydantic import Field
 from wmsd.contract.fields import Id, Input, Model, Timestamp
 
 Available = Annotated[
-    bool, Field(description="Whether its file can be used; when it cannot, what is read from it is null.")
+    bool,
+    Field(
+        description="Whether the company's file can be used. If not, the fields that are read from "
+        "the file are null."
+    ),
 ]
 
 
@@ -46,21 +50,29 @@ class Topology(Model):
 
 class ResourceCount(Model):
     count: int
-    by_status: Annotated[dict[str, int] | None, Field(description="null where there is no status.")]
+    by_status: Annotated[
+        dict[str, int] | None,
+        Field(description="The count for each status; null if these records have no status."),
+    ]
 
 
 class RequestCount(Model):
     """Requests that the rate limits admitted. Each request of a batch counts."""
 
     count: int
-    since: Annotated[Timestamp | None, Field(description="When the first of them was counted.")]
+    since: Annotated[
+        Timestamp | None,
+        Field(description="The date and time of the first counted request; null if there is none."),
+    ]
 
 
 class BilledEvents(Model):
     """Events for billing. Each event counts once, with or without a webhook."""
 
-    month: Annotated[str, Field(description="The present month, in UTC.")]
-    by_name: Annotated[dict[str, int], Field(description="Those of the month; a name that had none is left out.")]
+    month: Annotated[str, Field(description="The current month, in UTC.")]
+    by_name: Annotated[
+        dict[str, int], Field(description="The events of the month by name. Names without events are left out.")
+    ]
     in_month: int
     ever: int
 
@@ -80,7 +92,10 @@ class CompanyStats(Model):
     available: Available
     requests: RequestCount
     database_bytes: int
-    quota_bytes: Annotated[int | None, Field(description="How large its file may grow; null: as the disk allows.")]
+    quota_bytes: Annotated[
+        int | None,
+        Field(description="The maximum size of the company's file, in bytes; null: limited only by the disk."),
+    ]
     resources: dict[str, ResourceCount] | None
     events: BilledEvents | None
     deliveries: DeliveryCount | None

@@ -31,7 +31,7 @@ from wmsd.server.alerts.rules import MOST_WAITING, after_failure, is_due, next_a
 LOG = logging.getLogger("wmsd.alerts")
 ALERT_SECONDS: Final = 15.0
 STOP_SECONDS: Final = 2.0
-UNWRITTEN: Final = "what is known of alerts cannot be written down, and is told anew after a restart"
+UNWRITTEN: Final = "alerts.json cannot be written, so wmsd sends open alerts again after a restart"
 LONGEST_ERROR: Final = 500
 LEVELS: Final[Mapping[Severity, int]] = {"warning": logging.WARNING, "error": logging.ERROR}
 
@@ -118,7 +118,7 @@ class Alerts:
             try:
                 error = (await way.send(first.notice, first.attempts + 1)).error
             except Exception as unforeseen:
-                LOG.exception("an alert could not be sent by alerts.%s", way.name)
+                LOG.exception("an alert could not be sent through alerts.%s", way.name)
                 error = str(unforeseen) or type(unforeseen).__name__
             self._note(way.name, first, error)
             await self._write()
@@ -132,7 +132,7 @@ class Alerts:
         """
         now, kept = self._clock.now(), self.kept
         others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]
-        what = f"alerts are not taken by alerts.{way}"
+        what = f"alerts cannot be sent through alerts.{way}"
         if error is None:
             self._told.over(what)
             self._kept = kept.with_waiting(way, others).with_failure(way, None)
@@ -140,7 +140,11 @@ class Alerts:
         self._told.failed(what, NotSent(error[:LONGEST_ERROR]))
         again = after_failure(sent, now)
         if again is None:
-            LOG.error("alert %s was given up after a day: alerts.%s did not take it", sent.notice.id, way)
+            LOG.error(
+                "alert %s could not be sent through alerts.%s for a day, and wmsd stopped trying",
+                sent.notice.id,
+                way,
+            )
         at = timestamps.to_text(now)
         before = kept.failures.get(way)
         failure = Failure(since=at if before is None else before.since, at=at, error=error[:LONGEST_ERROR])

@@ -101,7 +101,7 @@ def as_of(data: Path) -> str:
         at = datetime.fromtimestamp((data / FILE).stat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):
         return ""
-    return f", written down at {timestamps.to_text(at)}"
+    return f", as of {timestamps.to_text(at)}"
 
 
 def write_alerts(data: Path, kept: Kept) -> None:

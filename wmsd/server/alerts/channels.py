@@ -111,7 +111,7 @@ def _outcome(answer: Answer) -> Outcome:
         return Outcome(None, f"{answer.status} in {answer.duration * 1000:.0f} ms, {said}".rstrip(", "))
     if answer.error is not None:
         return Outcome(answer.error)
-    return Outcome(f"The receiver answered {answer.status}. It said: {said or NOTHING}.")
+    return Outcome(f"The receiver answered with status {answer.status}. Its answer was: {said or NOTHING}.")
 
 
 class ToCommand:
@@ -157,12 +157,16 @@ class ToCommand:
                     has_ended = True
             except TimeoutError:
                 seconds = f"{self._seconds:.0f}"
-                return Outcome(f"The program of alerts.command did not end within {seconds} s, and was ended.")
+                return Outcome(
+                    f"The program of alerts.command did not end within {seconds} s, and wmsd stopped it."
+                )
             finally:
                 if not has_ended:
                     await asyncio.shield(_end(process))
         if code:
-            return Outcome(f"The program of alerts.command ended with {code}. It said: {said or NOTHING}.")
+            return Outcome(
+                f"The program of alerts.command ended with exit status {code}. Its output was: {said or NOTHING}."
+            )
         return Outcome(None, said)
 
     async def close(self) -> None:

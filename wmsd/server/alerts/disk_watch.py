@@ -14,7 +14,7 @@ MARGIN_PERCENT: Final = 5
 """The percentage by which the free space must exceed a threshold before the disk counts as better. The margin
 avoids repeated log messages near a threshold.
 """
-UNREADABLE: Final = "nobody can say how full the disk is"
+UNREADABLE: Final = "the free space of the disk cannot be read"
 
 
 class DiskWatch:
@@ -39,14 +39,15 @@ class DiskWatch:
         where = self._folder.path
         if self.level is Level.REFUSED:
             LOG.error(
-                "the disk of %s is full: %d MiB are free (%d %%), and below %d MiB nothing new is stored. "
-                "Reading and deleting go on. Make room.",
+                "the disk of %s is full: %d MiB are free (%d %%), and below %d MiB wmsd stores no new data. "
+                "Reading and deleting still work. Free some space.",
                 *(where, free, percent, disk.refused_below // MEBIBYTE),
             )
         elif self.level is Level.WARNED:
             LOG.warning(
-                "the disk of %s fills up: %d MiB are free (%d %%). Below %d MiB nothing new is stored. Make room.",
+                "the disk of %s is filling up: %d MiB are free (%d %%). Below %d MiB wmsd stores no new "
+                "data. Free some space.",
                 *(where, free, percent, disk.refused_below // MEBIBYTE),
             )
         else:
-            LOG.info("the disk of %s has room again: %d MiB are free (%d %%)", where, free, percent)
+            LOG.info("the disk of %s has enough free space again: %d MiB are free (%d %%)", where, free, percent)

@@ -34,40 +34,40 @@ class AlertKind(NamedTuple):
 DISK_FILLS: Final = AlertKind(
     "disk-fills",
     "warning",
-    "The disk fills up",
-    "The disk of the data folder fills up: %(free)s MiB were free when this began.",
-    "The disk of the data folder has room again.",
-    "Make room.",
+    "The disk is filling up",
+    "The disk of the data folder is filling up: %(free)s MiB were free when this alert began.",
+    "The disk of the data folder has enough free space again.",
+    "Free some space.",
 )
 DISK_FULL: Final = AlertKind(
     "disk-full",
     "error",
     "The disk is full",
-    "The disk of the data folder is full: nothing new is stored. Reading and deleting go on.",
-    "The disk of the data folder is not full any more: new things are stored again.",
-    "Make room.",
+    "The disk of the data folder is full: wmsd stores no new data. Reading and deleting still work.",
+    "The disk of the data folder is no longer full. wmsd stores new data again.",
+    "Free some space.",
 )
 BACKUP: Final = AlertKind(
     "backup",
     "error",
-    "No backup to rely on",
-    "There is no backup that can be relied on: %(why)s.",
-    "There is a backup again that can be relied on.",
+    "No reliable backup",
+    "There is no reliable backup: %(why)s.",
+    "There is a reliable backup again.",
     REMEDY,
 )
 RECOVERY: Final = AlertKind(
     "recovery",
     "error",
-    "The day after a restore is not settled",
-    "What a restore has lost or brought back is not settled: there were %(number)s open entries when this began.",
-    "All that a restore has lost or brought back is settled.",
+    "Tasks after a restore are open",
+    "Tasks after a restore are not settled: %(number)s entries were open when this alert began.",
+    "All tasks after the restore are settled.",
     REMEDY_AFTER,
 )
 PLATFORM_DOWN: Final = AlertKind(
     "platform-down",
     "error",
     "The service is down",
-    "The service cannot use its own data: %(why)s. No request is answered.",
+    "The service cannot use its own data: %(why)s. wmsd cannot answer requests.",
     "The service can use its own data again.",
     "Stop the server and run wmsd doctor, which names the backup to restore.",
 )
@@ -79,30 +79,30 @@ COMPANY_DOWN: Final = AlertKind(
     "The company %(company)s can be used again.",
     "Run wmsd doctor. If the file is damaged, restore this company from a backup.",
     "The files of %(number)s more companies cannot be used or written.",
-    "The files of the further companies can be used again.",
+    "The files of the other companies can be used again.",
 )
 COMPANY_FILLS: Final = AlertKind(
     "company-fills",
     "warning",
-    "A company can soon add nothing more",
-    "The company %(company)s can soon add nothing more: it held %(held)s MB when this began, and may hold "
-    "%(bound)s MB.",
-    "The company %(company)s has room again.",
-    "Delete what is no longer needed, make room on the disk, or give the company a larger quota of its own.",
-    "%(number)s more companies can soon add nothing more.",
-    "The further companies have room again.",
+    "A company is almost out of space",
+    "The company %(company)s is almost out of space: it used %(held)s MB when this alert began, and "
+    "its limit is %(bound)s MB.",
+    "The company %(company)s has enough space again.",
+    "Delete data that is no longer needed, free some space on the disk, or give the company a larger quota.",
+    "%(number)s more companies are almost out of space.",
+    "The other companies have enough space again.",
 )
 GIVEN_UP: Final = AlertKind(
     "deliveries-given-up",
     "warning",
-    "Deliveries were given up",
-    "Deliveries of webhooks of the company %(company)s were given up after their last attempt; "
-    "there were %(number)s of them when this began.",
-    "No more deliveries of webhooks of the company %(company)s have been given up for a day, "
-    "or they were sent again.",
-    "Mend the receiver, and send the deliveries again at the pages of the company.",
-    "Deliveries of %(number)s more companies were given up.",
-    "No more deliveries of the further companies were given up.",
+    "Webhook deliveries failed",
+    "Webhook deliveries of the company %(company)s failed at their last attempt: %(number)s had "
+    "failed when this alert began.",
+    "No more webhook deliveries of the company %(company)s have failed for a day, or the failed "
+    "ones were sent again.",
+    "Fix the receiver, then send the webhook deliveries again on the pages of the company.",
+    "Webhook deliveries of %(number)s more companies failed.",
+    "No more webhook deliveries of the other companies have failed.",
 )
 TOKEN_ENDS: Final = AlertKind(
     "token-expires",
@@ -110,17 +110,18 @@ TOKEN_ENDS: Final = AlertKind(
     "A token expires soon",
     "The token %(token)s (%(name)s) of %(user)s expires at %(expires_at)s.",
     "The token %(token)s (%(name)s) of %(user)s was renewed or revoked, or it has expired.",
-    "Make another token in time, and give it to the program that uses this one.",
+    "Create a new token in time, and give it to the program that uses this token.",
     "%(number)s more tokens expire within 14 days.",
-    "The further tokens were renewed or revoked, or they have expired.",
+    "The other tokens were renewed or revoked, or they have expired.",
 )
 REPLICA: Final = AlertKind(
     "replica-behind",
     "error",
     "The replica is behind",
-    "The replica does not have everything: %(why)s.",
-    "The replica has everything again.",
-    "Look whether Litestream runs and reaches its place: wmsd replica status says which files are behind.",
+    "The replica is not complete: %(why)s.",
+    "The replica is complete again.",
+    "Check that Litestream is running and can reach its destination. wmsd replica status shows "
+    "which files are behind.",
 )
 
 
@@ -141,8 +142,8 @@ OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
         ),
         (verdict.EXPIRED, "certificate-expired", "The certificate has expired", REPLACED),
         (
-            *(verdict.NOT_YET, "certificate-early", "The certificate is not good yet"),
-            "The certificate %(file)s was replaced, or its time has begun.",
+            *(verdict.NOT_YET, "certificate-early", "The certificate is not valid yet"),
+            "The certificate %(file)s was replaced, or has become valid.",
         ),
         (
             *(verdict.ENDS, "certificate-expires", "The certificate expires soon"),
@@ -153,8 +154,8 @@ OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
             "The certificate %(file)s was renewed.",
         ),
         (
-            *(verdict.AUTHORITY_ENDS, "authority-ends", "The authority for the LAN ends soon"),
-            "There is a new authority %(file)s: everybody has to install it.",
+            *(verdict.AUTHORITY_ENDS, "authority-ends", "The certificate authority for the LAN expires soon"),
+            "There is a new certificate authority %(file)s: every user must install it.",
         ),
     )
 }

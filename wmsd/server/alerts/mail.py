@@ -73,10 +73,13 @@ class ToMail:
             return Outcome(mail_failure_sentence(error, settings, self._seconds))
         except asyncio.IncompleteReadError as error:
             return Outcome(mail_failure_sentence(ConnectionResetError(str(error)), settings, self._seconds))
-        said = f"{settings.mail_relay} took it for {', '.join(to for to in settings.mail_to if to not in refused)}"
+        said = (
+            f"{settings.mail_relay} accepted the e-mail for "
+            f"{', '.join(to for to in settings.mail_to if to not in refused)}"
+        )
         if refused:
-            said = f"{said}, and refused {', '.join(refused)}"
-            LOG.warning("an alert was not taken for all: %s", said)
+            said = f"{said}, but refused {', '.join(refused)}"
+            LOG.warning("an alert was not sent to all recipients: %s", said)
         return Outcome(None, said)
 
     def _message(self, notice: Notice) -> EmailMessage:
@@ -142,8 +145,8 @@ class ToMail:
         if objection is not None or self._settings.mail_tls != "none" or self._guard.lists(address):
             return objection
         return (
-            f"alerts.mail_tls = none is only for relays in alerts.allow_networks, and {address} is in none of "
-            "these networks."
+            f"alerts.mail_tls = none is allowed only for relays in alerts.allow_networks, and {address} is "
+            "not in these networks."
         )
 
     async def close(self) -> None:
@@ -169,7 +172,9 @@ def _tls_context(ca_file: str) -> ssl.SSLContext:
     try:
         context = dialling_context(ca_file)
     except AuthoritiesError:
-        raise MailRefused(f"The file {ca_file} of alerts.ca_file cannot be read as certificates in PEM.") from None
+        raise MailRefused(
+            f"wmsd cannot read PEM certificates from the file {ca_file} in alerts.ca_file."
+        ) from None
     context.set_alpn_protocols([])  # the default names HTTP
     return context
 
@@ -214,17 +219,17 @@ def message(
     mail = EmailMessage()
     mail["From"] = sender_of(settings)
     mail["To"] = ", ".join(settings.mail_to)
-    mail["Subject"] = one_line(f"wmsd on {host}: {'over: ' if is_over else ''}{told['title']}")
+    mail["Subject"] = one_line(f"wmsd on {host}: {'resolved: ' if is_over else ''}{told['title']}")
     mail["Date"] = format_datetime(timestamps.from_text(notice.at).astimezone(UTC))
     mail["Message-ID"] = f"<{notice.id}@{_own_name()}>"
     mail["Auto-Submitted"] = "auto-generated"
     lines = [told["sentence"], told["remedy"]]
     if code:
         typed = complete(f"wmsd alerts confirm {code}")
-        lines.append(f"To confirm that this e-mail came, type on the machine of the server: {typed}")
+        lines.append(f"To confirm that this e-mail arrived, run this command on the server: {typed}")
     if public_url:
         lines.append(f"Health: {public_url}{HEALTH}")
-    lines.append(f"Since: {told['begun_at']}" + (f"\nOver: {told['over_at']}" if is_over else ""))
+    lines.append(f"Since: {told['begun_at']}" + (f"\nResolved: {told['over_at']}" if is_over else ""))
     lines.append(f"Machine: {host}\nData folder: {told['data_folder']}\nAlert: {told['alert']}")
     mail.set_content("\n\n".join(filter(None, lines)) + "\n", cte="quoted-printable")
     return mail

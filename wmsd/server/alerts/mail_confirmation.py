@@ -19,8 +19,8 @@ from wmsd.settings.sections.alerts import Alerts
 FILE: Final = "alerts-mail.json"
 MOST_READ: Final = 65_536
 UNCONFIRMED: Final = (
-    "Alerts are to go to {to} by e-mail, and nobody has confirmed that an e-mail comes there: wmsd alerts test "
-    "sends an e-mail with a code, and wmsd alerts confirm CODE confirms that it came."
+    "No one has confirmed that alert e-mails arrive at {to}. Run wmsd alerts test, then confirm the "
+    "code in the e-mail with wmsd alerts confirm CODE."
 )
 WayState = Literal["off", "untried", "sent", "confirmed"]
 

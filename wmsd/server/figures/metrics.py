@@ -64,7 +64,7 @@ METRICS: Final = (
     Metric(
         "wmsd_info",
         "gauge",
-        "Always 1; the label tells the version that runs.",
+        "Always 1; the label is the version that runs.",
         lambda each: [((each.version,), 1.0)],
         ("version",),
     ),
@@ -76,12 +76,12 @@ METRICS: Final = (
     Metric(
         "process_cpu_seconds_total",
         "counter",
-        "Seconds of the processor that the server has used.",
+        "Processor time that the server has used, in seconds.",
         _one(lambda each: each.process.cpu_seconds),
     ),
     gauge(
         "process_resident_memory_bytes",
-        "Memory of the machine that the server occupies.",
+        "Memory that the server uses, in bytes.",
         lambda each: each.process.memory_bytes,
     ),
     gauge(
@@ -89,54 +89,56 @@ METRICS: Final = (
     ),
     gauge(
         "process_max_fds",
-        "Files and connections that the system allows it.",
+        "Files and connections that the system allows the server to open.",
         lambda each: each.process.most_open_files,
     ),
     Metric(
         "wmsd_requests_total",
         "counter",
-        "Requests that were answered, by what they were to and the class of their status. A batch counts as one.",
+        "Answered requests, by surface and status class. A batch counts as one request.",
         _requests,
         ("surface", "class"),
     ),
     Metric(
         "wmsd_request_duration_seconds",
         "histogram",
-        "Seconds from the head of a request to its answer. An event stream lasts as long as its page is open.",
+        "Time from the head of a request to its answer, in seconds. An event stream lasts as long as "
+        "its page is open.",
         lambda _: (),
         ("surface",),
     ),
     gauge(
         "wmsd_event_loop_lag_seconds",
-        "How late the event loop was at its last look, once a second. Every request waits for it.",
+        "Delay of the event loop at the last measurement, in seconds. wmsd measures once a second. "
+        "Every request has this delay.",
         lambda each: each.loop.lag_seconds,
     ),
     gauge(
         "wmsd_event_loop_lag_most_seconds",
-        "How late it was at the most in the last minute.",
+        "Largest delay of the event loop in the last minute, in seconds.",
         lambda each: each.loop.most_lag_seconds,
     ),
     of_payers(
         "wmsd_cost_processor_seconds_total",
-        "Seconds of the event loop and of threads that requests took.",
+        "Time of the event loop and of threads that requests used, in seconds.",
         lambda each: each.seconds,
     ),
     of_payers("wmsd_cost_requests_total", "Requests that were charged.", lambda each: each.requests),
     of_payers(
         "wmsd_cost_refused_total",
-        "Requests that were refused as too many or too much (429, 503, 507).",
+        "Requests that were refused because of a limit (429, 503, 507).",
         lambda each: each.refused,
     ),
     of_payers(
         "wmsd_cost_sent_bytes_total",
-        "Bytes of the bodies of requests that were taken.",
+        "Bytes of the bodies of accepted requests.",
         lambda each: each.sent_bytes,
     ),
     gauge("wmsd_companies", "Companies of the installation.", lambda each: each.companies.known),
     gauge("wmsd_companies_open", "Companies whose files are open.", lambda each: each.companies.open),
     gauge(
         "wmsd_companies_unavailable",
-        "Companies whose files cannot be used: missing, damaged or exchanged. wmsd status names them.",
+        "Companies whose files cannot be used: missing, damaged or replaced. wmsd status lists these companies.",
         lambda each: len(each.companies.unavailable),
     ),
     gauge(
@@ -146,27 +148,27 @@ METRICS: Final = (
     ),
     gauge(
         "wmsd_companies_frozen",
-        "Companies that take no changes, because they are being moved. wmsd status names them.",
+        "Companies that accept no changes, because they are being moved. wmsd status lists these companies.",
         lambda each: len(each.companies.frozen),
     ),
     gauge(
         "wmsd_webhook_deliveries_waiting",
-        "Deliveries of all companies that are to be sent.",
+        "Webhook deliveries of all companies that are still to be sent.",
         lambda each: each.deliveries.waiting,
     ),
     gauge(
         "wmsd_webhook_deliveries_without_credentials",
-        "Those of them that wait until the credentials of their webhooks are set again.",
+        "Webhook deliveries that wait until the credentials of their webhooks are set again.",
         lambda each: each.deliveries.without_credentials,
     ),
     gauge(
         "wmsd_webhook_delivery_oldest_seconds",
-        "How long the first of them has waited; absent when none waits.",
+        "How long the oldest webhook delivery has waited, in seconds; absent when no delivery waits.",
         lambda each: each.deliveries.oldest_seconds,
     ),
     gauge(
         "wmsd_webhook_deliveries_given_up",
-        "Deliveries that were given up after their last attempt, until they are sent again or forgotten.",
+        "Webhook deliveries that failed at their last attempt, until they are sent again or deleted.",
         lambda each: each.deliveries.given_up,
     ),
     gauge(
@@ -176,48 +178,65 @@ METRICS: Final = (
     ),
     gauge(
         "wmsd_recovery_open",
-        "What a restore has lost or brought back and nobody has settled yet.",
+        "Open tasks after a restore: lost things to create again, and access to confirm or end.",
         lambda each: each.recovery_open,
     ),
-    gauge("wmsd_log_bytes", "Write-ahead logs of the open files together.", lambda each: each.logs.bytes),
-    gauge("wmsd_log_largest_bytes", "The largest of them.", lambda each: each.logs.largest_bytes),
+    gauge(
+        "wmsd_log_bytes",
+        "Total size of the write-ahead logs of open files, in bytes.",
+        lambda each: each.logs.bytes,
+    ),
+    gauge(
+        "wmsd_log_largest_bytes",
+        "Size of the largest write-ahead log, in bytes.",
+        lambda each: each.logs.largest_bytes,
+    ),
     gauge(
         "wmsd_backup_ok",
-        "1 when there is a backup to rely on, 0 when not; absent where this server makes none.",
+        "1 when there is a reliable backup, 0 when not; absent when this server creates no backups.",
         lambda each: None if each.backup is None else each.backup.ok,
     ),
     gauge(
         "wmsd_backup_age_seconds",
-        "Age of the last backup; absent before the first, and when it is gone.",
+        "Age of the last backup, in seconds; absent before the first backup, and when the last backup is missing.",
         lambda each: None if each.backup is None else each.backup.age_seconds,
     ),
     gauge(
         "wmsd_backup_proven_age_seconds",
-        "Age of the last proof that a backup can be restored; absent when it failed or that backup is gone.",
+        "Time since the last verification of a backup, in seconds; absent when the verification failed "
+        "or the backup is missing.",
         lambda each: None if each.backup is None else each.backup.proven_age_seconds,
     ),
     gauge(
         "wmsd_replica_ok",
-        "1 when the replica has everything, 0 when not; absent without a replica.",
+        "1 when the replica is complete, 0 when not; absent without a replica.",
         lambda each: None if each.replica is None else each.replica.ok,
     ),
     gauge(
         "wmsd_replica_files_behind",
-        "Files that the replica does not have as they are.",
+        "Files whose latest changes are not in the replica.",
         lambda each: None if each.replica is None else each.replica.files_behind,
     ),
     gauge(
         "wmsd_replica_behind_seconds",
-        "How far the file that is furthest behind is behind; absent when none is.",
+        "Longest time that a file has been behind in the replica, in seconds; absent when no file is behind.",
         lambda each: None if each.replica is None else each.replica.behind_seconds,
     ),
     gauge(
         "wmsd_disk_free_bytes",
-        "Free bytes of the disk of the data folder.",
+        "Free space on the disk of the data folder, in bytes.",
         lambda each: None if each.disk is None else each.disk.free_bytes,
     ),
-    gauge("wmsd_disk_bytes", "Its size.", lambda each: None if each.disk is None else each.disk.all_bytes),
-    gauge("wmsd_sessions", "People who are signed in to the pages, by browser.", lambda each: each.sessions),
+    gauge(
+        "wmsd_disk_bytes",
+        "Size of the disk of the data folder, in bytes.",
+        lambda each: None if each.disk is None else each.disk.all_bytes,
+    ),
+    gauge(
+        "wmsd_sessions",
+        "Sessions of people who are signed in to the pages, one per browser.",
+        lambda each: each.sessions,
+    ),
     gauge("wmsd_event_streams", "Browsers that listen for changes.", lambda each: each.event_streams),
     gauge(
         "wmsd_jobs_failing", "Jobs whose last run failed. The page Jobs says why.", lambda each: each.jobs_failing

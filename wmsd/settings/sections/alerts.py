@@ -21,17 +21,19 @@ from wmsd.settings.sections.fields import (
 
 
 class Alerts(Section):
-    """Alerts to people when a problem needs them. The guide lists these problems (/docs/monitoring)."""
+    """Who receives alerts when something needs attention. The guide lists the alerts (/docs/monitoring)."""
 
     url: Annotated[
         str,
         AfterValidator(check_url),
-        Field(description="A receiver that is sent each alert, signed as webhooks are; empty: none."),
+        Field(description="The URL that receives each alert, signed like a webhook. Empty: not used."),
         Secret,
     ] = ""
     secret_file: Annotated[
         str,
-        Field(description="A file with the secret that signs what is sent to `url`, as that of a webhook."),
+        Field(
+            description="A file with the secret that signs the requests to `url`, like the secret of a webhook."
+        ),
         SecretFile,
         OfPath,
     ] = ""
@@ -50,47 +52,60 @@ class Alerts(Section):
         list[str],
         AfterValidator(check_program),
         Field(
-            description="A program and its arguments, which gets each alert as JSON on its standard input; "
-            "no shell runs it."
+            description="A program and its arguments. The program gets each alert as JSON on its standard "
+            "input, and runs without a shell."
         ),
         Secret,
     ] = []
 
     mail_to: Annotated[
-        MailAddresses, Field(description="E-mail addresses that are sent each alert; empty: none.")
+        MailAddresses, Field(description="E-mail addresses that receive each alert. Empty: no e-mails.")
     ] = []
     mail_from: Annotated[
         str,
         AfterValidator(check_mail_address),
-        Field(description="The sender of these e-mails; empty: the first of `mail_to`."),
+        Field(description="The sender of these e-mails. Empty: the first address in `mail_to`."),
     ] = ""
     mail_relay: Annotated[
         str,
         AfterValidator(check_host),
-        Field(description="The mail relay that takes them, by name or address, such as smtp.example.com."),
+        Field(
+            description="The name or address of the mail relay that sends these e-mails, such as smtp.example.com."
+        ),
     ] = ""
     mail_port: Annotated[
-        int, Field(ge=1, le=65_535, description="Its port: mostly 587 with starttls, 465 with tls, 25 with none.")
+        int,
+        Field(
+            ge=1,
+            le=65_535,
+            description="The port of the mail relay: usually 587 for starttls, 465 for tls, 25 for none.",
+        ),
     ] = 587
     mail_tls: Annotated[
         Literal["starttls", "tls", "none"],
-        Field(description="starttls, tls from the first byte on, or none: only in `allow_networks`."),
+        Field(
+            description="starttls; tls: encrypted from the first byte; none: only for a relay in `allow_networks`."
+        ),
     ] = "starttls"
-    mail_user: Annotated[str, Field(description="The user that signs in at the relay; empty: nobody.")] = ""
+    mail_user: Annotated[str, Field(description="The user name for the mail relay. Empty: no sign-in.")] = ""
     mail_password_file: Annotated[
-        str, Field(description="A file with the password of that user in its first line."), SecretFile
+        str, Field(description="A file with the password of `mail_user` in the first line."), SecretFile
     ] = ""
 
     @model_validator(mode="after")
     def _has_relay(self) -> "Alerts":
         if self.mail_to and not self.mail_relay:
-            raise ValueError("mail_to needs a mail relay: name its host in alerts.mail_relay")
+            raise ValueError("mail_to needs a mail relay: set alerts.mail_relay to its host name")
         if self.mail_user and not self.mail_password_file:
-            raise ValueError("mail_user needs a password: name the file that has it in alerts.mail_password_file")
+            raise ValueError(
+                "mail_user needs a password: set alerts.mail_password_file to the file with the password"
+            )
         return self
 
     @model_validator(mode="after")
     def _is_signed(self) -> "Alerts":
         if self.url and not self.secret_file:
-            raise ValueError("url needs a secret that signs what is sent: name its file in alerts.secret_file")
+            raise ValueError(
+                "url needs a secret that signs the alerts: set alerts.secret_file to the file with the secret"
+            )
         return self

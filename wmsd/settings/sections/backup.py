@@ -11,40 +11,48 @@ from wmsd.settings.sections.fields import Kept, ReadEachTime, Section, check_tim
 
 
 class Backup(Section):
-    """Backups, their schedule, and how many are kept."""
+    """Backups: the schedule, and how many to keep."""
 
     folder: Annotated[
         str,
         Field(
             min_length=1,
-            description="The folder for them: best on another disk than the data. Default: beside the data "
-            "folder, with its name and -backups.",
+            description="The folder for backups, best on another disk than the data. Default: next to the "
+            "data folder, with the name of the data folder and -backups.",
         ),
         OfPath,
     ] = "data-backups"
     every: Annotated[
-        Literal["never", "hour", "day"], Field(description="How often the server makes one: never, hour or day.")
+        Literal["never", "hour", "day"],
+        Field(description="How often the server creates a backup: never, hour or day."),
     ] = "day"
     at: Annotated[
         str,
         AfterValidator(check_time_of_day),
-        Field(description="When the day's backup is made, and the newest one proven: HH:MM, by the box's clock."),
+        Field(
+            description="The time of day when wmsd creates the daily backup and verifies the newest "
+            "backup: HH:MM, by the clock of this machine."
+        ),
     ] = "02:30"
-    keep_hourly: Annotated[Kept, Field(description="Of how many hours the last backup is kept."), ReadEachTime] = (
-        24
-    )
-    keep_daily: Annotated[Kept, Field(description="Of how many days."), ReadEachTime] = 7
-    keep_weekly: Annotated[Kept, Field(description="Of how many weeks."), ReadEachTime] = 4
+    keep_hourly: Annotated[Kept, Field(description="How many hourly backups to keep."), ReadEachTime] = 24
+    keep_daily: Annotated[Kept, Field(description="How many daily backups to keep."), ReadEachTime] = 7
+    keep_weekly: Annotated[Kept, Field(description="How many weekly backups to keep."), ReadEachTime] = 4
     passphrase_file: Annotated[
         str,
-        Field(description="A file with a passphrase for the keys; empty: they are sealed to the recovery phrase."),
+        Field(
+            description="A file with a passphrase that encrypts the keys in backups. Empty: wmsd encrypts "
+            "the keys with the recovery phrase."
+        ),
         ReadEachTime,
         SecretFile,
         OfPath,
     ] = ""
     after: Annotated[
         str,
-        Field(description="A command to run after each, such as a copy to elsewhere; $ARCHIVE is its path."),
+        Field(
+            description="A command to run after each backup, for example to copy the backup to another "
+            "machine. $ARCHIVE is the path of the backup."
+        ),
         ReadEachTime,
         Secret,
     ] = ""

@@ -49,14 +49,14 @@ def check_networks(values: list[str]) -> list[str]:
         try:
             ipaddress.ip_network(value)
         except ValueError as error:
-            raise ValueError(f"holds {value!r}, which is not a network: {error}") from None
+            raise ValueError(f"contains {value!r}, which is not a network: {error}") from None
     return values
 
 
 def check_origins(values: list[str]) -> list[str]:
     for value in values:
         if value != "*" and not ORIGIN.fullmatch(value):
-            raise ValueError(f"holds {value!r}, which is no origin such as https://shop.example.com")
+            raise ValueError(f"contains {value!r}, which is not an origin such as https://shop.example.com")
     return values
 
 
@@ -64,7 +64,7 @@ def check_ports(values: list[int | str]) -> list[int | str]:
     try:
         ports.parsed(values)
     except ValueError as error:
-        raise ValueError(f"holds {error}") from None
+        raise ValueError(f"contains {error}") from None
     return values
 
 
@@ -94,7 +94,7 @@ def check_time_of_day(value: str) -> str:
 
 def check_mail_address(value: str) -> str:
     if value and not MAIL_ADDRESS.fullmatch(value):
-        raise ValueError(f"holds {value!r}, which is no e-mail address such as admin@example.com")
+        raise ValueError(f"contains {value!r}, which is not an e-mail address such as admin@example.com")
     return value
 
 
@@ -116,10 +116,10 @@ Ports = Annotated[
     list[Annotated[int | str, SkipValidation]],  # unchecked here, so that one sentence covers all errors
     AfterValidator(check_ports),
 ]
-AllowHttp = Annotated[bool, Field(description="Allow http: to these networks.")]
+AllowHttp = Annotated[bool, Field(description="Allow plain http to these networks.")]
 CaFile = Annotated[
     str,
-    Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
+    Field(description="A PEM file with private certificate authorities to trust in addition to the public ones."),
     OfPath,
 ]
 PerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]

@@ -8,6 +8,6 @@ from wmsd.settings.sections.fields import Section
 
 
 class Imports(Section):
-    """Files that people upload at the pages."""
+    """Files that people upload on the pages."""
 
-    megabytes: Annotated[int, Field(ge=1, le=2000, description="How large an uploaded file may be.")] = 100
+    megabytes: Annotated[int, Field(ge=1, le=2000, description="Maximum size of an uploaded file, in MB.")] = 100

@@ -8,13 +8,13 @@ from wmsd.settings.sections.fields import PerMinute, Section
 
 
 class Limits(Section):
-    """Requests per minute, in a sliding window. A company can have different limits."""
+    """Requests per minute, in a sliding window. A company can have its own limits."""
 
     data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
     sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
     graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
     pages_per_minute: Annotated[
-        PerMinute, Field(description="What one person asks for at the pages, from all browsers together.")
+        PerMinute, Field(description="Requests of one person to the pages, from all browsers together.")
     ] = 600
     auth_per_minute: Annotated[PerMinute, Field(description="Sign-ins from one address.")] = 10
     refused_per_minute: Annotated[
@@ -23,7 +23,7 @@ class Limits(Section):
     open_per_minute: Annotated[
         PerMinute,
         Field(
-            description="Requests that need no token, from one address: of the API, of the guide and of the "
-            "sign-in page so many each."
+            description="Requests that need no token, from one address. The limit applies separately to the "
+            "API, the guide and the sign-in page."
         ),
     ] = 120

@@ -17,13 +17,15 @@ def check_public_url(value: str) -> str:
         raise ValueError(f"must begin with https:// or http://, such as {EXAMPLE}")
     if path := parts.path.strip("/"):
         raise ValueError(
-            f"has the path /{path[:200]}, and a sub-path is not supported: give wmsd a host of its own"
+            f"has the path /{path[:200]}, but wmsd does not support a sub-path: give wmsd its own host name"
         )
     if "@" in parts.netloc or value.rstrip("/") != f"{value[: len(parts.scheme)]}://{parts.netloc}":
-        raise ValueError(f"must be a scheme, a host and perhaps a port, and nothing else, such as {EXAMPLE}")
+        raise ValueError(f"must have only a scheme, a host and optionally a port, such as {EXAMPLE}")
     origin = written_origin(parts.scheme, _as_browsers_send(parts.netloc))
     if not origin:
-        raise ValueError(f"must have the name or the address of a host, and a port up to 65535, such as {EXAMPLE}")
+        raise ValueError(
+            f"must have the name or address of a host, optionally with a port up to 65535, such as {EXAMPLE}"
+        )
     return origin
 
 

@@ -12,5 +12,8 @@ class Replica(Section):
 
     enabled: Annotated[
         bool,
-        Field(description="Whether it runs: the server's files are then open to other programs of this machine."),
+        Field(
+            description="Switch replication on. Other programs on this machine can then open the files of "
+            "the server."
+        ),
     ] = False

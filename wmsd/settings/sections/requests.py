@@ -8,12 +8,13 @@ from wmsd.settings.sections.fields import Section
 
 
 class Requests(Section):
-    """The history of each company's latest requests, which the pages show to people who build integrations."""
+    """The last requests of each company. The pages show them to people who connect programs to the company."""
 
-    keep: Annotated[bool, Field(description="Keep them, with their bodies. Secrets in them are never kept.")] = (
-        True
-    )
+    keep: Annotated[bool, Field(description="Store the requests with their bodies, but without secrets.")] = True
     megabytes: Annotated[
-        int, Field(ge=1, le=100_000, description="How large their files may be, those of all companies together.")
+        int,
+        Field(
+            ge=1, le=100_000, description="Maximum size of the stored requests of all companies together, in MB."
+        ),
     ] = 50
-    days: Annotated[int, Field(ge=1, le=365, description="How many days they are kept.")] = 7
+    days: Annotated[int, Field(ge=1, le=365, description="How many days to keep requests.")] = 7

@@ -26,15 +26,17 @@ class Server(Section):
     listen: Annotated[
         str,
         AfterValidator(check_listen),
-        Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN, [::]:8480 also over IPv6."),
+        Field(
+            description="The address and port of the service. 0.0.0.0:8480 opens the service to the whole "
+            "LAN, [::]:8480 also over IPv6."
+        ),
     ] = "127.0.0.1:8480"
-    data: Annotated[
-        str, Field(min_length=1, description="The folder that holds everything. Back it up."), OfPath
-    ] = "data"
+    data: Annotated[str, Field(min_length=1, description="The folder with all data. Back it up."), OfPath] = "data"
     key_file: Annotated[
         str,
         Field(
-            description="A file outside that folder, to seal the keys in it (wmsd key move); empty: keys in clear."
+            description="A file outside the data folder that encrypts the keys in the data folder (wmsd key "
+            "move). Empty: the keys are not encrypted."
         ),
         SecretFile,
         OfPath,
@@ -43,8 +45,9 @@ class Server(Section):
         str,
         AfterValidator(check_tls),
         Field(
-            description="off: plain HTTP; lan: an authority of its own, for the LAN; files: `certificate`. "
-            "A PEM file with the certificate chain and its private key can be named here too."
+            description="off: plain HTTP; lan: a certificate for the LAN from wmsd's own authority; files: "
+            "the files in `certificate` and `certificate_key`. You can also set a PEM file with "
+            "the certificate chain and the private key."
         ),
         OfPath,
     ] = "off"
@@ -53,58 +56,75 @@ class Server(Section):
     ] = ""
     certificate_key: Annotated[
         str,
-        Field(description="A PEM file with its private key; empty: it is in the same file."),
+        Field(description="A PEM file with the private key. Empty: the key is in the file of `certificate`."),
         SecretFile,
         OfPath,
     ] = ""
     hsts: Annotated[
         bool,
         Field(
-            description="Have browsers use only https for this host, for a year (HSTS): at every port, so that "
-            "plain services of the same host can no longer be reached."
+            description="Make browsers use only https for this host for a year (HSTS), at every port. "
+            "Browsers then cannot open http services on the same host."
         ),
     ] = False
     time_zone: Annotated[
         str,
         AfterValidator(check_time_zone),
-        Field(description="Of pages and days, where a company or person has no other; empty: the machine's."),
+        Field(
+            description="The time zone of pages and days, unless the company or the user has another one. "
+            "Empty: the time zone of this machine."
+        ),
     ] = ""
     public_url: Annotated[
         str,
         AfterValidator(check_public_url),
         Field(
-            description="The address that people open, such as https://wms.example.com. Links begin with it, and "
-            "forms are accepted from it only; empty: the address that each request names."
+            description="The address that people open, such as https://wms.example.com. Links begin with "
+            "this address, and wmsd accepts forms only from it. Empty: the address of each "
+            "request."
         ),
     ] = ""
     trusted_proxies: Annotated[
         Networks,
         Field(
-            description="Networks of proxies whose X-Forwarded-For, -Proto, -Host, -Port wmsd believes, as CIDR."
+            description="Networks of trusted proxies, as CIDR. wmsd uses the headers X-Forwarded-For, "
+            "-Proto, -Host and -Port of these proxies."
         ),
     ] = []
     allow_origins: Annotated[
         list[str],
         AfterValidator(check_origins),
         Field(
-            description="Origins whose pages may call the API with a token, as https://shop.example.com; *: all."
+            description="Origins whose pages may call the API with a token, such as "
+            "https://shop.example.com. *: all origins."
         ),
     ] = []
     connections: Annotated[
         int,
-        Field(ge=16, le=1_000_000, description="Open connections in all; fewer if the system allows fewer files."),
+        Field(
+            ge=16,
+            le=1_000_000,
+            description="Maximum number of open connections; fewer if the system allows fewer open files.",
+        ),
     ] = 4096
     connections_per_address: Annotated[
         int,
-        Field(ge=4, le=1_000_000, description="Open connections from one address, unless it is a trusted proxy."),
+        Field(
+            ge=4,
+            le=1_000_000,
+            description="Maximum number of open connections from one address, unless "
+            "the address is a trusted proxy.",
+        ),
     ] = 512
 
     @model_validator(mode="after")
     def _has_its_certificate(self) -> "Server":
         if self.tls == "files" and not self.certificate:
-            raise ValueError("tls = files needs a certificate: name its PEM file in server.certificate")
+            raise ValueError("tls = files needs a certificate: set server.certificate to its PEM file")
         if self.tls not in ("files",) and self.certificate:
-            raise ValueError("certificate is used with tls = files only")
+            raise ValueError(
+                "certificate works only with tls = files: set server.tls to files, or remove server.certificate"
+            )
         return self
 
     @property

@@ -13,14 +13,14 @@ class Sessions(Section):
     """The lifetime of sign-ins to the pages, and the rule for second factors."""
 
     idle_hours: Annotated[
-        int, Field(ge=1, le=720, description="Hours after which somebody who does nothing is signed out.")
+        int, Field(ge=1, le=720, description="Hours without activity after which a user is signed out.")
     ] = 12
     most_days: Annotated[
-        int, Field(ge=1, le=365, description="Days after which everybody has to sign in again.")
+        int, Field(ge=1, le=365, description="Days after which every user must sign in again.")
     ] = 7
     second_factor: Annotated[
         Literal["optional", "admins"],
-        Field(description="optional, or admins: who is no member and has a password must set up a second factor."),
+        Field(description="optional; admins: every admin with a password must set up a second factor."),
     ] = "optional"
 
     @property

@@ -10,7 +10,7 @@ from wmsd.tenants.sign_on.providers import Provider, check_providers
 
 
 class SignOn(Section):
-    """Single sign-on through OpenID providers. The guide explains the setup (/docs/sign-on)."""
+    """Sign-in through an OpenID provider. The guide explains the setup (/docs/sign-on)."""
 
     allow_networks: Annotated[
         Networks, Field(description="Private networks that providers may be in, as CIDR.")
@@ -26,5 +26,5 @@ class SignOn(Section):
     providers: Annotated[
         list[Provider],
         AfterValidator(check_providers),
-        Field(description="The providers: a table for each."),
+        Field(description="The OpenID providers, each in its own table."),
     ] = []

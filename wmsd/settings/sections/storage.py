@@ -19,7 +19,8 @@ class Storage(Section):
         Field(
             ge=0,
             le=1_000_000_000,
-            description="Largest file of a company that has no quota of its own; 0: as the disk allows.",
+            description="Maximum size of a company's file, in MB, if the company has no quota of its own. "
+            "0: limited only by the disk.",
         ),
     ] = 0
     memory_megabytes: Annotated[
@@ -27,8 +28,8 @@ class Storage(Section):
         Field(
             ge=0,
             le=1_000_000,
-            description="Memory for the companies' open files and their caches: it decides how many stay open; "
-            "0: an eighth of the machine's, from 32 to 1 024.",
+            description="Memory, in MB, for the open files of companies and their caches. With more memory, "
+            "more files stay open. 0: an eighth of the machine's memory, from 32 to 1 024 MB.",
         ),
     ] = 0
 

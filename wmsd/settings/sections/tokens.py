@@ -10,7 +10,5 @@ from wmsd.settings.sections.fields import Days, Section
 class Tokens(Section):
     """The lifetime of API tokens."""
 
-    lifetime_days: Annotated[
-        Days, Field(description="Days that a token lasts, unless its maker says otherwise.")
-    ] = 90
-    most_days: Annotated[Days, Field(description="The most days that a token may last.")] = 3650
+    lifetime_days: Annotated[Days, Field(description="Default lifetime of a token, in days.")] = 90
+    most_days: Annotated[Days, Field(description="Maximum lifetime of a token, in days.")] = 3650

@@ -9,7 +9,7 @@ from wmsd.settings.sections.fields import AllowHttp, CaFile, Networks, Ports, Se
 
 
 class Webhooks(Section):
-    """Addresses that webhooks may use in addition to the public internet over https."""
+    """Where webhooks may be sent, in addition to the public internet over https."""
 
     allow_networks: Annotated[
         Networks, Field(description="Private networks that receivers may be in, as CIDR.")
@@ -26,11 +26,11 @@ class Webhooks(Section):
         str,
         AfterValidator(check_proxy),
         Field(
-            description="An HTTP proxy for all webhooks, such as http://proxy.example.com:3128; empty: none. "
-            "HTTPS_PROXY of the environment is not used."
+            description="An HTTP proxy for all webhooks, such as http://proxy.example.com:3128. Empty: no "
+            "proxy. wmsd ignores HTTPS_PROXY in the environment."
         ),
     ] = ""
     keep_answers: Annotated[
         bool,
-        Field(description="Keep the first 2 kB of each receiver's answer in the delivery log."),
+        Field(description="Keep the first 2 kB of each receiver's answer in the webhook delivery log."),
     ] = True

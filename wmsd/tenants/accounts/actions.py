@@ -83,7 +83,8 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
         is_on = second_factors.is_on(tx, user.id)
         if is_on or needs_second_factor(opened, service.demands_second_factor):
             raise forbidden(
-                "This user signs in with two factors, so a password alone gets no token. Ask a site admin for one."
+                "This user has a second factor, so the password alone cannot get a token. Ask a site admin "
+                "for a token."
             )
         abilities = grant(opened, body.abilities, service.whitelist)
         store.note_sign_in(tx, known.id, call.address)
@@ -195,9 +196,9 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
     codes = codes_in(new.company_codes, known)
     errors |= errors_of_codes(codes, known, sentence=lambda code: f"{code} is not a company of this installation")
     if new.role == "platform-admin" and new.company_codes:
-        errors["company_codes"] = ["must not be given: a platform admin may use every company"]
+        errors["company_codes"] = ["must be empty: a platform admin may use every company"]
     if new.role != "member" and new.abilities:
-        errors["abilities"] = ["must not be given: an admin has all of them"]
+        errors["abilities"] = ["must be empty: an admin has all abilities"]
     refuse_errors(errors)
     companies.write_audit(tx, f"user.create {new.role}", new.email)
     return store.insert_user(

@@ -58,7 +58,8 @@ def create(tx: Transaction) -> MadeKernelToken:
     current = tx.row(CURRENT)
     if current is not None:
         sentence = (
-            f"There is a platform token already, made at {current[1]}. `wmsd kernel-token rotate` replaces it."
+            f"A platform token already exists, created at {current[1]}. To replace it, run `wmsd "
+            "kernel-token rotate`."
         )
         raise Problem("VALIDATION_FAILED", sentence)
     made = _make(tx)
@@ -77,7 +78,7 @@ def rotate(tx: Transaction, at_once: bool) -> MadeKernelToken:
     Raise Problem if there is no token to replace.
     """
     if tx.row(CURRENT) is None:
-        sentence = "There is no platform token to replace. `wmsd kernel-token create` makes one."
+        sentence = "There is no platform token to replace. To create one, run `wmsd kernel-token create`."
         raise Problem("VALIDATION_FAILED", sentence)
     if at_once:
         tx.execute(REVOKE_ALL, {NOW: tx.timestamp})
@@ -121,7 +122,7 @@ def every(tx: Transaction) -> list[dict[str, Any]]:
 
 KERNEL_TOKENS: Final = record_list(
     "kernel_tokens",
-    "List the platform tokens, also those of before.",
+    "List the platform tokens, including earlier ones.",
     "kernel_tokens",
     for_platform_admins,
     KernelToken,
@@ -152,7 +153,7 @@ def make_kernel_token(tx: Transaction) -> dict[str, Any]:
     The token is shown only once.
     """
     if tx.row(CURRENT) is not None:
-        raise Problem("INVALID_STATUS", "There is a platform token already. Open it in the list, and replace it.")
+        raise Problem("INVALID_STATUS", "A platform token already exists. Open it in the list, and replace it.")
     return create(tx).model_dump()
 
 
@@ -164,7 +165,7 @@ def replace_kernel_token(tx: Transaction, id: int, body: Replacement) -> dict[st
     """
     current = tx.row(CURRENT)
     if current is None or current[0] != id:
-        raise Problem("INVALID_STATUS", "This token was replaced or revoked already. Look in the list.")
+        raise Problem("INVALID_STATUS", "This token was already replaced or revoked. Check the list of tokens.")
     return rotate(tx, body.at_once).model_dump()
 
 

@@ -12,8 +12,8 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import store
 from wmsd.tenants.accounts.rules import User
 
-AT_THE_PAGES: Final = "People, Invite somebody"
-LINK_AT_THE_PAGES: Final = re.compile(r"People, (\S+), Link to a new password")
+AT_THE_PAGES: Final = "People, Invite a user"
+LINK_AT_THE_PAGES: Final = re.compile(r"People, (\S+), Create password link")
 """The parts of a sentence that name a remedy at the pages. The command line replaces them."""
 
 
@@ -34,7 +34,7 @@ def can_sign_in(tx: Transaction, user: User) -> bool:
 def errors_of_role(tx: Transaction, user: User) -> FieldErrors:
     """Return the error of taking the role from the user, if any."""
     why = _why_last(tx, user)
-    return {} if why is None else {"role": [f"must stay as it is: {why}"]}
+    return {} if why is None else {"role": [f"cannot be changed: {why}"]}
 
 
 def check_not_last(tx: Transaction, user: User) -> None:
@@ -62,29 +62,29 @@ def _why_last(tx: Transaction, user: User) -> str | None:
     signs_in = can_sign_in(tx, user)
     if not others and signs_in:
         return (
-            f"{user.email} is the last platform admin who can sign in. "
-            f"Make another platform admin first: {AT_THE_PAGES}"
+            f"{user.email} is the last platform admin who can sign in. Create another platform admin first: "
+            f"{AT_THE_PAGES}"
         )
     if not others:
         return (
-            f"{user.email} is the last platform admin, and has no password yet. "
-            f"Make another platform admin first: {AT_THE_PAGES}"
+            f"{user.email} is the last platform admin, and has no password yet. Create another platform "
+            f"admin first: {AT_THE_PAGES}"
         )
     other = others[0]
     if signs_in and other.password_reach is not None:
         return (
-            f"{user.email} is the last platform admin who can sign in. {other.email} is a platform admin too, but "
-            "needs a new password: have the link opened first, or make another: "
-            f"People, {other.email}, Link to a new password"
+            f"{user.email} is the last platform admin who can sign in. {other.email} is also a platform "
+            "admin, but must first choose a new password with the link. To create a new link: People, "
+            f"{other.email}, Create password link"
         )
     if signs_in:
         return (
-            f"{user.email} is the last platform admin who can sign in. {other.email} is a platform admin too, but "
-            "has no password yet: have the link opened first, or make another: "
-            f"People, {other.email}, Link to a new password"
+            f"{user.email} is the last platform admin who can sign in. {other.email} is also a platform "
+            "admin, but must first choose a password with the link. To create a new link: People, "
+            f"{other.email}, Create password link"
         )
     return (
-        f"{user.email} has no password yet, and neither has {other.email}, who is a platform admin too: "
-        "have the link opened first, or make another: "
-        f"People, {other.email}, Link to a new password"
+        f"The platform admins {user.email} and {other.email} have no password yet. {other.email} must "
+        f"first choose a password with the link. To create a new link: People, {other.email}, Create "
+        "password link"
     )

@@ -18,8 +18,8 @@ LOOKED_AT = 72
 EASY_WORDS = ("wmsd", "warehouse", "depozit")
 """Words that are easy to guess in a warehouse."""
 IN_WORDS = (
-    f"A password has at least {SHORTEST} characters and is not easy to guess: four words that do not belong "
-    "together make a good one."
+    f"A password needs at least {SHORTEST} characters and must not be easy to guess. Four unrelated "
+    "words make a good password."
 )
 """The hint to show before the user types a password."""
 
@@ -34,7 +34,7 @@ def password_errors(password: str, email: str, name: str) -> FieldErrors:
     if not SHORTEST <= len(password) <= LONGEST:
         return {"password": [f"must have from {SHORTEST} to {LONGEST} characters"]}
     if _is_easy(password, email, name):
-        return {"password": ["is too easy to guess: choose four words that do not belong together"]}
+        return {"password": ["is too easy to guess: choose four unrelated words"]}
     return {}
 
 
@@ -43,7 +43,7 @@ def chosen_password_errors(password: str, again: str, email: str, name: str) -> 
     if errors := password_errors(password, email, name):
         return errors
     is_same = prepared_password(password) == prepared_password(again)
-    return {} if is_same else {"again": ["is not the same as the password"]}
+    return {} if is_same else {"again": ["does not match the password"]}
 
 
 def _is_easy(password: str, email: str, name: str) -> bool:

@@ -106,9 +106,11 @@ class Passwords:
         if pause > 0:
             raise too_soon("Too many failed sign-ins.", math.ceil(pause))
         if origin.keys[-1] in self._under_way:
-            raise too_soon("Another sign-in with this e-mail address is under way.", 1)
+            raise too_soon("Another sign-in with this e-mail address is in progress.", 1)
         if len(self._under_way) >= MOST_UNDER_WAY and not origin.is_known:
-            raise unavailable(f"Too many sign-ins at once. Try again in {QUEUE_SECONDS} s.", QUEUE_SECONDS)
+            raise unavailable(
+                f"Too many sign-ins at the same time. Try again in {QUEUE_SECONDS} s.", QUEUE_SECONDS
+            )
 
     async def _check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
         try:

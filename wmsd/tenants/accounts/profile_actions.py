@@ -75,7 +75,7 @@ async def choose_time_zone(service: SignInService, body: TimeZoneChoice, caller:
 def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict[str, object]:
     """Get a company and your abilities there."""
     if company is None:
-        raise Problem("COMPANY_REQUIRED", "Say which company it is.")
+        raise Problem("COMPANY_REQUIRED", "The request must name a company.")
     return {
         "company": {"id": company.id, "name": company.name, "code": company.code},
         "sandbox": company.sandbox,
@@ -133,7 +133,7 @@ def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
     assert caller.actor.user_id is not None
     ended = sessions.end_all(tx, caller.actor.user_id, caller.session_id)
     companies.write_audit(tx, f"session.end {ended} others", caller.actor.name)
-    return {"message": f"Sessions that were ended: {ended}."}
+    return {"message": f"Ended sessions: {ended}."}
 
 
 @operation(tag="Sessions", answer="object", returns=Invited, scope="platform", limit="open", signed_in=False)
@@ -198,7 +198,7 @@ async def change_password(
         if not user.password_hash:
             raise Problem(
                 "INVALID_STATUS",
-                "You have no password here. You sign in by single sign-on, or by a link that somebody gives you.",
+                "You have no password here. Use single sign-on, or ask an admin for a link.",
             )
         is_known = store.has_signed_in_from(tx, user.email, call.address)
         return user, Origin(user.email, call.address, is_known)
@@ -210,7 +210,7 @@ async def change_password(
     errors: FieldErrors = {} if is_right else {"current": ["is not your password"]}
     errors |= await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name)
     if is_right and prepared_password(body.password) == prepared_password(body.current):
-        errors["password"] = ["is the one that you have: choose another"]
+        errors["password"] = ["is your current password: choose another one"]
     refuse_errors(errors)
     password_hash = await service.passwords.hash(body.password)
 

@@ -139,7 +139,7 @@ def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABIL
     refuse_errors(check_abilities(requested, whitelist))
     beyond = sorted(expand(requested) - user.may_do)
     if beyond:
-        raise forbidden(f"This user may not give {', '.join(beyond)}.")
+        raise forbidden(f"This user does not have these abilities, and cannot grant them: {', '.join(beyond)}.")
     return list(dict.fromkeys(requested))
 
 

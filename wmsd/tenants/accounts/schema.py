@@ -31,7 +31,7 @@ AbilityNames = Annotated[list[Ability], Field(min_length=1, max_length=50)]
 class SignIn(Input):
     email: Annotated[str, Field(max_length=254)]
     password: Password
-    abilities: Annotated[AbilityNames, Field(description="What the token may do: no more than its user.")]
+    abilities: Annotated[AbilityNames, Field(description="What the token may do: at most what its user may do.")]
     device_name: Name = "API"
 
 
@@ -61,7 +61,7 @@ OneTimeCode = Annotated[str, Field(min_length=1, max_length=40)]
 
 class SecondStep(Input):
     pending: Annotated[str, Field(max_length=200)]
-    code: Annotated[OneTimeCode, Field(description="Of the app, or a recovery code.")]
+    code: Annotated[OneTimeCode, Field(description="A code of the authenticator app, or a recovery code.")]
 
 
 class OneCode(Input):
@@ -167,7 +167,11 @@ class CurrentUser(Model):
 
 RoleChoice = Annotated[Role, Field(description="; ".join(f"{name}: {what}" for name, what in ROLES.items()))]
 CompanyCodes = Annotated[
-    list[str], Field(max_length=10_000, description="The codes of its companies. A platform admin has all.")
+    list[str],
+    Field(
+        max_length=10_000,
+        description="The codes of the companies that the user may use. A platform admin may use all companies.",
+    ),
 ]
 Abilities = Annotated[
     list[Ability],
@@ -256,9 +260,15 @@ class UsedLink(Input):
 
 
 class DemoEntry(UsedLink):
-    email: Annotated[str | None, Field(max_length=254, description="Whose; null: of the person of the link.")] = (
-        None
-    )
+    email: Annotated[
+        str | None,
+        Field(
+            max_length=254,
+            description="The e-mail address of the demo person to "
+            "sign in as; null: the person to whom the "
+            "link belongs.",
+        ),
+    ] = None
 
 
 class DemoPersonShown(Model):
@@ -357,16 +367,23 @@ class TokenFilters(Query):
 
 
 class TokenToMake(Input):
-    name: Annotated[Name, Field(description="What it is for.")]
-    abilities: Annotated[AbilityNames, Field(description="What it may do: no more than its user.")]
+    name: Annotated[Name, Field(description="What the token is for.")]
+    abilities: Annotated[AbilityNames, Field(description="What the token may do: at most what its user may do.")]
     company_codes: Annotated[
-        list[str], Field(max_length=1000, description="The codes of its companies; empty: all of its user.")
+        list[str],
+        Field(
+            max_length=1000,
+            description="The codes of the companies that the token may use. Empty: all companies of its user.",
+        ),
     ] = []
-    days: Annotated[int | None, Field(ge=1, description="How long it lasts; empty: as the settings say.")] = None
+    days: Annotated[
+        int | None,
+        Field(ge=1, description="The lifetime of the token, in days. Empty: the default in the settings."),
+    ] = None
     user: Annotated[
         Annotated[str, Field(max_length=254)] | None,
         EmptyIsNull,
-        Field(description="The e-mail address of its user; empty: you."),
+        Field(description="The e-mail address of the token's user. Empty: you."),
     ] = None
 
 

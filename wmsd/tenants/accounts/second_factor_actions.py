@@ -36,9 +36,9 @@ from wmsd.tenants.keys.bearers import secret_hash
 SECONDS: Final = 300
 MOST_TRIES: Final = 5
 MOST_PENDING: Final = 10_000
-WRONG: Final = "The code is wrong, or was used already. Wait for the next one."
-AGAIN: Final = "That took too long, or there were too many wrong codes. Begin again with the password."
-CHANGED: Final = "Your password or your access was changed meanwhile. Sign in again."
+WRONG: Final = "The code is wrong, or was already used. Wait for the next code."
+AGAIN: Final = "The sign-in took too long, or there were too many wrong codes. Start again with the password."
+CHANGED: Final = "Your password or your access has changed. Sign in again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,9 @@ async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[st
     def begin(tx: Transaction) -> dict[str, object]:
         user = person_of(tx, caller)
         if second_factors.is_on(tx, user.id):
-            raise Problem("INVALID_STATUS", "You have a second factor. Switch it off before you set up another.")
+            raise Problem(
+                "INVALID_STATUS", "You already have a second factor. Switch it off before you set up another one."
+            )
         secret = second_factors.begin(tx, user.id, service.vault)
         return {"secret": secret, "uri": totp.uri(secret, user.email)}
 
@@ -184,9 +186,9 @@ async def confirm_enrolment(
     def confirm(tx: Transaction) -> dict[str, object]:
         user = person_of(tx, caller)
         if second_factors.is_on(tx, user.id):
-            raise Problem("INVALID_STATUS", "You have a second factor already.")
+            raise Problem("INVALID_STATUS", "You already have a second factor.")
         if not second_factors.accepts(tx, user.id, service.vault, body.code, may_recover=False):
-            raise invalid({"code": ["is not that of the app now; look at its clock"]})
+            raise invalid({"code": ["is not the current code of the app; check the clock of your device"]})
         companies.write_audit(tx, "second-factor.on", user.email)
         return {"recovery_codes": second_factors.switch_on(tx, user.id)}
 
@@ -229,7 +231,7 @@ async def renew_recovery_codes(
     def check_is_on(tx: Transaction) -> User:
         user = person_of(tx, caller)
         if not second_factors.is_on(tx, user.id):
-            raise Problem("INVALID_STATUS", "You have no second factor. Set it up, and you get recovery codes.")
+            raise Problem("INVALID_STATUS", "You have no second factor. Set one up to get recovery codes.")
         return user
 
     user = await service.platform.read(check_is_on)
@@ -261,5 +263,5 @@ def person_of(tx: Transaction, caller: Caller) -> User:
     """Return the signed-in user. Raise Problem (401)."""
     user = None if caller.actor.user_id is None else store.user_by_id(tx, caller.actor.user_id)
     if user is None:  # the user was deleted after the session was checked
-        raise Problem("UNAUTHORIZED", "You are not signed in any more.")
+        raise Problem("UNAUTHORIZED", "You are no longer signed in.")
     return user

@@ -68,10 +68,12 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     days = lifetimes.usual if body.days is None else body.days
     errors: FieldErrors = {}
     if days > lifetimes.most:
-        errors["days"] = [f"must be {lifetimes.most} at the most (tokens.most_days in the settings)"]
+        errors["days"] = [f"must be at most {lifetimes.most} (tokens.most_days in the settings)"]
     user = _user(tx, caller, body.user)
     if user is not None and token_store.active_tokens_of(tx, user.id) >= MOST_TOKENS:
-        errors["name"] = [f"cannot be given: {user.email} has {MOST_TOKENS} tokens already; revoke some first"]
+        errors["name"] = [
+            f"cannot be used: {user.email} already has {MOST_TOKENS} tokens; revoke some of them first"
+        ]
     if user is None:
         errors["user"] = ["is not the e-mail address of an active user whom you manage"]
         raise invalid(errors)

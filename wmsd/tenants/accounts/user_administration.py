@@ -1,4 +1,4 @@
-"""What admins do with users at the pages: invite and change them, shut them out and let them in again."""
+"""What admins do with users at the pages: invite and change them, disable them and enable them again."""
 
 import json
 from typing import Final, TypeVar
@@ -84,7 +84,7 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
     """
     user = _managed(tx, caller, id)
     if user.disabled:
-        raise Problem("INVALID_STATUS", "This user is shut out. Let it in again first.")
+        raise Problem("INVALID_STATUS", "This user is disabled. Enable the user first.")
     companies.write_audit(tx, "user.link", user.email)
     return invitations.offer(tx, caller, user.id, user.email)
 
@@ -143,13 +143,13 @@ def _errors_of(
     errors: FieldErrors = {}
     if settings.role == "platform-admin":
         if caller.role != "platform-admin":
-            errors["role"] = ["must not be platform-admin: only a platform admin makes another one"]
+            errors["role"] = ["must not be platform-admin: only a platform admin can create another one"]
         if settings.company_codes:
             errors["company_codes"] = ["must be empty: a platform admin may use every company"]
     elif caller.company_ids is not None:
         known = [company for company in companies.companies(tx) if caller.may_use(company.id)]
         if not settings.company_codes:
-            errors["company_codes"] = ["must name one of your companies at least"]
+            errors["company_codes"] = ["must name at least one of your companies"]
         errors |= errors_of_codes(
             settings.company_codes, known, sentence=lambda code: f"{code} is not one of your companies", but=kept
         )
@@ -158,20 +158,20 @@ def _errors_of(
 
 @for_company_admins(answer="object", returns=Message, writes=True)
 def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Shut a user out.
+    """Disable a user.
 
     The user's sessions end, and the user's tokens are refused from the next request on.
     """
     user = _managed(tx, caller, id)
     if user.disabled:
-        return {"message": f"{user.email} is shut out already. Nothing is changed."}
+        return {"message": f"{user.email} is already disabled. No changes were made."}
     disable_user(tx, user.email)
-    return {"message": f"{user.email} is shut out."}
+    return {"message": f"{user.email} is disabled."}
 
 
 @for_company_admins(answer="object", returns=LetIn, writes=True)
 def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Let a user in again who was shut out.
+    """Enable a disabled user.
 
     The user's password and all tokens that were not revoked are valid again.
     """
@@ -179,15 +179,15 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     signs_in = last_admin.can_sign_in(tx, user)
     needs_link = not signs_in and not ways_in.of_user(tx, id).link
     if not user.disabled:
-        message = f"{user.email} may come in already. Nothing is changed."
+        message = f"{user.email} is already enabled. No changes were made."
         if not signs_in:
-            message = f"{user.email} is not shut out, but has no password yet. Nothing is changed."
+            message = f"{user.email} is already enabled, but has no password yet. No changes were made."
         return {"message": message, "needs_link": needs_link}
     store.update_user(tx, user.id, {"disabled_at": None})
     companies.write_audit(tx, "user.enable", user.email)
-    message = f"{user.email} may come in again."
+    message = f"{user.email} is enabled."
     if not signs_in:
-        message = f"{user.email} is not shut out any more, but has no password yet."
+        message = f"{user.email} is enabled, but has no password yet."
     return {"message": message, "needs_link": needs_link}
 
 
@@ -201,7 +201,7 @@ def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     invitations.end(tx, user.id)
     ended, revoked = sessions.end_all(tx, user.id), token_store.revoke_tokens_of(tx, user.id)
     companies.write_audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
-    return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}
+    return {"message": f"Ended sessions: {ended}. Revoked tokens: {revoked}."}
 
 
 @for_platform_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
@@ -236,7 +236,7 @@ def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
 
 @for_company_admins(answer="object", returns=UserRights)
 def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Tell what a user may do now, and why."""
+    """Get what a user may do now, and why."""
     user = _managed(tx, caller, id)
     usable = [each for each in companies.companies(tx) if user.may_use is None or each.id in user.may_use]
     return {
@@ -264,10 +264,14 @@ def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
 
 def _because(user: User, ability: str) -> str:
     if user.disabled:
-        return "The user is shut out: it can do nothing until somebody lets it in again."
+        return "The user is disabled, and can do nothing until an admin enables the user."
     if user.role != "member":
         role: Role = user.role
         return f"A {role.replace('-', ' ')} may do {ROLES[role]}."
     if ability in user.may_do:
-        return "This was given to the user, who is a member: members may do what they were given, and no more."
-    return "This was not given to the user, who is a member. Whoever changes the user can give it."
+        return (
+            "The user is a member, and this was granted to the user. Members may do only what was granted to them."
+        )
+    return (
+        "The user is a member, and this was not granted to the user. An admin who changes the user can grant it."
+    )

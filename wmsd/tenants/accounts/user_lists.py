@@ -130,7 +130,7 @@ BEYOND: Final = f"""
 """The companies that the caller's own token opens, and the caller's session does not."""
 TOKENS: Final = record_list(
     "token_records",
-    "List one's own tokens, and those of the people one manages. The newest comes first.",
+    "List your tokens, and the tokens of the users whom you manage, newest first.",
     "tokens",
     for_everybody,
     TokenRecord,

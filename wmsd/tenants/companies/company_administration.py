@@ -74,13 +74,13 @@ OPERATORS: Final = record_list(
 )
 AUDIT: Final = record_list(
     "audit",
-    "List what was done to the installation, the last first.",
+    "List the changes of the installation, newest first.",
     "audit",
     for_platform_admins,
     AuditEntry,
     AuditFilters,
     conditions_of={"action": "substr(action, 1, length(:action)) = :action", "since": "at >= :since"},
-    cursor_says="List it by cursor, the first first.",
+    cursor_says="List the changes by cursor, oldest first.",
     sort="-id",
 )
 

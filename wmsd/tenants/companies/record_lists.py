@@ -66,7 +66,7 @@ def record_list(
     conditions_of: Mapping[str, str] | None = None,
     hidden: Mapping[str, str] | None = None,
     filters: Filters = filters_asked,
-    cursor_says: str = "List them by cursor.",
+    cursor_says: str = "List the entries by cursor.",
     sort: str = "id",
     orders: Sequence[str] = ("id",),
 ) -> RecordList:

@@ -19,8 +19,8 @@ from wmsd.contract.fields import (
 )
 from wmsd.contract.list_queries import Query, QueryTimestamp
 
-Sandbox = Annotated[bool, Field(description="For trying things out: lower limits, and marked deliveries.")]
-SandboxWebhooks = Annotated[bool, Field(description="Whether its sandbox companies may send webhooks.")]
+Sandbox = Annotated[bool, Field(description="For tests: lower limits, and marked webhook deliveries.")]
+SandboxWebhooks = Annotated[bool, Field(description="Whether the operator's sandbox companies may send webhooks.")]
 Module = Annotated[str, choice_of("Module", MODULES)]
 
 
@@ -69,9 +69,11 @@ class OperatorChanges(Input):
 
 
 OperatorCode = Annotated[
-    Code | None, EmptyIsNull, Field(description="The code of the operator that runs its warehouse.")
+    Code | None, EmptyIsNull, Field(description="The code of the operator that runs the company's warehouse.")
 ]
-Modules = Annotated[list[Module], Field(description="What it may use; `api` for programs.")]
+Modules = Annotated[
+    list[Module], Field(description="Modules that the company may use. `api`: access for programs.")
+]
 OwnLimit = Annotated[int, Field(ge=1, le=1_000_000_000)] | None
 Search = Annotated[str, Field(max_length=64)]
 
@@ -88,7 +90,7 @@ class NewCompany(Input):
 
 
 class InstallationName(Input):
-    name: Annotated[Name, Field(description="What people call this installation; it stands on every page.")]
+    name: Annotated[Name, Field(description="The name of this installation, shown on every page.")]
 
 
 class CompanyToMake(NewCompany):
@@ -101,8 +103,8 @@ CompanyTimeZone = Annotated[
     TimeZone | None,
     EmptyIsNull,
     Field(
-        description="For its pages and prints, and for what is late, such as Europe/Bucharest; empty: that of the "
-        "installation."
+        description="For pages, print-outs and due dates, such as Europe/Bucharest. Empty: the time zone of "
+        "the installation."
     ),
 ]
 
@@ -115,11 +117,20 @@ class CompanySettings(Input):
     sandbox: Sandbox = False
     modules: Modules = []
     requests_per_minute: Annotated[
-        OwnLimit, Field(description="Its own limit of data requests; empty: that of the installation.")
+        OwnLimit,
+        Field(
+            description="The company's limit of data requests per minute. Empty: the limit of the installation."
+        ),
     ] = None
-    graphql_per_minute: Annotated[OwnLimit, Field(description="Its own limit of GraphQL requests.")] = None
+    graphql_per_minute: Annotated[
+        OwnLimit,
+        Field(
+            description="The company's limit of GraphQL requests per minute. Empty: the limit of the installation."
+        ),
+    ] = None
     quota_megabytes: Annotated[
-        OwnLimit, Field(description="How large its file may grow; empty: as the installation says.")
+        OwnLimit,
+        Field(description="The maximum size of the company's file, in MB. Empty: the quota of the installation."),
     ] = None
     time_zone: CompanyTimeZone = None
 
@@ -129,7 +140,7 @@ class CompanySettingsPatch(CompanySettings, partial=True):
 
 
 class CompanyCode(Input):
-    code: Annotated[Code, Field(description="The new code; programs that send its id notice nothing.")]
+    code: Annotated[Code, Field(description="The new code. Programs that send the company's id are not affected.")]
 
 
 class CompanyRecord(Recorded):
@@ -199,14 +210,17 @@ class CompanyChanges(Input):
     name: Name | None = None
     sandbox: bool | None = None
     requests_per_minute: Annotated[
-        RequestsPerMinute | None, Field(description="Its own limit; 0: the limit of the installation.")
+        RequestsPerMinute | None,
+        Field(description="The company's limit of data requests per minute; 0: the limit of the installation."),
     ] = None
     graphql_per_minute: Annotated[
-        RequestsPerMinute | None, Field(description="Its own limit of GraphQL requests; 0 as above.")
+        RequestsPerMinute | None,
+        Field(description="The company's limit of GraphQL requests per minute; 0: the limit of the installation."),
     ] = None
     quota_megabytes: Annotated[
-        int | None, Field(ge=0, le=1_000_000_000, description="Its own quota; 0: the quota of the installation.")
+        int | None,
+        Field(ge=0, le=1_000_000_000, description="The company's quota in MB; 0: the quota of the installation."),
     ] = None
-    time_zone: Annotated[str | None, Field(description="Its own time zone; empty: that of the installation.")] = (
-        None
-    )
+    time_zone: Annotated[
+        str | None, Field(description="The company's time zone. Empty: the time zone of the installation.")
+    ] = None

@@ -27,7 +27,11 @@ NOTE_USE: Final = """
 
 class Replacement(Input):
     at_once: Annotated[
-        bool, Field(description="Refuse the one before from now on, as when it leaked. Else it works for a day.")
+        bool,
+        Field(
+            description="Refuse the previous token from now on, for example because it leaked. "
+            "Otherwise it works for another day."
+        ),
     ] = False
 
 

@@ -61,12 +61,12 @@ class MasterKey:
     def _refusal(self) -> str:
         if not self._file:
             return (
-                "The keys in platform.db are sealed, and no key file is set. "
-                "Set server.key_file to the file that `wmsd key move` made."
+                "The keys in platform.db are encrypted, but no key file is set. Set server.key_file to the "
+                "file that `wmsd key move` created."
             )
         return (
-            f"The keys in platform.db are not sealed with the secret in {self._file}. "
-            "Put back the key file that belongs to this data folder."
+            f"The keys in platform.db are not encrypted with the secret in {self._file}. Put back the key "
+            "file that belongs to this data folder."
         )
 
 

@@ -76,7 +76,9 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
     known = None if now_checked is None else now_checked.fingerprint
     if known != replaces:
         there = "There is no recovery phrase in use" if known is None else f"The recovery phrase {known} is in use"
-        raise Problem("INVALID_STATUS", f"{there} now. Look which one you want to replace, and try again.")
+        raise Problem(
+            "INVALID_STATUS", f"{there} now. Check which recovery phrase you want to replace, and try again."
+        )
     tx.execute(REPLACE_UNCHECKED, (tx.timestamp,))
     tx.execute(ADD, (recipient, tx.timestamp))
     write_audit(tx, "recovery-phrase.create", phrase_fingerprint(recipient))
@@ -98,7 +100,7 @@ def check(tx: Transaction, recipient: str) -> KnownPhrase:
 
 def _not_in_use(typed: KnownPhrase | None, typed_fingerprint: str, now: list[KnownPhrase]) -> str:
     newest = (
-        f"This installation has {now[0].fingerprint}, made at {now[0].created_at}."
+        f"This installation has the recovery phrase {now[0].fingerprint}, created at {now[0].created_at}."
         if now
         else ("This installation has no recovery phrase: create one.")
     )

@@ -18,9 +18,9 @@ from wmsd.tenants.sites import actions as sites
 
 ADMIN: Final = "platform-admin"
 NOT_CHOSEN: Final = "must have ids, unless every is true"
-UNKNOWN: Final = "is no entry of the list; look at the list again"
-OF_LOST: Final = "is about something that is lost, which can be made anew or dismissed"
-OF_ACCESS: Final = "is about access, which can be confirmed or ended"
+UNKNOWN: Final = "is not in the list; load the list again"
+OF_LOST: Final = "is about something lost: create it again, or dismiss the entry"
+OF_ACCESS: Final = "is about access: confirm or end the access"
 
 
 @for_platform_admins(answer="object", returns=RecoveryList)
@@ -49,7 +49,7 @@ def _shown(entry: Entry) -> Entry:
 def dismiss_lost(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
     """Dismiss lost things that are no longer needed."""
     done = _settled(tx, _chosen(tx, body, store.LOST, OF_ACCESS), "dismissed", "recovery.dismiss")
-    return {"message": f"Entries that were dismissed: {done}.", "entries": done}
+    return {"message": f"Dismissed entries: {done}.", "entries": done}
 
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
@@ -61,21 +61,21 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
     chosen = _chosen(tx, body, ("second-factor",), "is not about a second factor")
     for entry in chosen:
         second_factor_actions.remove_second_factor(tx, entry["subject"])
-    return {"message": f"Second factors that were removed: {len(chosen)}.", "entries": len(chosen)}
+    return {"message": f"Removed second factors: {len(chosen)}.", "entries": len(chosen)}
 
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def confirm_access(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
     """Confirm access that is right."""
     done = _settled(tx, _chosen(tx, body, store.ACCESS, OF_LOST), "confirmed", "recovery.confirm")
-    return {"message": f"Entries that were confirmed: {done}.", "entries": done}
+    return {"message": f"Confirmed entries: {done}.", "entries": done}
 
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, Any]:
     """End access that may have come back.
 
-    Users are shut out, and the tokens of sites and of the platform are revoked. With `keep_users`, a user may sign
+    Users are disabled, and the tokens of sites and of the platform are revoked. With `keep_users`, a user may sign
     in again: only the user's tokens are revoked, and the user's sessions end.
     """
     chosen = _chosen(tx, body, store.ACCESS, OF_LOST)
@@ -84,7 +84,7 @@ def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, 
     for entry in chosen:
         _end(tx, caller, entry, body.keep_users)
     done = _settled(tx, chosen, "ended", "recovery.end", ended=len(chosen))
-    return {"message": f"Entries whose access was ended: {done}.", "entries": done}
+    return {"message": f"Entries with ended access: {done}.", "entries": done}
 
 
 def _is_admin(tx: Transaction, entry: Entry) -> bool:

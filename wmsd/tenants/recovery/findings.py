@@ -7,65 +7,66 @@ from typing import Any, Final
 
 from wmsd.contract.findings import Finding, FindingKind
 
-SETTLE: Final = "Confirm that this is right (`wmsd recovery confirm {id}`), or end it (`wmsd recovery end {id}`)."
+SETTLE: Final = "Confirm the access (`wmsd recovery confirm {id}`), or end it (`wmsd recovery end {id}`)."
 WORDS: Final[Mapping[str, FindingKind]] = {
     "token": FindingKind(
         "token-lost",
         "wrong",
-        "The token {name} of {subject} was lost with the keys: a program that uses it is refused.",
-        "Make a token with the same name for the same user, and give it to the program: `wmsd token create`. If "
-        "no program needs it: `wmsd recovery dismiss {id}`.",
+        "The token {name} of {subject} was lost with the keys. wmsd refuses a program that uses this token.",
+        "Create a token with the same name for the same user, and give it to the program: `wmsd token "
+        "create`. If no program needs the token: `wmsd recovery dismiss {id}`.",
     ),
     "webhook": FindingKind(
         "credentials-lost",
         "wrong",
-        "The credentials of the webhook {name} of {subject}, which sends to {host}, cannot be opened any more: "
-        "its deliveries wait.",
-        "Set the credentials of the webhook again, at its page or over the API. Its deliveries go out then, in "
-        "their order. If nobody needs the webhook, delete it.",
+        "wmsd can no longer decrypt the credentials of the webhook {name} of {subject}, which sends to "
+        "{host}. Its webhook deliveries wait.",
+        "Set the credentials of the webhook again, on its page or through the API. wmsd then sends the "
+        "waiting webhook deliveries in order. If the webhook is not needed, delete it.",
     ),
     "second-factor": FindingKind(
         "second-factor-lost",
         "wrong",
-        "The second factor of {subject} was lost with the keys: codes of the authenticator app are refused, "
-        "recovery codes are not.",
-        "Remove it: `wmsd user remove-second-factor {subject}`. The user sets it up again after signing in.",
+        "The second factor of {subject} was lost with the keys. wmsd refuses codes of the authenticator "
+        "app, but accepts recovery codes.",
+        "Remove the second factor: `wmsd user remove-second-factor {subject}`. The user sets up a new "
+        "one after signing in.",
     ),
     "company": FindingKind(
         "webhooks-not-looked-at",
         "wrong",
-        "The webhooks of {subject} have not been looked at since the restore: their credentials may be lost.",
-        "Start the server, which looks at them within seconds. If it runs, its log says why it cannot use the "
-        "file of the company.",
+        "wmsd has not checked the webhooks of {subject} since the restore. Their credentials may be lost.",
+        "Start the server, which checks the webhooks within seconds. If the server is running, its log "
+        "shows why it cannot use the file of the company.",
     ),
     "user": FindingKind(
         "user-unconfirmed",
         "wrong",
-        "The user {subject} ({name}) may come in. Whether somebody shut this user out after the backup is not "
-        "known.",
+        "The user {subject} ({name}) may sign in. wmsd does not know whether this user was disabled "
+        "after the backup.",
         SETTLE,
     ),
     "site": FindingKind(
         "site-unconfirmed",
         "wrong",
-        "The bearer of the transport site {name} of {subject} works. Whether somebody revoked it after the "
-        "backup is not known.",
+        "The bearer token of the transport site {name} of {subject} works. wmsd does not know whether "
+        "the token was revoked after the backup.",
         SETTLE,
     ),
     "platform-token": FindingKind(
         "platform-token-unconfirmed",
         "wrong",
-        "The {name} works. Whether somebody revoked it after the backup is not known.",
+        "The {name} works. wmsd does not know whether the token was revoked after the backup.",
         SETTLE,
     ),
 }
 """The kinds of findings, by the kind of the entry."""
 KINDS: Final = tuple(WORDS.values())
-TITLE: Final = "The day after a restore is not settled"
-OPEN: Final = "What a restore has lost or brought back is not settled: open entries of the list: {number}."
+TITLE: Final = "Tasks after a restore are open"
+OPEN: Final = "Tasks after a restore are not settled. Open entries in the list: {number}."
 REMEDY: Final = (
-    "Work through the page The day after, or `wmsd recovery list`: it says what must be made anew, and whose "
-    "access must be confirmed or ended."
+    "Settle the entries on the page After a restore, or with `wmsd recovery list`: create lost "
+    "things again, and confirm or end access."
 )
 
 

@@ -15,16 +15,18 @@ class RecoveryEntry(Model):
 
     id: Id
     kind: Kind
-    check: Annotated[str, Field(description="The name of its kind, as `wmsd doctor` has it.")]
-    sentence: Annotated[str, Field(description="What is the matter.")]
+    check: Annotated[str, Field(description="The name of the kind of finding, as in `wmsd doctor`.")]
+    sentence: Annotated[str, Field(description="What the problem is.")]
     remedy: Annotated[str, Field(description="What to do.")]
     user_id: Id | None
     company_id: Id | None
-    record_id: Annotated[Id | None, Field(description="Of the webhook, the site or the platform token.")]
+    record_id: Annotated[Id | None, Field(description="The id of the webhook, the site or the platform token.")]
     subject: Annotated[str, Field(description="The user's e-mail address, or the company's code.")]
-    name: Annotated[str, Field(description="Of the token, the webhook or the site; the role of a user.")]
-    host: Annotated[str | None, Field(description="Of the webhook's receiver.")]
-    tokens: Annotated[int | None, Field(description="How many tokens of this user work.")]
+    name: Annotated[
+        str, Field(description="The name of the token, the webhook or the site; for a user, the role.")
+    ]
+    host: Annotated[str | None, Field(description="The host of the webhook's receiver.")]
+    tokens: Annotated[int | None, Field(description="The number of tokens of this user that still work.")]
     last_used_at: Timestamp | None
     found_at: Timestamp
     done_at: Timestamp | None
@@ -39,7 +41,10 @@ class RecoveryList(Model):
 
     access_unknown_after: Annotated[
         Timestamp | None,
-        Field(description="Revocations and users disabled after this moment are not known. Null: all are known."),
+        Field(
+            description="The date and time after which wmsd does not know which tokens were revoked and "
+            "which users were disabled; null: wmsd knows all."
+        ),
     ]
     lost: list[RecoveryEntry]
     access: list[RecoveryEntry]
@@ -49,8 +54,12 @@ class RecoveryList(Model):
 class RecoveryChoice(Input):
     """The entries to settle: some by their ids, or every entry to which the decision can apply."""
 
-    entries: Annotated[list[Id], Field(max_length=MOST_AT_ONCE, description="Their ids.")] = []
-    every: Annotated[bool, Field(description="Every open one, in place of ids.")] = False
+    entries: Annotated[
+        list[Id], Field(max_length=MOST_AT_ONCE, description="The ids of the entries to settle.")
+    ] = []
+    every: Annotated[
+        bool, Field(description="Settle every open entry, instead of the entries with these ids.")
+    ] = False
 
 
 class EndedAccess(RecoveryChoice):
@@ -58,10 +67,12 @@ class EndedAccess(RecoveryChoice):
 
     keep_users: Annotated[
         bool,
-        Field(description="Only revoke the users' tokens and end their sessions; they may sign in again."),
+        Field(
+            description="Only revoke the tokens of the users and end their sessions. The users may sign in again."
+        ),
     ] = False
 
 
 class TickedOff(Model):
     message: str
-    entries: Annotated[int, Field(description="How many were ticked off by this request.")]
+    entries: Annotated[int, Field(description="How many entries this request has settled.")]

@@ -26,7 +26,7 @@ from wmsd.tenants.sign_on.schema import Beginning, BegunSignOn, ComingBack, Prov
 from wmsd.tenants.sign_on.service import SignOnService
 
 LOG: Final = logging.getLogger("wmsd.sign_on")
-AGAIN: Final = "Begin again at the page for signing in."
+AGAIN: Final = "Start again on the sign-in page."
 
 
 class FromOrigin(Protocol):
@@ -57,7 +57,8 @@ async def begin_sign_on(
     to = service.published(provider)
     if not call.origin:
         raise forbidden(
-            "wmsd cannot tell by which address your browser has reached it. A site admin sets server.public_url."
+            "wmsd does not know at which address your browser opened it. Ask a site admin to set "
+            "server.public_url."
         )
     try:
         metadata = await to.metadata()
@@ -89,7 +90,7 @@ async def finish_sign_on(
     by = service.published(provider)
     begun = service.under_way.end(body.kept, provider, body.state)
     if begun is None:
-        raise Problem("UNAUTHORIZED", f"This sign-in was begun by another browser, or is over. {AGAIN}")
+        raise Problem("UNAUTHORIZED", f"This sign-in was started in another browser, or has expired. {AGAIN}")
     claims = await _claims(service, by, begun, body)
     decision = await service.platform.read(lambda tx: decide_sign_on(tx, by.provider, claims))
     user = _let_in(by.provider, decision)
@@ -113,21 +114,21 @@ async def finish_sign_on(
 async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
     """Return the claims of the provider about the user who has come back. Raise Problem: 401, 403 and 503."""
     if service.exchanging.locked():
-        raise unavailable("Too many people sign on at once. Try again in 5 s.")
+        raise unavailable("Too many people are signing in at the same time. Try again in 5 s.")
     try:
         async with service.exchanging:
             _check_issuer(by.provider, await by.metadata(), body.iss)
             if body.error is not None or not body.code:
-                raise forbidden(f"{by.provider.called} has not let you sign in{_code(body.error)}. {AGAIN}")
+                raise forbidden(f"{by.provider.called} refused your sign-in{_code(body.error)}. {AGAIN}")
             claims = await exchange.claims_of(by, begun, body.code)
     except NoAnswer as error:
         raise _cannot_be_reached(service, by.provider, error) from None
     except BadToken as error:
-        LOG.warning("nobody came in through %s: the ID token %s", by.provider.name, error)
+        LOG.warning("a sign-in through %s was refused: the ID token %s", by.provider.name, error)
         raise Problem(
             "UNAUTHORIZED",
-            f"What {by.provider.called} says cannot be believed: the ID token {error}. {AGAIN} "
-            "If it happens again, tell a site admin.",
+            f"wmsd cannot accept the answer of {by.provider.called}: the ID token {error}. {AGAIN} If this "
+            "happens again, tell a site admin.",
         ) from None
     service.complaints.over(_complaint(by.provider))
     return claims
@@ -138,7 +139,9 @@ def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) ->
     another.
     """
     if issuer != provider.issuer and (issuer is not None or metadata.names_itself):
-        LOG.warning("nobody came in through %s: the answer is from the issuer %.200r", provider.name, issuer)
+        LOG.warning(
+            "a sign-in through %s was refused: the answer is from the issuer %.200r", provider.name, issuer
+        )
         raise Problem("UNAUTHORIZED", f"This answer is not from {provider.called}. {AGAIN}")
 
 
@@ -153,14 +156,14 @@ def _code(error: str | None) -> str:
 def _cannot_be_reached(service: SignOnService, provider: Provider, error: NoAnswer) -> Problem:
     service.complaints.failed(_complaint(provider), error)
     return unavailable(
-        f"{provider.called} cannot be used at the moment. Try again, or sign in with a password. The log of the "
-        "service says what is wrong.",
+        f"{provider.called} cannot be used at the moment. Try again, or sign in with a password. The log "
+        "of the server shows the reason.",
         10,
     )
 
 
 def _complaint(provider: Provider) -> str:
-    return f"nobody can sign in through {provider.name}"
+    return f"no user can sign in through {provider.name}"
 
 
 def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
@@ -182,7 +185,7 @@ def _let_in(provider: Provider, decision: Decision) -> User | None:
     person, refusal = decision.person, decision.refusal
     if refusal is not None:
         LOG.warning(
-            "nobody came in through %s: %s (%s, subject %s)",
+            "a sign-in through %s was refused: %s (%s, subject %s)",
             *(provider.name, refusal.because, person.called, person.subject),
         )
         raise forbidden(refusal_sentence(provider, decision))
@@ -221,8 +224,8 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
     """Give the user the rights of the rules. Raise Problem (403) if no platform admin would be left."""
     if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(
-            f"You are the only platform admin, and the rules for {provider.called} would make you a "
-            f"{rights.role}. Make another platform admin first, or change the rules."
+            f"You are the only platform admin, and the rules for {provider.called} would change your role to "
+            f"{rights.role}. Create another platform admin first, or change the rules."
         )
     set_rights(tx, user, rights.role, rights.abilities, rights.company_ids)
     companies.write_audit(tx, f"user.change {rights.role} by {provider.name}", user.email)

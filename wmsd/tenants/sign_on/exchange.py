@@ -74,7 +74,7 @@ async def _more(endpoint: str, client: LazyClient, access_token: str, subject: s
     have precedence.
     """
     if not (access_token.isascii() and access_token.isprintable()):
-        raise NoAnswer(f"{endpoint} was not asked: the access token for it cannot be sent.")
+        raise NoAnswer(f"{endpoint} was not called: the access token contains characters that cannot be sent.")
     found = await provider_requests.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})
     if found.get("sub") != subject:
         raise NoAnswer(f"{endpoint} answered about another subject.")

@@ -40,14 +40,14 @@ def head_of(token: object) -> Head:
     import jwt
 
     if not isinstance(token, str) or len(token) > LONGEST:
-        raise BadToken(f"is none, or longer than {LONGEST // 1024} kB")
+        raise BadToken(f"is missing, or is longer than {LONGEST // 1024} kB")
     try:
         head = jwt.get_unverified_header(token)
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
         raise BadToken("cannot be read") from None
     algorithm, kid = head.get("alg"), head.get("kid")
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        raise BadToken("is signed by an algorithm that is not accepted")
+        raise BadToken("is signed with an algorithm that wmsd does not accept")
     return Head(algorithm, kid if isinstance(kid, str) else None)
 
 
@@ -80,7 +80,7 @@ def verify_id_token(
     except jwt.MissingRequiredClaimError as error:
         raise BadToken(f"lacks the claim {error.claim}") from None
     except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
-        raise BadToken("has no good signature") from None
+        raise BadToken("has no valid signature") from None
     _check(claims, provider.client_id, nonce, now.timestamp())
     return claims
 
@@ -105,15 +105,15 @@ def _key(head: Head, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _check(claims: Mapping[str, Any], client_id: str, nonce: str, now: float) -> None:
     audience, party = claims["aud"], claims.get("azp")
     if (isinstance(audience, list) and len(audience) > 1) or party is not None:
-        _need(party == client_id, "was made for another client")
-    _need(claims["nonce"] == nonce, "answers another sign-on")
+        _need(party == client_id, "was issued for another client")
+    _need(claims["nonce"] == nonce, "belongs to another sign-in")
     ends, made, begins = claims["exp"], claims["iat"], claims.get("nbf", 0)
-    _need(all(map(_is_time, (ends, made, begins))), "has times that are none")
+    _need(all(map(_is_time, (ends, made, begins))), "has invalid times")
     _need(now < ends + LEEWAY_SECONDS, "has expired")
-    _need(max(made, begins) <= now + LEEWAY_SECONDS, "is from the future: look at the clocks")
+    _need(max(made, begins) <= now + LEEWAY_SECONDS, "has a time in the future: check the clocks")
     subject = claims["sub"]
     is_subject = isinstance(subject, str) and 0 < len(subject) <= LONGEST_SUBJECT
-    _need(is_subject and subject.isascii() and subject.isprintable(), "names no subject that can be used")
+    _need(is_subject and subject.isascii() and subject.isprintable(), "has no valid subject")
 
 
 def _is_time(value: object) -> bool:

@@ -70,7 +70,7 @@ class Published:
         found = await provider_requests.get(self.client, issuer.rstrip("/") + WELL_KNOWN)
         if found.get("issuer") != issuer:
             shown = str(found.get("issuer"))[:200]
-            raise NoAnswer(f"The metadata of {issuer} is that of another issuer: {shown!r}.")
+            raise NoAnswer(f"The metadata of {issuer} belongs to another issuer: {shown!r}.")
         urls = {name: _url(found, name) for name in ASKED_BY_CLIENTS}
         methods = found.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         return Metadata(
@@ -84,7 +84,7 @@ class Published:
         uri = (await self.metadata()).jwks_uri
         keys = (await provider_requests.get(self.client, uri)).get("keys")
         if not isinstance(keys, list) or len(keys) > MOST_KEYS:
-            raise NoAnswer(f"{uri} holds no list of at most {MOST_KEYS} keys.")
+            raise NoAnswer(f"{uri} does not contain a list of at most {MOST_KEYS} keys.")
         return [key for key in keys if isinstance(key, dict)]
 
 
@@ -122,5 +122,5 @@ def _url(found: dict[str, Any], name: str) -> str:
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):
-        raise NoAnswer(f"The metadata names no {name} that can be used.")
+        raise NoAnswer(f"The metadata has no valid {name}.")
     return url

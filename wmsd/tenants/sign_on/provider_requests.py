@@ -54,7 +54,7 @@ def _object(url: str, body: bytes) -> dict[str, Any]:
     except Problem:
         errors, document = {"": ["is none"]}, {}
     if errors:
-        raise NoAnswer(f"{url} answered with something that is no JSON object.")
+        raise NoAnswer(f"{url} did not answer with a JSON object.")
     return document
 
 

@@ -29,7 +29,7 @@ def _issuer(value: str) -> str:
 
 def _scopes(values: list[str]) -> list[str]:
     if "openid" not in values or not all(SCOPE.fullmatch(value) for value in values):
-        raise ValueError('must hold "openid", and only names of scopes')
+        raise ValueError('must contain "openid", and only names of scopes')
     return values
 
 
@@ -37,7 +37,8 @@ def _abilities(values: list[str]) -> list[str]:
     for value in values:
         if value not in ABILITIES and value not in SETS:
             raise ValueError(
-                f"holds {value!r}; the abilities are {', '.join(ABILITIES)}, and the sets {', '.join(SETS)}"
+                f"contains {value!r}, which is not an ability. The abilities are {', '.join(ABILITIES)}, and "
+                f"the sets are {', '.join(SETS)}"
             )
     return values
 
@@ -54,7 +55,7 @@ class Rule(Table):
         Field(
             min_length=1,
             max_length=200,
-            description="The claim; a dot leads into an object, as in realm_access.roles.",
+            description="The name of the claim. A dot leads into an object, as in realm_access.roles.",
             examples=["groups"],
         ),
     ]
@@ -63,20 +64,25 @@ class Rule(Table):
         Field(
             min_length=1,
             max_length=500,
-            description="Its value, or one of its values.",
+            description="The value of the claim, or one of its values.",
             examples=["wms-acme"],
         ),
     ]
     role: Annotated[Role, Field(description="platform-admin, company-admin or member.")] = "member"
     companies: Annotated[
         list[str],
-        Field(max_length=1000, description="The codes of the companies that they may use.", examples=[["ACME"]]),
+        Field(
+            max_length=1000,
+            description="The codes of the companies that these people may use.",
+            examples=[["ACME"]],
+        ),
     ] = []
     abilities: Annotated[
         list[str],
         AfterValidator(_abilities),
         Field(
-            description="What members may do there: abilities, and sets such as office; empty: read everything.",
+            description="What members may do in these companies: abilities, and sets such as office. Empty: "
+            "read-only access.",
             examples=[["office"]],
         ),
     ] = []
@@ -89,9 +95,11 @@ class Rule(Table):
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         if self.role != "member" and self.abilities:
-            raise ValueError("names abilities, which only members have: the other roles may do everything")
+            raise ValueError(
+                "has abilities, but only the role member needs abilities: the other roles may do everything"
+            )
         if self.role == "platform-admin" and self.companies:
-            raise ValueError("names companies, and a platform-admin may use every company")
+            raise ValueError("has companies, but a platform-admin may use every company")
         return self
 
 
@@ -101,51 +109,65 @@ class Provider(Table):
     name: Annotated[
         str,
         AfterValidator(_name),
-        Field(description="Its name in addresses: /sign-in/NAME/back.", examples=["company"]),
+        Field(description="The name of the provider in URLs: /sign-in/NAME/back.", examples=["company"]),
     ]
-    title: Annotated[str, Field(max_length=60, description="Its name on the button; empty: the name.")] = ""
+    title: Annotated[
+        str, Field(max_length=60, description="The name on the sign-in button. Empty: the value of `name`.")
+    ] = ""
     issuer: Annotated[
         str,
         AfterValidator(_issuer),
         Field(
-            description="Its issuer, exactly as its metadata names it.",
+            description="The issuer, exactly as in the metadata of the provider.",
             examples=["https://login.example.com/realms/main"],
         ),
     ]
     client_id: Annotated[
         str,
-        Field(min_length=1, max_length=500, description="As what wmsd is known there.", examples=["wmsd"]),
+        Field(
+            min_length=1, max_length=500, description="The client id of wmsd at the provider.", examples=["wmsd"]
+        ),
     ]
     client_secret: Annotated[
         str,
-        Field(max_length=1000, description="The secret of the client; empty: it has none, or is in the file."),
+        Field(
+            max_length=1000,
+            description="The client secret. Empty: there is no secret, or it is in `client_secret_file`.",
+        ),
         Secret,
     ] = ""
-    client_secret_file: Annotated[
-        str, Field(description="A file with the secret of the client."), SecretFile, OfPath
-    ] = ""
-    scopes: Annotated[
-        list[str], AfterValidator(_scopes), Field(description="What it is asked for; openid among it.")
-    ] = ["openid", "email", "profile"]
-    email_claim: Annotated[str, Field(min_length=1, max_length=200, description="The e-mail address.")] = "email"
-    name_claim: Annotated[str, Field(min_length=1, max_length=200, description="The person's name.")] = "name"
-    trust_email: Annotated[bool, Field(description="Believe e-mail addresses that it does not call verified.")] = (
-        False
+    client_secret_file: Annotated[str, Field(description="A file with the client secret."), SecretFile, OfPath] = (
+        ""
     )
-    create_users: Annotated[bool, Field(description="Make a user of whoever is new and whom a rule fits.")] = False
-    follow_rules: Annotated[
-        bool, Field(description="Set role, companies and abilities by the rules at every sign-on.")
+    scopes: Annotated[
+        list[str], AfterValidator(_scopes), Field(description="The scopes that wmsd requests, including openid.")
+    ] = ["openid", "email", "profile"]
+    email_claim: Annotated[
+        str, Field(min_length=1, max_length=200, description="The claim with the e-mail address.")
+    ] = "email"
+    name_claim: Annotated[
+        str, Field(min_length=1, max_length=200, description="The claim with the person's name.")
+    ] = "name"
+    trust_email: Annotated[
+        bool, Field(description="Trust e-mail addresses that the provider does not mark as verified.")
     ] = False
-    rules: Annotated[list[Rule], Field(max_length=MOST_RULES, description="What people get by their claims.")] = []
+    create_users: Annotated[bool, Field(description="Create a user for a new person if a rule fits.")] = False
+    follow_rules: Annotated[
+        bool, Field(description="Set role, companies and abilities by the rules at every sign-in.")
+    ] = False
+    rules: Annotated[
+        list[Rule],
+        Field(max_length=MOST_RULES, description="The rules that give rights to people by their claims."),
+    ] = []
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         if (self.create_users or self.follow_rules) and not self.rules:
-            raise ValueError("has no rules, which create_users and follow_rules need")
+            raise ValueError("has no rules, but create_users and follow_rules need rules")
         if self.rules and not (self.create_users or self.follow_rules):
-            raise ValueError("has rules that nothing uses: set create_users or follow_rules")
+            raise ValueError("has rules that are not used: set create_users or follow_rules")
         if self.client_secret and self.client_secret_file:
-            raise ValueError("has both client_secret and client_secret_file: give one of them")
+            raise ValueError("has both client_secret and client_secret_file: keep only one of them")
         return self
 
     @field_serializer("client_secret")
@@ -163,5 +185,5 @@ def check_providers(providers: list[Provider]) -> list[Provider]:
     names = [provider.name for provider in providers]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"holds two with the name {name}")
+            raise ValueError(f"contains two providers with the name {name}")
     return providers

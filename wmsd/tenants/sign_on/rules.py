@@ -11,8 +11,10 @@ from wmsd.tenants.sign_on.providers import Provider, Rule
 LONGEST_NAME: Final = 255
 SHOWN: Final = 100
 """How many characters of a claim a sentence contains."""
-NO_EMAIL: Final = "Ask who runs the provider for a verified address, or a site admin to trust those that it says."
-UNLINK: Final = "Ask a site admin whether that is you, and to end the link."
+NO_EMAIL: Final = (
+    "Ask the admin of the provider to verify your address, or ask a site admin to trust the provider's addresses."
+)
+UNLINK: Final = "Ask a site admin to check whether both accounts are yours, and to unlink the other account."
 
 
 class Person(NamedTuple):
@@ -108,13 +110,13 @@ def person_of(provider: Provider, claims: Mapping[str, Any]) -> Person:
 def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, str | None]:
     value = claim_value(claims, provider.email_claim)
     if not isinstance(value, str) or not value:
-        return None, f"{provider.called} says no e-mail address (claim {provider.email_claim})"
+        return None, f"{provider.called} sent no e-mail address (claim {provider.email_claim})"
     email = _mailbox(value)
     if email is None:
-        return None, "its e-mail address is not one that users can have here"
+        return None, "the e-mail address is not valid for users of this installation"
     speaks_of_it = provider.email_claim == "email"
     if not provider.trust_email and not (speaks_of_it and _is_verified(claims.get("email_verified"))):
-        return None, f"{provider.called} does not say that the address {value} is verified"
+        return None, f"{provider.called} does not confirm that the address {value} is verified"
     return email, None
 
 
@@ -177,9 +179,7 @@ def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decis
     rights = None
     if refusal is None and (user is None or provider.follow_rules):
         if rule is None:
-            refusal = Refusal(
-                "none of the rules for it fits", "Ask a site admin which group you must be in there."
-            )
+            refusal = Refusal("no rule fits this account", "Ask a site admin which group your account must be in.")
         else:
             rights = _rights(rule, codes, known)
             rights = None if user is not None and rights == rights_of(user) else rights
@@ -191,14 +191,18 @@ def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None
     if known.linked is not None:
         user, why = known.linked, f"This account is linked with the user {known.linked.email}."
     elif person.email is None:
-        return None, "No user can be found.", Refusal(person.doubt or "", NO_EMAIL)
+        return None, "No user was found.", Refusal(person.doubt or "", NO_EMAIL)
     elif known.same_email is not None:
         user, why = known.same_email, f"The user {known.same_email.email} has this e-mail address."
         if known.has_other_account:
-            return user, why, Refusal(f"another account there is linked with the user {user.email}", UNLINK)
+            return (
+                user,
+                why,
+                Refusal(f"another account of the provider is linked with the user {user.email}", UNLINK),
+            )
     else:
         because = f"no user has the e-mail address {person.email}"
-        refusal = None if provider.create_users else Refusal(because, "Ask a site admin to make one.")
+        refusal = None if provider.create_users else Refusal(because, "Ask a site admin to create a user for you.")
         return None, f"{because[0].upper()}{because[1:]}.", refusal
     return user, why, Refusal(f"the user {user.email} is disabled", "Ask a site admin.") if user.disabled else None
 
@@ -224,4 +228,4 @@ def refusal_sentence(provider: Provider, decision: Decision) -> str:
     assert decision.refusal is not None
     because, remedy = decision.refusal
     who = decision.person.called[:SHOWN]
-    return f"{provider.called} says that you are {who}. You are not let in: {because}. {remedy}"
+    return f"{provider.called} says that you are {who}. You cannot sign in: {because}. {remedy}"

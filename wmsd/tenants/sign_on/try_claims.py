@@ -31,7 +31,7 @@ TOKEN: Final = re.compile(r"[\w-]+\.([\w-]+)\.[\w-]*", re.ASCII)
     max_body=64 * 1024,
 )
 async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]:
-    """Try who would be let in with these claims.
+    """Find the user who can sign in with these claims.
 
     The signature of an ID token is not checked.
     """
@@ -54,7 +54,7 @@ def _claims(text: str) -> Mapping[str, Any]:
     except (Problem, ValueError):
         raise invalid({"claims": ["must be a JSON object, or an ID token"]}) from None
     if errors:
-        told = [f"holds {path or 'something'}, which {sentences[0]}" for path, sentences in errors.items()]
+        told = [f"contains {path or 'a value'}, which {sentences[0]}" for path, sentences in errors.items()]
         raise invalid({"claims": told[:1]})
     return claims
 

@@ -33,7 +33,7 @@ def create_site(
     company = company_of_code(tx, company_code)
     if store.of_warehouse(tx, company.id, warehouse_code) is not None:
         raise invalid(
-            {"warehouse": [f"{warehouse_code} has a site already: wmsd site rotate gives it a new token"]}
+            {"warehouse": [f"{warehouse_code} already has a site: run wmsd site rotate for a new token"]}
         )
     token = PREFIX + tx.ids.secret()
     columns = {
@@ -121,7 +121,7 @@ def revoke_site_bearer(tx: Transaction, id: int) -> dict[str, Any]:
     The tokens are refused from the next request on.
     """
     revoke_site(tx, _site(tx, id))
-    return {"message": "The site's bearer is revoked."}
+    return {"message": "The site's bearer token is revoked."}
 
 
 def _site(tx: Transaction, site_id: int) -> TransportSite:

@@ -9,7 +9,7 @@ from wmsd.contract.list_queries import Query
 
 
 class NewSite(Input):
-    name: Annotated[Name, Field(description="What people call it; ledgers show this name.")]
+    name: Annotated[Name, Field(description="The name of the site, shown in ledgers.")]
 
 
 class SitePlace(Input):

@@ -88,11 +88,11 @@ async def test_it_shows_all_that_is_open_and_leads_to_each_act(admin: Visitor) -
     assert (seen.status, seen.heading) == (200, "The day after")
     told = text_of(seen.text)
     for sentence in (
-        "The credentials of the webhook ERP of ACME, which sends to erp.example.com, cannot be opened any more",
+        "wmsd can no longer decrypt the credentials of the webhook ERP of ACME, which sends to erp.example.com.",
         f"The second factor of {LEAD} was lost with the keys",
-        f"The user {LEAD} (company-admin) may come in.",
+        f"The user {LEAD} (company-admin) may sign in.",
         "Revocations and users disabled after",
-        "was lost with the keys: a program that uses it is refused.",
+        "was lost with the keys. wmsd refuses a program that uses this token.",
     ):
         assert sentence in told, sentence
     for address in ("/companies/1/webhooks/1/change", "/admin/tokens/new"):
@@ -161,7 +161,7 @@ async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
         assert seen.status in (422, 400), (wrong, seen.status)
     lost = next(each for each in buttons(await admin.get("/admin/day-after")) if each["act"] == "dismiss")
     seen = await admin.post("/admin/day-after", {**lost, "act": "confirm"})
-    assert "is about something that is lost" in text_of(seen.text)
+    assert "is about something lost" in text_of(seen.text)
     assert (await admin.post("/admin/day-after", {**form, "form_token": "x"})).status == 403
     assert await open_entries(admin.world) == before
 

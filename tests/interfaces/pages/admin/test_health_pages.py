@@ -156,14 +156,17 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
     admin.world.jobs.disk_watch.note(Disk(2**20, 2**40))
     await admin.world.jobs.alerts.look()
     text = text_of((await admin.get("/admin/health")).text)
-    assert "The disk is full 20 Nov 2026, 12:00 UTC The disk of the data folder is full: nothing new" in text
+    assert (
+        "The disk is full 20 Nov 2026, 12:00 UTC The disk of the data folder is full: wmsd stores no new data."
+        in text
+    )
     assert "They are looked for every 15 seconds, last 20 Nov 2026, 12:00 UTC; the checks above are" in text
     admin.world.jobs.disk_watch.note(Disk(2**40, 2**40))
     await admin.world.jobs.alerts.look()
     text = text_of((await admin.get("/admin/health")).text)
     assert "The trouble has been gone since 20 Nov 2026, 12:00 UTC. If it stays away, the alert ends by" in text
     romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
-    assert "Discul dosarului de date este plin: nu se mai stochează nimic nou." in romanian
+    assert "Discul dosarului de date este plin: wmsd nu mai stochează date noi." in romanian
 
 
 async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(admin: Visitor) -> None:
@@ -190,7 +193,7 @@ async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
     seen = await (await signed_in(house)).get("/admin/health")
     assert (
         "Not taken. Alerts are not taken by alerts.command since 20 Nov 2026, 12:00 UTC, and 2 wait: "
-        "The program of alerts.command ended with 3. It said: <b>no</b> route."
+        "The program of alerts.command ended with exit status 3. Its output was: <b>no</b> route."
     ) in text_of(seen.text)
     assert "<b>no</b>" not in seen.text
 
@@ -274,7 +277,7 @@ async def test_there_is_one_at_a_time(admin: Visitor, page: AdminPage) -> None:
     forms = [button_of(await admin.get(path)) for _ in range(4)]
     seen = await asyncio.gather(*(admin.post(path, form) for form in forms))
     assert sorted(each.status for each in seen) == [303, 409, 409, 409]
-    assert all("This is under way already." in each.text for each in seen if each.status == 409)
+    assert all("This task is already running." in each.text for each in seen if each.status == 409)
     running = await admin.get(path)
     assert (FORMS.findall(running.text), "data-follow" in running.text) == ([], True)
     await all_over(admin)

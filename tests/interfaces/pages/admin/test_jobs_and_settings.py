@@ -32,9 +32,9 @@ async def test_each_job_says_how_its_last_run_went(admin: Visitor) -> None:
     found = await jobs_of(admin)
     assert found["Tidy files"][0] == "20 Nov 2026, 12:00:00 UTC"
     assert found["Tidy files"][2:4] == ["well", "2"]
-    assert found["Reserve of the disk"][2:4] == ["failed OSError: the disk <b>fails</b>", "1"]
+    assert found["Disk reserve"][2:4] == ["failed OSError: the disk <b>fails</b>", "1"]
     await jobs._run("make_reserve", jobs.make_reserve)
-    assert (await jobs_of(admin))["Reserve of the disk"][2].startswith("well Failures: 1, the last 20 Nov 2026")
+    assert (await jobs_of(admin))["Disk reserve"][2].startswith("well Failures: 1, the last 20 Nov 2026")
     seen = await admin.get("/admin/jobs")
     assert "<b>fails" not in seen.text
 

@@ -74,7 +74,7 @@ async def test_what_a_replica_does_not_have_is_named(
     admin: Visitor, monkeypatch: pytest.MonkeyPatch, ages: dict[str, float | None], behind: str
 ) -> None:
     replicates(monkeypatch, admin.world, **ages)
-    says = f"The replica does not have these as they are: {behind}."
+    says = f"The replica does not have the latest changes of {behind}."
     state, said, remedy = await of_replica(admin)
     assert (state, remedy) == ("Wrong", REMEDY)
     number = behind.count(",") + 1
@@ -82,7 +82,7 @@ async def test_what_a_replica_does_not_have_is_named(
     assert says in await of_backups(admin)
     state, told, _ = await of_replica(admin, ROMANIAN)
     assert state == "Greșit"
-    assert told.startswith("Replica este în urmă. Replica nu le are pe acestea așa cum sunt: ")
+    assert told.startswith("Replica este în urmă. Replica nu are ultimele modificări pentru ")
     assert told.endswith(f"{behind}. Fișiere în urmă: {number}")
 
 
@@ -91,7 +91,7 @@ async def test_many_files_are_counted(admin: Visitor, monkeypatch: pytest.Monkey
     for number in range(2, MOST_BEHIND + 5):
         (admin.world.installation.folder.companies / f"{number}.db").touch()
     _, said, _ = await of_replica(admin)
-    assert f", and 3 more. Files behind: {MOST_BEHIND + 3}" in said
+    assert f" and 3 more. Files behind: {MOST_BEHIND + 3}" in said
 
 
 async def test_a_replica_that_nobody_makes(admin: Visitor) -> None:

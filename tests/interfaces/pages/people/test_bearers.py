@@ -113,7 +113,9 @@ async def test_a_wrong_site_is_told(admin: Visitor, typed: dict[str, str], messa
 async def test_a_warehouse_has_one_site(admin: Visitor) -> None:
     bearer = await made(admin)
     refused = await sent(admin, "/admin/sites/new", **{**SITE, "name": "Other"})
-    assert await errors(refused) == ["Warehouse code MAIN has a site already; give that one a new bearer instead."]
+    assert await errors(refused) == [
+        "Warehouse code MAIN already has a site; create a new bearer token for that site instead."
+    ]
     assert await opens(admin, bearer)
 
 
@@ -168,11 +170,11 @@ async def test_the_platform_token_is_made_replaced_and_revoked(admin: Visitor) -
 async def test_there_is_one_platform_token_at_a_time(admin: Visitor) -> None:
     token = shown_once(await sent(admin, "/admin/kernel-tokens/new"))["token"]
     refused = await sent(admin, "/admin/kernel-tokens/new")
-    assert (refused.status, "There is a platform token already." in refused.text) == (409, True)
+    assert (refused.status, "A platform token already exists." in refused.text) == (409, True)
     stale = form_of(await admin.get("/admin/kernel-tokens/1/replace"))
     newer = shown_once(await sent(admin, "/admin/kernel-tokens/1/replace"))["token"]
     refused = await admin.post("/admin/kernel-tokens/1/replace", {**stale, "at_once": "on"})
-    assert (refused.status, "was replaced or revoked already" in refused.text) == (409, True)
+    assert (refused.status, "was already replaced or revoked" in refused.text) == (409, True)
     assert [await opens_kernel(admin, each) for each in (token, newer)] == [True, True]
 
 

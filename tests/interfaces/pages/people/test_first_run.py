@@ -77,7 +77,7 @@ async def test_the_audit_names_the_first_admin_by_the_address_as_it_is_stored(fr
         ({"password": "short", "again": "short"}, "must have from 10 to 1024 characters"),
         ({"password": "1234567890", "again": "1234567890"}, "is too easy to guess"),
         ({"password": "ana@example.com", "again": "ana@example.com"}, "is too easy to guess"),
-        ({"again": "another password"}, "is not the same as the password"),
+        ({"again": "another password"}, "does not match the password"),
         ({"email": "ana"}, "must be an e-mail address"),
         ({"name": ""}, "must have at least 1 character"),
         ({"email": "admin@example.com"}, "is taken by another user"),

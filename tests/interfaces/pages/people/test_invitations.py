@@ -87,9 +87,9 @@ async def test_a_forgotten_password_stays_until_the_link_is_used(admin: Visitor)
         (
             "ion@example.com",
             "ion@example.com",
-            "It is too easy to guess: choose four words that do not belong together.",
+            "It is too easy to guess: choose four unrelated words.",
         ),
-        (NEW_PASSWORD, "something else", "It is not the same as the password."),
+        (NEW_PASSWORD, "something else", "It does not match the password."),
     ],
 )
 async def test_a_password_that_does_not_do_is_told(
@@ -112,10 +112,10 @@ async def test_a_wrong_link_is_told(admin: Visitor, path: str) -> None:
     ("typed", "message"),
     [
         ({"company_codes": "ACME"}, "Companies ACME is not one of your companies."),
-        ({"company_codes": ""}, "Companies must name one of your companies at least."),
+        ({"company_codes": ""}, "Companies must name at least one of your companies."),
         (
             {"role": "platform-admin", "company_codes": ""},
-            "Role must not be platform-admin: only a platform admin makes another one.",
+            "Role must not be platform-admin: only a platform admin can create another one.",
         ),
     ],
 )
@@ -248,8 +248,10 @@ async def test_an_invited_admin_who_never_came_is_no_last_admin(admin: Visitor) 
     await invited(admin, role="platform-admin", company_codes="")
     refused = await sent(admin, f"/admin/users/{await id_of(admin, EMAIL)}/shut-out")
     assert (refused.status, f"{EMAIL} is the last platform admin who can sign in" in refused.text) == (422, True)
-    way = f"have the link opened first, or make another: People, {MEMBER}, Link to a new password."
-    assert f"{MEMBER} is a platform admin too, but has no password yet: {way}" in refused.text
+    way = f"To create a new link: People, {MEMBER}, Create password link."
+    assert (
+        f"{MEMBER} is also a platform admin, but must first choose a password with the link. {way}" in refused.text
+    )
 
 
 async def test_a_password_that_changes_while_it_is_checked_opens_nothing(

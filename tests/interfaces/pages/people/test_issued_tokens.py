@@ -42,9 +42,9 @@ async def test_where_a_token_was_used_is_told_a_minute_later(admin: Visitor) -> 
     [
         ({"days": "abc"}, "Days must be a whole number, such as 30."),
         ({"days": "12.5"}, "Days must be a whole number, such as 30."),
-        ({"days": "99999"}, "Days must be 3650 at the most (tokens.most_days in the settings)."),
-        ({"days": "9" * 17}, "Days must be 3650 at the most (tokens.most_days in the settings)."),
-        ({"days": "4000"}, "Days must be 3650 at the most (tokens.most_days in the settings)."),
+        ({"days": "99999"}, "Days must be at most 3650 (tokens.most_days in the settings)."),
+        ({"days": "9" * 17}, "Days must be at most 3650 (tokens.most_days in the settings)."),
+        ({"days": "4000"}, "Days must be at most 3650 (tokens.most_days in the settings)."),
         ({"company_codes": "NONE"}, f"Companies NONE is not a company that {EMAIL} may use."),
         ({"user": "nobody@example.com"}, "User is not the e-mail address of an active user whom you manage."),
     ],
@@ -67,7 +67,7 @@ async def test_a_token_does_no_more_than_its_user(lead: Visitor) -> None:
     fields = {"name": "X", "user": MEMBER, "abilities:stock:read": "on", "abilities:articles:write": "on"}
     refused = await sent(lead, "/admin/tokens/new", **fields)
     assert refused.status == 403
-    assert "This user may not give articles:write." in refused.text
+    assert "This user does not have these abilities, and cannot grant them: articles:write." in refused.text
 
 
 async def test_a_token_that_an_admin_made_does_not_grow_with_its_user(admin: Visitor, lead: Visitor) -> None:
@@ -86,7 +86,7 @@ async def test_a_user_has_so_many_tokens_at_most(admin: Visitor, monkeypatch: py
     for _ in range(2):
         shown_once(await sent(admin, "/admin/tokens/new", **fields))
     assert await errors(await sent(admin, "/admin/tokens/new", **fields)) == [
-        f"Name cannot be given: {EMAIL} has 2 tokens already; revoke some first."
+        f"Name cannot be used: {EMAIL} already has 2 tokens; revoke some of them first."
     ]
 
 

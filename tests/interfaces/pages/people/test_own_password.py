@@ -82,13 +82,13 @@ async def test_each_heading_of_the_table_of_browsers_says_something(admin: Visit
     [
         (("a guess at it", NEW_PASSWORD, None), ["It is not your password."]),
         ((PASSWORD, "short", None), ["It must have from 10 to 1024 characters."]),
-        ((PASSWORD, NEW_PASSWORD, "something else"), ["It is not the same as the password."]),
-        ((PASSWORD, PASSWORD, None), ["It is the one that you have: choose another."]),
+        ((PASSWORD, NEW_PASSWORD, "something else"), ["It does not match the password."]),
+        ((PASSWORD, PASSWORD, None), ["It is your current password: choose another one."]),
         (
             ("a guess at it", MEMBER, None),
             [
                 "It is not your password.",
-                "It is too easy to guess: choose four words that do not belong together.",
+                "It is too easy to guess: choose four unrelated words.",
             ],
         ),
     ],
@@ -163,10 +163,10 @@ async def test_who_has_no_password_is_told_where_it_is_changed(admin: Visitor) -
     )
     for path in ("/account", PAGE):
         seen = await visitor.get(path)
-        assert "You have no password here. You sign in by single sign-on" in text_of(seen.text)
+        assert "You have no password here. Use single sign-on" in text_of(seen.text)
         assert "Change the password</button>" not in seen.text
     refused = await changed(visitor, "anything", NEW_PASSWORD)
-    assert (refused.status, "by a link that somebody gives you" in text_of(refused.text)) == (409, True)
+    assert (refused.status, "ask an admin for a link" in text_of(refused.text)) == (409, True)
     user = await world.installation.platform.read(lambda tx: store.user_by_email(tx, MEMBER))
     assert user is not None
     assert user.password_hash == NO_PASSWORD

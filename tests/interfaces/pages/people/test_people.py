@@ -138,8 +138,10 @@ async def test_the_last_platform_admin_stays(admin: Visitor, act: str) -> None:
     path = f"/admin/users/{await id_of(admin, EMAIL)}/{act}"
     refused = await sent(admin, path, **({"role": "member"} if act == "change" else {}))
     assert refused.status == 422
-    assert f"{EMAIL} is the last platform admin who can sign in. Make another platform admin first" in refused.text
-    assert "People, Invite somebody" in refused.text
+    assert (
+        f"{EMAIL} is the last platform admin who can sign in. Create another platform admin first" in refused.text
+    )
+    assert "People, Invite a user" in refused.text
     assert (await admin.get("/admin/users")).status == 200
 
 
@@ -154,10 +156,10 @@ async def test_rights_are_told_with_their_reasons(admin: Visitor) -> None:
     path = f"/admin/users/{await id_of(admin, MEMBER)}"
     seen = await admin.get(f"{path}/rights")
     may, may_not = parts_of(seen)
-    assert "members may do what they were given, and no more" in may
+    assert "Members may do only what was granted to them" in may
     said = re.findall(r'<td class="long">(.*?)</td><td class="soft"><code>(.*?)</code>', may)
     assert said == [("Read stock", "stock:read")]
-    assert "This was not given to the user" in may_not
+    assert "this was not granted to the user" in may_not
     assert ("Read articles" in may_not, "stock:read" in may_not) == (True, False)
     assert "Oprit acolo" in (await admin.get(f"{path}/rights", {"Accept-Language": "ro"})).text
     own = await admin.get(f"/admin/users/{await id_of(admin, EMAIL)}/rights")
@@ -165,7 +167,7 @@ async def test_rights_are_told_with_their_reasons(admin: Visitor) -> None:
     assert "A platform admin may do everything, in every company." in own.text
     assert (await sent(admin, f"{path}/shut-out")).status == 303
     none, shut_out = parts_of(await admin.get(f"{path}/rights"))
-    assert (none, "it can do nothing until somebody lets it in again" in shut_out) == ("", True)
+    assert (none, "can do nothing until an admin enables the user" in shut_out) == ("", True)
 
 
 async def test_rights_say_what_is_switched_off_in_words(admin: Visitor) -> None:

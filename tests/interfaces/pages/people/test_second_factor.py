@@ -253,7 +253,7 @@ async def test_who_has_few_recovery_codes_left_is_told_and_may_use_one_for_new_o
 async def test_without_a_second_factor_there_are_no_recovery_codes(visitor: Visitor) -> None:
     refused = await press(visitor, "renew", code="000000")
     assert (refused.status, codes_in(refused)) == (409, [])
-    assert "You have no second factor. Set it up, and you get recovery codes." in refused.text
+    assert "You have no second factor. Set one up to get recovery codes." in refused.text
 
 
 async def test_an_admin_takes_away_one_that_is_lost(visitor: Visitor) -> None:
@@ -270,7 +270,7 @@ async def test_a_password_alone_gets_no_token(visitor: Visitor) -> None:
     before = (await world.call("POST", "/api/auth/token", body, token="", company="")).body["token"]
     await enrolled(visitor)
     refused = await world.call("POST", "/api/auth/token", body, token="", company="", status=403)
-    assert "two factors" in refused.body["message"]
+    assert "second factor" in refused.body["message"]
     wrong = {**body, "password": "a guess"}
     await world.call("POST", "/api/auth/token", wrong, token="", company="", status=401)
     await world.call("GET", "/api/user", token=before, company="")

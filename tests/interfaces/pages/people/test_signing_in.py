@@ -287,7 +287,7 @@ async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypat
     assert "What is wrong" not in (await visitor.get("/today")).text
     monkeypatch.setattr("wmsd.server.health.disk_of", lambda _: Disk(10**6, 10**12))
     seen = await visitor.get("/today")
-    assert "The disk fills up, or is full. Make room." in seen.text
+    assert "The disk fills up, or is full. Free some space." in seen.text
 
 
 async def test_who_asks_too_often_is_told_on_a_page(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def change_user(
         held = ways_in.of_user(tx, user_id)
         before = json.loads(user_administration.get_user_record.action(tx, SITE_ADMIN, user_id).json)
         if abilities and (given["role"] or before["role"]) != "member":
-            raise invalid({"--ability": ["must not be given: an admin has all of them"]})
+            raise invalid({"--ability": ["must be empty: an admin has all abilities"]})
         if field_company_codes or removed:
             fields["company_codes"] = _companies(before["company_codes"], field_company_codes, removed)
         after = before

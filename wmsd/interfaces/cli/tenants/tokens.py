@@ -64,7 +64,7 @@ class Lifetime(click.ParamType[timedelta]):
     metavar="CODE",
     help="Only for this company; repeat it for several.  [default: all of the user's]",
 )
-@click.option("--name", default="command line", show_default=True, help="What it is for.")
+@click.option("--name", default="command line", show_default=True, help="What the token is for.")
 @click.option("--expires", type=Lifetime(), help="When it ends.  [default: 90d, or what the settings say]")
 @with_installation
 def create_token(

@@ -37,7 +37,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "The work in the background stands still.",
         "Look at the log.",
     ),
-    "disk": CheckWords("Disk", "There is room.", "The disk fills up, or is full.", "Make room."),
+    "disk": CheckWords("Disk", "There is room.", "The disk fills up, or is full.", "Free some space."),
     "webhooks": CheckWords(
         "Webhooks",
         "None was switched off.",
@@ -58,7 +58,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
     ),
     "recovery": CheckWords(
         "The day after",
-        "All that a restore has lost or brought back is settled.",
+        "All tasks after the restore are settled.",
         "What a restore has lost or brought back is not settled.",
         REMEDY_AFTER,
     ),

@@ -191,7 +191,7 @@ SITE_ACTS: Final = (
         sites.revoke_site_bearer,
         "All bearers of this site are refused from the next request on, and its planner stops working. The site "
         "stays: a new bearer opens it again.",
-        "The site's bearer is revoked.",
+        "The site's bearer token is revoked.",
         is_final=True,
         when=("status", "active"),
     ),
