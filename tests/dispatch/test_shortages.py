@@ -66,5 +66,5 @@ async def test_a_request_that_is_broken_off_for_want_of_memory_is_no_false_refus
         "The server ran short of memory, threads or open files: it may have been done"
     )
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
-        "requests are broken off: MemoryError"
+        "requests are interrupted: MemoryError"
     ]

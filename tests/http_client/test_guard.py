@@ -99,9 +99,11 @@ def test_http_only_to_listed_networks_and_when_allowed() -> None:
     network = ["10.0.0.0/8", "127.0.0.1/32", "93.184.0.0/16"]
     for address in ("10.0.0.1", "127.0.0.1", "93.184.1.1"):
         assert Guard(network, allow_http=True).objection(address, "http") is None
-        assert Guard(network).objection(address, "http") == "http: is not allowed; receivers are https:."
+        assert Guard(network).objection(address, "http") == "http: is not allowed. Use https:."
     sentence = Guard(network, allow_http=True).objection("8.8.8.8", "http")
-    assert sentence == "http: is only for networks in webhooks.allow_networks, and 8.8.8.8 is in none of them."
+    assert sentence == (
+        "http: is allowed only for networks in webhooks.allow_networks, which do not include 8.8.8.8."
+    )
 
 
 @pytest.mark.parametrize("scheme", ["ftp", "file", "gopher", "", "HTTPS", "ws"])
@@ -154,7 +156,7 @@ def test_ports_of_other_protocols_are_never_dialled(port: int) -> None:
     guard = Guard(["10.0.0.0/8"], allow_ports=[port, "1-65535"])
     for address in ("8.8.8.8", "2606:4700::1111", "10.0.0.1"):
         sentence = guard.objection(address, "https", port)
-        assert sentence == f"Port {port} belongs to another protocol: no receiver may use it."
+        assert sentence == f"Port {port} belongs to another protocol. Use a different port."
 
 
 def test_what_is_here() -> None:

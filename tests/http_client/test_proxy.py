@@ -82,7 +82,7 @@ async def test_a_proxy_that_fails_is_told_and_the_receiver_is_not_blamed(authori
     async with Proxy("407 Proxy Authentication Required") as strict, client_of(strict.url, authority) as client:
         refused = await client.post(url, {}, BODY)
     assert refused.error == (
-        f"The proxy in webhooks.proxy makes no connection to {HOST}: it answered with status 407."
+        f"The proxy in webhooks.proxy did not connect to {HOST}, and answered with status 407."
     )
     for gone in (strict.url, "http://nobody.test:3128"):
         async with client_of(gone, authority) as client:

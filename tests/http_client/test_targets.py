@@ -7,13 +7,13 @@ from wmsd.http_client.urls import LONGEST_URL, MOST_HEADERS, header_errors, pars
 
 STRICT = Guard()
 HOME = Guard(["10.0.0.0/8", "127.0.0.1/32"], allow_http=True, allow_ports=[80, 443, "8000-8999"])
-SPACE = "The URL must not hold white space, control characters or backslashes."
+SPACE = "The URL must not contain white space, control characters or backslashes."
 SCHEME = "The URL must begin with https://."
-CREDENTIALS = "The URL must not hold credentials; send them in a header."
+CREDENTIALS = "The URL must not contain credentials. Send the credentials in a header."
 PORT = "The port of the URL must be a number from 1 to 65535."
-HOST = "The URL must name a host."
+HOST = "The URL must have a host."
 NAME = "The host of the URL is not a valid name."
-FRAGMENT = "The URL must not have a fragment (#): it would never be sent."
+FRAGMENT = "The URL must not have a fragment (#), because wmsd cannot send a fragment."
 
 AMBIGUOUS = """
 2130706433 017700000001 0x7f000001 0x7f.1 0177.0.0.1 127.1 127.0.1 1.2.3.4.5 256.1.1.1 8.8.8.08
@@ -129,9 +129,7 @@ def test_errors(url: str, errors: list[str]) -> None:
 def test_numbers_that_can_be_read_in_two_ways(host: str) -> None:
     for guard in (STRICT, HOME):
         (sentence,) = url_errors(f"https://{host}/", guard)
-        assert sentence.endswith(
-            "can be read as different addresses; write it as four numbers, such as 192.0.2.1."
-        )
+        assert sentence.endswith("is ambiguous. Write the address as four numbers, such as 192.0.2.1.")
 
 
 @pytest.mark.parametrize("host", LITERAL.split())
@@ -149,7 +147,7 @@ def test_ports_are_judged_as_far_as_they_can_be() -> None:
     """Ports are checked as far as possible, although wmsd does not yet know what address a name leads to."""
     for host in ("receiver.example", "8.8.8.8", "10.0.0.1"):
         assert url_errors(f"https://{host}:25/", HOME) == [
-            "Port 25 belongs to another protocol: no receiver may use it."
+            "Port 25 belongs to another protocol. Use a different port."
         ]
     assert url_errors("https://10.0.0.1:8443/", HOME) == []
     assert url_errors("https://receiver.example:9443/", HOME) == []
@@ -173,7 +171,7 @@ def test_good_headers(headers: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("name", OWN.split())
 def test_headers_of_the_delivery(name: str) -> None:
-    assert header_errors({name: "a"}) == {name: ["This header is set by the delivery itself."]}
+    assert header_errors({name: "a"}) == {name: ["wmsd sets this header itself. Choose another name."]}
 
 
 @pytest.mark.parametrize("name", ["", "X A", "X:A", "X-Ä", "X\r\nA", "X\0", "(X)", "X/A", ":path", "x" * 101])
@@ -195,8 +193,8 @@ def test_all_of_them() -> None:
     assert header_errors({f"X-{number}": "a" for number in range(MOST_HEADERS + 1)}) == {
         "": ["There must be at most 20 headers."]
     }
-    assert header_errors({"X-A": "a", "x-a": "b"}) == {"": ["The header x-a is there more than once."]}
+    assert header_errors({"X-A": "a", "x-a": "b"}) == {"": ["The header x-a appears more than once."]}
     assert header_errors({f"X-{number}": "a" * 4000 for number in range(3)}) == {
-        "": ["The headers must have at most 8192 characters in all."]
+        "": ["The headers must have at most 8192 characters together."]
     }
     assert set(header_errors({"Host": "a", "X-A": "\n"})) == {"Host", "X-A"}

@@ -150,13 +150,13 @@ async def test_a_body_that_is_no_request_is_400(world: World, accept: str, body:
         ("", "as a string in `query`"),
         ("variables={}", "as a string in `query`"),
         ("query={a}&query={b}", "One field is not valid."),
-        ("query={__typename}&variables=nonsense", "`variables` must be an object, as JSON"),
-        ("query={__typename}&variables=[7]", "`variables` must be an object, as JSON"),
-        ("query={__typename}&variables={},%22more%22:{}", "`variables` must be an object, as JSON"),
-        (f"query={{__typename}}&variables={'[' * 2_000}", "`variables` must be an object, as JSON"),
+        ("query={__typename}&variables=nonsense", "`variables` must be a JSON object"),
+        ("query={__typename}&variables=[7]", "`variables` must be a JSON object"),
+        ("query={__typename}&variables={},%22more%22:{}", "`variables` must be a JSON object"),
+        (f"query={{__typename}}&variables={'[' * 2_000}", "`variables` must be a JSON object"),
         ("query={__typename}&variables={%22a%22:1,%22a%22:2}", "variables.a is given twice"),
         ("query={__typename}&variables={%22a%22:NaN}", "variables.a must be a number, not NaN"),
-        ("query={__typename}&extensions=7", "`extensions` must be an object, as JSON"),
+        ("query={__typename}&extensions=7", "`extensions` must be a JSON object"),
     ],
 )
 async def test_an_address_that_is_no_request_is_400(world: World, accept: str, query: str, says: str) -> None:

@@ -21,7 +21,7 @@ from tests.support.world import ETSM, UNLIMITED, Answer, World, open_world
 from wmsd.request_history import lines as entries
 from wmsd.request_history.history import READS_A_SECOND
 
-FULL = "requests are kept in memory only"
+FULL = "requests are stored in memory only"
 
 
 @asynccontextmanager
@@ -165,7 +165,8 @@ async def test_a_flood_that_the_limit_refuses_pushes_out_nothing_else(tmp_path: 
         assert statuses(world) == [200, 429, 429]
         assert json.loads(kept(world)[0].rest)["left_out"] == 199
         assert (
-            kept(world)[0].shown["why"] == "The limit of 1 requests a minute was reached; 59 s later one was free."
+            kept(world)[0].shown["why"] == "The limit of 1 requests a minute was reached; the next request "
+            "was possible 59 s later."
         )
 
 
@@ -273,7 +274,7 @@ async def test_what_waits_for_a_slow_disk_is_bounded(world: World) -> None:
             await asyncio.sleep(0.01)
     assert len(kept(world)) == 10
     (line,) = log.lines
-    assert "requests come faster than they can be kept: 15 were left out" in line
+    assert "requests arrive faster than wmsd can store them: not stored: 15" in line
 
 
 async def test_they_are_written_soon_by_themselves(world: World) -> None:
@@ -298,6 +299,6 @@ async def test_a_mistake_of_ours_ends_nothing(world: World, monkeypatch: pytest.
         patch.setattr(entries, "line_of", lambda *_: 1 / 0)
         assert (await world.send("GET", "/api/articles")).status == 200
         await asyncio.to_thread(world.installation.history.write_waiting)
-    assert any("a request is not kept: division by zero" in line for line in log.lines)
+    assert any("a request cannot be stored: division by zero" in line for line in log.lines)
     await world.send("GET", "/api/articles")
     assert statuses(world) == [200]

@@ -219,12 +219,14 @@ async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
 
 
 def _short() -> Problem:
-    return unavailable("This service lacks files, threads or memory at the moment, so nothing was sent.", 30)
+    return unavailable(
+        "wmsd is short of open files, threads or memory, so nothing was sent. Try again shortly.", 30
+    )
 
 
 def _refuse_framing(headers: Mapping[str, str]) -> None:
     if not (_is_harmless(tuple(headers)) and "".join(headers.values()).isprintable()):
-        raise ValueError(f"of the headers {', '.join(headers)} one must not be sent from here")
+        raise ValueError(f"one of the headers {', '.join(headers)} cannot be sent from here")
 
 
 @lru_cache(REMEMBERED_URLS)

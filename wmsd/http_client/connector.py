@@ -311,7 +311,7 @@ class _GuardedResolver(AbstractResolver):
         for address in addresses:
             objection = self._guard.objection(address, attempt.scheme, port)
             if objection:
-                raise NotAllowed(f"Of the addresses of {host}, {objection}")
+                raise NotAllowed(f"an address of {host} is not allowed: {objection}")
         return [_result(host, address, port) for address in addresses]
 
     async def close(self) -> None:

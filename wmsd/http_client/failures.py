@@ -17,24 +17,24 @@ with left_unread():
     import aiohttp
 
 NOWHERE: Final = (
-    "There is no address for the name {host} that may be dialled: either nobody knows the name, or it leads where "
-    "this installation sends nothing. Its administrator finds which in the log of the service, and what it allows "
-    "in {section}.allow_networks and {section}.allow_ports."
+    "{host} could not be found, or points to a network that is not allowed. A site admin finds the "
+    "reason in the log, and can allow networks in {section}.allow_networks and "
+    "{section}.allow_ports."
 )
 """One sentence for both cases. Otherwise every user who may set a URL could find out the names in this network."""
 BY_ERRNO: Final = {
     errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
-    errno.EHOSTUNREACH: "{host} cannot be reached: there is no way to it.",
-    errno.ENETUNREACH: "{host} cannot be reached: there is no way to its network.",
-    errno.EADDRNOTAVAIL: "{host} cannot be reached: there is no way to its address.",
+    errno.EHOSTUNREACH: "{host} cannot be reached: there is no network route to it.",
+    errno.ENETUNREACH: "{host} cannot be reached: there is no route to its network.",
+    errno.EADDRNOTAVAIL: "{host} cannot be reached: there is no route to its address.",
     errno.ETIMEDOUT: "{host} did not answer at port {port}.",
 }
 BY_PHASE: Final = {
     Phase.NAME: "The name {host} cannot be looked up.",
     Phase.CONNECTION: "{host} cannot be reached at port {port}.",
-    Phase.TLS: "{host} broke off the TLS handshake.",
+    Phase.TLS: "{host} closed the connection during the TLS handshake.",
     Phase.ANSWER: "{host} closed the connection without an answer.",
-    Phase.BODY: "{host} broke off in the middle of its answer.",
+    Phase.BODY: "{host} closed the connection in the middle of its answer.",
 }
 """The sentence for an error without a helpful number, by the step that the attempt was waiting for."""
 SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
@@ -45,22 +45,20 @@ BY_VERIFY_CODE: Final = {
     64: "The certificate of {host} is for another address.",
     **dict.fromkeys(
         (2, 18, 19, 20, 21),
-        "The certificate of {host} is from an authority that is not known here; "
-        "{section}.ca_file can hold a private one.",
+        "The certificate of {host} is from an authority that wmsd does not trust. A site admin can add "
+        "a private authority in {section}.ca_file.",
     ),
 }
 """The sentences by OpenSSL's X509_V_ERR_… codes."""
 NO_PROXY: Final = "The proxy in {section}.proxy cannot be reached."
-PROXY_REFUSES: Final = (
-    "The proxy in {section}.proxy makes no connection to {host}: it answered with status {status}."
-)
+PROXY_REFUSES: Final = "The proxy in {section}.proxy did not connect to {host}, and answered with status {status}."
 OLD_TLS: Final = {"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW", "WRONG_SSL_VERSION"}
 NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
 
 
 def out_of_time(attempt: Attempt, seconds: float) -> str:
     return (
-        f"{attempt.host} took too long: the {seconds:g} seconds of an attempt passed while waiting for "
+        f"{attempt.host} took too long: the attempt ended after {seconds:g} seconds, while waiting for "
         f"{attempt.phase.value}."
     )
 
@@ -81,12 +79,12 @@ def sentence(error: Exception, attempt: Attempt, complaints: RepeatedFailures, s
     """
     found = _known(error, attempt)
     if found is None:
-        complaints.failed(f"an attempt at {attempt.host} failed within this service", error)
-        found = "The attempt failed within this service."
+        complaints.failed(f"an error in wmsd stopped an attempt to reach {attempt.host}", error)
+        found = "The attempt failed because of an error in wmsd. The log of the service says why."
     elif found is NO_PROXY:
-        complaints.failed(f"nothing goes through the proxy in {section}.proxy", _innermost(error))
+        complaints.failed(f"the proxy in {section}.proxy cannot be reached", _innermost(error))
     elif found is NOWHERE:
-        complaints.failed(f"nothing is sent to {attempt.host} at port {attempt.port}", _innermost(error))
+        complaints.failed(f"nothing can be sent to {attempt.host} at port {attempt.port}", _innermost(error))
     status = getattr(error, "status", "")
     return found.format(host=attempt.host, port=attempt.port, section=section, status=status)
 
@@ -112,7 +110,7 @@ def _known(error: Exception, attempt: Attempt) -> str | None:
     if isinstance(error, aiohttp.ClientResponseError):
         return "{host} answered with something that is not HTTP."
     if attempt.wire is not None and attempt.wire.is_flooded:
-        return f"{{host}} sent more than {attempt.most // 1024} kB without an answer in it."
+        return f"{{host}} sent more than {attempt.most // 1024} kB, but no complete answer."
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         return BY_ERRNO.get(getattr(error, "errno", None) or 0) or BY_PHASE[attempt.phase]
     return None
@@ -138,9 +136,9 @@ def _innermost(error: BaseException) -> BaseException:
 def _tls_sentence(error: ssl.SSLError) -> str:
     reason = error.reason or ""
     if reason in OLD_TLS:
-        return "{host} speaks only TLS that is older than 1.2."
+        return "{host} supports only TLS versions older than 1.2."
     if reason in NO_TLS:
-        return "{host} does not speak TLS at port {port}."
+        return "{host} does not use TLS at port {port}."
     return "The TLS handshake with {host} failed."
 
 

@@ -48,7 +48,7 @@ METADATA: Final = Range(
 )
 RANGES: Final = (
     METADATA,
-    Range(Rule.NEVER, "this machine, unspecified", ("0.0.0.0/8", "::/128")),
+    Range(Rule.NEVER, "an unspecified address of this machine", ("0.0.0.0/8", "::/128")),
     Range(Rule.ONE_BY_ONE, "a loopback address", ("127.0.0.0/8", "::1/128")),
     Range(Rule.ONE_BY_ONE, "a link-local address", ("169.254.0.0/16", "fe80::/10")),
     Range(
@@ -58,7 +58,7 @@ RANGES: Final = (
     ),
     Range(
         Rule.NEVER,
-        "a translated address, which hides another",
+        "a translated address, which hides another address",
         # mapped and compatible IPv4, local NAT64, Teredo, 6to4 and its relays
         (
             "::/96",
@@ -86,8 +86,8 @@ RANGES: Final = (
 
 PUBLIC_V6: Final = IPv6Network("2000::/3")
 NAT64: Final = IPv6Network("64:ff9b::/96")
-UNASSIGNED: Final = Range(Rule.NEVER, "outside what the internet uses", ())
-TUNNELLED: Final = Range(Rule.NEVER, "a tunnel's address, which hides another", ())
+UNASSIGNED: Final = Range(Rule.NEVER, "an address outside the public internet", ())
+TUNNELLED: Final = Range(Rule.NEVER, "a tunnel address, which hides another address", ())
 
 
 class Guard:
@@ -120,7 +120,9 @@ class Guard:
         except ValueError:
             return f"{address} is not an address."
         if isinstance(ip, IPv6Address) and ip.scope_id is not None:
-            return f"{address} is bound to an interface of this machine, which no receiver's address is."
+            return (
+                f"{address} is valid only on this machine. Use an address without % and the name of an interface."
+            )
         return (
             self.objection_to_port(port)
             or self._about_address(ip, port)
@@ -143,7 +145,7 @@ class Guard:
     def objection_to_port(self, port: int) -> str | None:
         """Return an objection to the port that holds for every address, or None."""
         if port in ports.NEVER:
-            return f"Port {port} belongs to another protocol: no receiver may use it."
+            return f"Port {port} belongs to another protocol. Use a different port."
         return None
 
     def _about_address(self, ip: Address, port: int) -> str | None:
@@ -152,7 +154,7 @@ class Guard:
             return None
         match found.rule:
             case Rule.NEVER:
-                return f"{ip} is {found.says}: no receiver may have it."
+                return f"{ip} is {found.says}. wmsd never connects to such an address."
             case Rule.BY_NETWORK if not self._is_listed(ip):
                 return f"{ip} is {found.says}; {self.section}.allow_networks does not list its network."
             case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):
@@ -168,9 +170,11 @@ class Guard:
         if scheme == "https":
             return None
         if scheme != "http" or not self.allow_http:
-            return f"{scheme}: is not allowed; receivers are https:."
+            return f"{scheme}: is not allowed. Use https:."
         if not self._is_listed(ip):
-            return f"http: is only for networks in {self.section}.allow_networks, and {ip} is in none of them."
+            return (
+                f"http: is allowed only for networks in {self.section}.allow_networks, which do not include {ip}."
+            )
         return None
 
     def _about_self(self, ip: Address, port: int) -> str | None:

@@ -73,4 +73,6 @@ def _add(context: ssl.SSLContext, ca_file: str) -> None:
         check_regular(Path(ca_file))
         context.load_verify_locations(ca_file)
     except OSError as error:  # ssl.SSLError is an OSError
-        raise AuthoritiesError("The file of webhooks.ca_file cannot be read as certificates in PEM.") from error
+        raise AuthoritiesError(
+            "The file in webhooks.ca_file cannot be read, or has no certificates in PEM format."
+        ) from error

@@ -46,7 +46,7 @@ def url_errors(url: str, guard: Guard) -> list[str]:
     if len(url) > LONGEST_URL:
         return [f"The URL must have at most {LONGEST_URL} characters."]
     if re.search(_UNREADABLE, url):
-        return ["The URL must not hold white space, control characters or backslashes."]
+        return ["The URL must not contain white space, control characters or backslashes."]
     parts = re.match(_PARTS, url)
     if parts is None:
         return [f"The URL must begin with {'https:// or http://' if guard.allow_http else 'https://'}."]
@@ -54,7 +54,7 @@ def url_errors(url: str, guard: Guard) -> list[str]:
     return [
         *(["The URL must begin with https://."] if scheme == "http" and not guard.allow_http else []),
         *_authority_errors(url, scheme, authority, guard),
-        *(["The URL must not have a fragment (#): it would never be sent."] if fragment else []),
+        *(["The URL must not have a fragment (#), because wmsd cannot send a fragment."] if fragment else []),
     ]
 
 
@@ -67,7 +67,7 @@ def parse_url(url: str) -> URL:
 
 def _authority_errors(url: str, scheme: str, authority: str, guard: Guard) -> Iterator[str]:
     if "@" in authority:
-        yield "The URL must not hold credentials; send them in a header."
+        yield "The URL must not contain credentials. Send the credentials in a header."
         return
     port = re.search(_PORT, authority)
     if port and not (port[1].isascii() and port[1].isdigit() and 0 < int(port[1]) < 65536):
@@ -78,7 +78,7 @@ def _authority_errors(url: str, scheme: str, authority: str, guard: Guard) -> It
     except ValueError:
         host = None
     if not host or ("[" in authority and ":" not in host):
-        yield "The URL must name a host."
+        yield "The URL must have a host."
         return
     yield from _host_errors(host.lower(), scheme, int(port[1]) if port else DEFAULT_PORTS[scheme], guard)
 
@@ -92,7 +92,7 @@ def _host_errors(host: str, scheme: str, port: int, guard: Guard) -> Iterator[st
     elif objection := guard.objection_to_port(port):
         yield objection
     elif re.fullmatch(_NUMBER, host.rstrip(".").rpartition(".")[2]):
-        yield f"The host {host} can be read as different addresses; write it as four numbers, such as 192.0.2.1."
+        yield f"The host {host} is ambiguous. Write the address as four numbers, such as 192.0.2.1."
     elif len(host) > LONGEST_HOST or not all(re.fullmatch(_LABEL, label) for label in host.split(".")):
         yield "The host of the URL is not a valid name."
 
@@ -121,17 +121,17 @@ def _errors_of_all(headers: Mapping[str, str]) -> Iterator[str]:
     if len(headers) > MOST_HEADERS:
         yield f"There must be at most {MOST_HEADERS} headers."
     if sum(len(name) + len(value) for name, value in headers.items()) > LARGEST_HEADERS:
-        yield f"The headers must have at most {LARGEST_HEADERS} characters in all."
+        yield f"The headers must have at most {LARGEST_HEADERS} characters together."
     for name, count in Counter(name.lower() for name in headers).items():
         if count > 1:
-            yield f"The header {name} is there more than once."
+            yield f"The header {name} appears more than once."
 
 
 def _errors_of_one(name: str, value: str) -> Iterator[str]:
     if not re.fullmatch(_TOKEN, name) or len(name) > LONGEST_NAME:
         yield f"The name must be a header name of at most {LONGEST_NAME} characters."
     elif is_own(name):
-        yield "This header is set by the delivery itself."
+        yield "wmsd sets this header itself. Choose another name."
     if not re.fullmatch(_VALUE, value) or len(value) > LONGEST_VALUE:
         yield f"The value must have 1 to {LONGEST_VALUE} characters of visible ASCII, or spaces between them."
 

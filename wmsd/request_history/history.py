@@ -46,11 +46,14 @@ second. To store all of many reads would cost a tenth of the request rate.
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 END: Final = 2**62
 """A position after all others."""
-NOT_IN_FILES: Final = "requests are kept in memory only"
-NOT_READ: Final = "files of kept requests cannot be read"
-NOT_KEPT: Final = "a request is not kept"
-TOO_MANY: Final = "requests come faster than they can be kept"
-OFF: Final = "Requests are not kept here: `requests.keep` is false in the settings. A site admin can switch it on."
+NOT_IN_FILES: Final = "requests are stored in memory only"
+NOT_READ: Final = "files of stored requests cannot be read"
+NOT_KEPT: Final = "a request cannot be stored"
+TOO_MANY: Final = "requests arrive faster than wmsd can store them"
+OFF: Final = (
+    "This installation does not store requests, because `requests.keep` is false in the settings. "
+    "A site admin can change the setting."
+)
 
 
 class RequestHistory:
@@ -121,7 +124,7 @@ class RequestHistory:
             if groups:
                 self._write(groups, first)
             if lost := self._batches.count_lost():
-                self._told.failed(TOO_MANY, RuntimeError(f"{lost} were left out"))
+                self._told.failed(TOO_MANY, RuntimeError(f"not stored: {lost}"))
 
     def _line(self, taken: Taken) -> bytes | None:
         """Return the line of a request, or None if the request is not stored."""

@@ -186,7 +186,7 @@ def _problem(answer: str) -> dict[str, Any]:
         body = json.loads(answer)
     except ValueError:
         found = CODE.search(answer)
-        return {"code": found[1] if found else "", "message": "The answer is too long to be kept whole."}
+        return {"code": found[1] if found else "", "message": "The answer is too long to be stored completely."}
     if isinstance(body.get("errors"), list):
         first = body["errors"][0]
         body = {"message": first["message"], **first.get("extensions", {})}

@@ -67,7 +67,8 @@ def _limited(refusal: Refusal) -> str:
     if refusal.limit is None or refusal.retry_after is None:
         return refusal.message
     return (
-        f"The limit of {refusal.limit} requests a minute was reached; {refusal.retry_after} s later one was free."
+        f"The limit of {refusal.limit} requests a minute was reached; the next request was possible "
+        f"{refusal.retry_after} s later."
     )
 
 
@@ -76,10 +77,10 @@ def _status(refusal: Refusal) -> str:
     current, requested, allowed = (details.get(name) for name in ("current", "requested", "allowed"))
     if not current:
         return _as_answered(refusal)
-    possible = _possible(*allowed) if allowed else "no move is possible"
+    possible = _possible(*allowed) if allowed else "no change of status is possible"
     if requested:
-        return f"It was {current}, and {requested} was asked for; from there {possible}."
-    return f"{_as_answered(refusal)} It was {current}; from there {possible}."
+        return f"The status was {current}, and the request asked for {requested}; {possible}."
+    return f"{_as_answered(refusal)} The status was {current}; {possible}."
 
 
 def _possible(*allowed: str) -> str:
@@ -88,12 +89,12 @@ def _possible(*allowed: str) -> str:
 
 
 def _precondition(_: Refusal) -> str:
-    return "Somebody changed the record after it was read: If-Match names a version that is gone."
+    return "The record was changed after it was read: If-Match names an old version."
 
 
 def _key(refusal: Refusal) -> str:
     made = refusal.details.get("id")
-    first = "" if made is None else f" The first request made the record {made}."
+    first = "" if made is None else f" The first request created the record {made}."
     return f"The Idempotency-Key was used before with another body, so nothing was done.{first}"
 
 

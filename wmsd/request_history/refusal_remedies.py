@@ -15,10 +15,10 @@ from wmsd.tenants.accounts import token_store
 from wmsd.tenants.accounts.rules import User
 
 MOST_NAMED: Final = 3
-AGAIN: Final = "Sending it again as it is cannot help."
-BAD_BODY: Final = f"The body is not what it should be: send one JSON object, as UTF-8. {AGAIN}"
+AGAIN: Final = "Sending the same request again will not help."
+BAD_BODY: Final = f"Send one JSON object in UTF-8 as the body. {AGAIN}"
 BAD_DOCUMENT: Final = (
-    f"Correct what is named: /docs/api/graphql has each type with its fields and arguments. {AGAIN}"
+    f"Correct the document: /docs/api/graphql lists each type with its fields and arguments. {AGAIN}"
 )
 
 
@@ -55,8 +55,8 @@ def _forbidden(question: Question) -> str:
     if name in question.company.modules:
         return f"The module {name} is on now: send the request again."
     return (
-        f"A platform admin switches it on, under Companies at the pages or on the box: wmsd module enable "
-        f"{question.company.code} {name}. It works within a second."
+        f"A platform admin can switch the module on: run wmsd module enable {question.company.code} "
+        f"{name}, or use the page Companies."
     )
 
 
@@ -64,7 +64,7 @@ def _ability(question: Question, ability: str) -> str:
     token_id = question.token_id
     found = None if token_id is None else token_store.token_and_user(question.tx, id=token_id)
     if found is None:
-        return f"The token is gone. Use one that has {ability}.{_who(question)}"
+        return f"The token no longer exists. Use a token that has {ability}.{_who(question)}"
     token, user = found
     has_it = ability in expand(token.abilities) & user.may_do
     if has_it and not token.revoked and token.expires_at > question.now:
@@ -72,10 +72,12 @@ def _ability(question: Question, ability: str) -> str:
     others = _others(question, ability)
     if ability in user.may_do:
         return (
-            f"{user.email} may do this, but the token was made without it. {user.email} or an admin makes a new "
-            f"one, under Tokens at the pages.{others}"
+            f"{user.email} has this ability, but the token does not. {user.email} or an admin can create a "
+            f"new token on the page Tokens.{others}"
         )
-    return f"{user.email} may not do this either: a token of somebody else is needed.{others}{_who(question)}"
+    return (
+        f"{user.email} does not have this ability either. Use the token of another user.{others}{_who(question)}"
+    )
 
 
 def _others(question: Question, ability: str) -> str:
@@ -95,7 +97,11 @@ def _others(question: Question, ability: str) -> str:
         and ability in expand(token["abilities"])
         and (token["company_ids"] is None or question.company.id in token["company_ids"])
     ]
-    return f" These tokens have it: {_some(names)}." if names else " No token of the company has it."
+    return (
+        f" These tokens have the ability: {_some(names)}."
+        if names
+        else " No token of the company has the ability."
+    )
 
 
 def _who(question: Question) -> str:
@@ -124,10 +130,9 @@ def _some(names: list[str]) -> str:
 def _limited(question: Question) -> str:
     which = "--graphql-per-minute" if question.refusal.noun == "GraphQL" else "--requests-per-minute"
     return (
-        "Wait as long as Retry-After says: that is exactly enough. Ask less often: lists have up to 500 records, "
-        "and an answer that has not changed (If-None-Match) counts a tenth. For more, a site admin raises the "
-        "limit, under Companies at the pages or on the box: wmsd company change "
-        f"{question.company.code} {which} N."
+        "Wait for the seconds in Retry-After. Send fewer requests: a list can have 500 records, and an "
+        "unchanged answer (If-None-Match) counts a tenth. A site admin can raise the limit: run wmsd "
+        f"company change {question.company.code} {which} N, or use the page Companies."
     )
 
 
@@ -140,49 +145,51 @@ def _malformed(question: Question) -> str:
 
 def _key(question: Question) -> str:
     made = question.refusal.details.get("id")
-    first = "Read what the first request has made." if made is None else f"Read the record {made} first."
-    return f"Send a new Idempotency-Key with each new request, and the same one only to repeat it. {first}"
+    first = "Read the record that the first request created." if made is None else f"Read the record {made} first."
+    return f"Send a new Idempotency-Key with each new request, and the same key only to repeat a request. {first}"
 
 
 def _taken(question: Question) -> str:
     taken = question.refusal.details.get("id")
     which = "the record that has it" if taken is None else f"the record {taken}"
-    return f"If you sent the same document twice, take {which}. Otherwise give the new one another external_ref."
+    return f"If you sent the same document twice, use {which}. Otherwise send a different external_ref."
 
 
 def _there(what: str) -> str:
-    return f"Look up which {what} there are, and whether it is active. Those of other companies do not count."
+    return f"List the {what} of this company, and use an active one."
 
 
-UNKNOWN: Final = "Ask a site admin, with the id of this request."
+UNKNOWN: Final = "Send the id of this request to a site admin."
 BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
     "UNAUTHORIZED": "Sign in again, or ask a site admin for a new token.",
     "FORBIDDEN": _forbidden,
-    "NOT_FOUND": "Check the address and the id. A record of another company is as one that never existed.",
-    "METHOD_NOT_ALLOWED": "Use one of the methods that the answer names in Allow.",
-    "REQUEST_TIMEOUT": "Send it again over a better line, or send less at once.",
-    "INVALID_STATUS": "Read the record as it is now, and ask for a move that its status allows.",
-    "PRECONDITION_FAILED": "Read the record again, make the change in it, and send the new ETag as If-Match.",
-    "VALIDATION_FAILED": f"Correct what is named, and send it again. {AGAIN}",
-    "COMPANY_REQUIRED": "Send X-Company-Id with the id of a company: GET /api/companies lists those of the token.",
-    "INSUFFICIENT_STOCK": "Ask for less, or wait for a receipt: the event stock.updated tells of it.",
+    "NOT_FOUND": "Check the address and the id. The record may also belong to another company.",
+    "METHOD_NOT_ALLOWED": "Use a method from the Allow header of the answer.",
+    "REQUEST_TIMEOUT": "Send the request again over a faster connection, or send a smaller request.",
+    "INVALID_STATUS": "Read the record again, and request a change that its current status allows.",
+    "PRECONDITION_FAILED": "Read the record again, repeat the change, and send the new ETag as If-Match.",
+    "VALIDATION_FAILED": f"Correct the errors before you send the request again. {AGAIN}",
+    "COMPANY_REQUIRED": "Send X-Company-Id with the id of a company: GET /api/companies lists the companies "
+    "of the token.",
+    "INSUFFICIENT_STOCK": "Request a smaller quantity, or wait for a goods receipt: the event stock.updated "
+    "reports it.",
     "INVALID_PARTNER": _there("partners"),
     "INVALID_WAREHOUSE": _there("warehouses"),
     "INVALID_ARTICLE": _there("articles"),
     "EXTERNAL_REF_TAKEN": _taken,
     "IDEMPOTENCY_KEY_REUSED": _key,
     "RATE_LIMIT_EXCEEDED": _limited,
-    "SERVER_ERROR": "It is a fault of wmsd, and nothing was changed. Its log has the cause under the id of this "
-    "request: send both to a site admin.",
-    "SERVICE_UNAVAILABLE": "Nothing was changed. Wait as long as Retry-After says, and send it again. If it goes "
-    "on, the first page says what is wrong.",
-    "OUTCOME_UNKNOWN": "It may have been done. Look before you send it again, or repeat it with the same "
-    "Idempotency-Key: then it is done once.",
-    "STORAGE_FULL": "Delete what is no longer needed, or ask a site admin for a larger quota.",
+    "SERVER_ERROR": "wmsd had an internal error; nothing was changed. Send the id of this request to a site "
+    "admin, who can find the cause in the log.",
+    "SERVICE_UNAVAILABLE": "Nothing was changed. Wait for the seconds in Retry-After, then send the request "
+    "again. If the error continues, see the page Today.",
+    "OUTCOME_UNKNOWN": "The change may have been made. Check this first, or repeat the request with the "
+    "same Idempotency-Key, so that the change is made only once.",
+    "STORAGE_FULL": "Delete records that you no longer need, or ask a site admin for a larger quota.",
 }
 BY_STATUS: Final[Mapping[tuple[str, int], str | Callable[[Question], str]]] = {
     ("VALIDATION_FAILED", 400): _malformed,
     ("VALIDATION_FAILED", 406): "Accept application/json.",
-    ("VALIDATION_FAILED", 413): "Send less at once, or ask for less: several requests, or pages.",
-    ("VALIDATION_FAILED", 415): "Send the body as it is, uncompressed, with Content-Type: application/json.",
+    ("VALIDATION_FAILED", 413): "Split the data into several requests, or request shorter lists.",
+    ("VALIDATION_FAILED", 415): "Send the body uncompressed, with Content-Type: application/json.",
 }

@@ -21,7 +21,7 @@ class RequestShown(Model):
     id: str
     at: Timestamp
     method: str
-    path: Annotated[str, Field(description="With its query; secrets in it are masked.")]
+    path: Annotated[str, Field(description="The path with the query; secrets are masked.")]
     status: int
     operation: str
     code: str | None
@@ -43,15 +43,19 @@ class PartShown(Model):
 
 class RequestDetail(RequestShown):
     address: str
-    headers: Annotated[dict[str, str], Field(description="Those that hold no secrets.")]
-    body: Annotated[str | None, Field(description="Its first 8 kB, if it was JSON; secrets in it are masked.")]
+    headers: Annotated[dict[str, str], Field(description="The request headers, except for headers with secrets.")]
+    body: Annotated[
+        str | None, Field(description="The first 8 kB of the request body, if it was JSON; secrets are masked.")
+    ]
     body_bytes: int
     answer: str | None
     answer_bytes: int
     answer_headers: dict[str, str]
     parts: list[PartShown]
-    left_out: Annotated[int, Field(description="How many like it were refused just before, and are not kept.")]
-    remedy: Annotated[str | None, Field(description="What to do, as things stand now.")]
+    left_out: Annotated[
+        int, Field(description="The number of similar requests that were refused just before and are not stored.")
+    ]
+    remedy: Annotated[str | None, Field(description="What to do about the refusal now.")]
 
 
 class RequestQuery(CursorQuery):

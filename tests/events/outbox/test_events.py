@@ -161,7 +161,7 @@ async def test_a_place_in_front_of_forgotten_events_is_told(shop: Shop) -> None:
     shop.world.clock.advance(11 * 86_400)
     assert await database.write(forget_old) > 0
     refused = await shop.world.call("GET", f"{PATH}?cursor={early}", status=422)
-    assert "is older than the log" in refused.errors["cursor"][0]
+    assert "is older than the event log" in refused.errors["cursor"][0]
     assert await walked(shop, f"&cursor={end}") == ["sales_order.created", "stock.updated"], "nothing was missed"
     shop.world.clock.advance(80 * 86_400)
     assert await database.write(forget_old) > 0

@@ -34,7 +34,7 @@ async def test_a_file_that_was_only_used_is_right(busy: Hooks) -> None:
     assert (await examined(busy)).differences == []
 
 
-NUMBERED = "the deliveries of a subscription are numbered without gaps"
+NUMBERED = "the webhook deliveries of a subscription are numbered without gaps"
 DAMAGE = {
     "a gap": (
         "DELETE FROM webhook_deliveries WHERE id = 2",
@@ -46,28 +46,43 @@ DAMAGE = {
     ),
     "a last number": (
         "UPDATE webhook_subscriptions SET last_sequence = 2 WHERE id = 1",
-        ("a subscription knows its last number", "webhook subscription 1", "2", "3"),
+        (
+            "the last number of a webhook subscription is that of its newest delivery",
+            "webhook subscription 1",
+            "2",
+            "3",
+        ),
     ),
     "one that waits for nothing": (
         "UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE id = 2",
-        ("a delivery is held only behind an open one", "webhook delivery 3", "an open one before it", "none"),
+        (
+            "every held webhook delivery waits for an earlier open delivery",
+            "webhook delivery 3",
+            "an earlier open delivery",
+            "none",
+        ),
     ),
     "an attempt that is gone": (
         "DELETE FROM webhook_attempts WHERE delivery_id = 1",
-        ("every attempt stands in the log", "webhook delivery 1", "1", "0"),
+        ("the log has every attempt of a webhook delivery", "webhook delivery 1", "1", "0"),
     ),
     "a count": (
         "UPDATE webhook_delivery_counts SET rows = 4 WHERE status = 'held'",
-        ("deliveries are as many as their counts say", "webhook deliveries that are held", "1", "4"),
+        ("the stored counts of webhook deliveries are right", "webhook deliveries that are held", "1", "4"),
     ),
     "a topic too many": (
         "INSERT INTO webhook_topics VALUES ('*', 2)",
-        ("an active subscription is told of its events, and no other", "webhook subscription 2", "None", "*"),
+        (
+            "every active webhook subscription gets its own events, and no others",
+            "webhook subscription 2",
+            "None",
+            "*",
+        ),
     ),
     "a topic too few": (
         "DELETE FROM webhook_topics WHERE event = 'sales_order.created'",
         (
-            "an active subscription is told of its events, and no other",
+            "every active webhook subscription gets its own events, and no others",
             "webhook subscription 1",
             "sales_order.created,sales_order.status_changed",
             "sales_order.status_changed",

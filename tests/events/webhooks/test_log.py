@@ -333,5 +333,5 @@ async def test_what_is_open_when_its_event_is_forgotten_is_skipped(hooks: Hooks)
     await hooks.later(31)
     await hooks.later(31)
     log = await hooks.log()
-    assert [each["skipped_because"] for each in log] == ["Its event is no longer kept."] * 2
+    assert [each["skipped_because"] for each in log] == ["The event is no longer stored."] * 2
     assert len(hooks.received) == 1

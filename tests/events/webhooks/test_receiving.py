@@ -111,7 +111,7 @@ async def test_what_happens_arrives_with_a_valid_signature_and_is_delivered(scen
     assert not any(each["is_repeated"] or each["is_overtaken"] for each in shown["received"])
     log = await scene.log()
     assert [each["status"] for each in log] == ["delivered", "delivered"]
-    assert log[0]["attempts"][0]["response_body"] == "The test receiver took it."
+    assert log[0]["attempts"][0]["response_body"] == "The test receiver accepted the delivery."
 
 
 async def test_what_is_kept_is_what_the_log_says_was_sent(scene: Scene) -> None:
@@ -124,7 +124,7 @@ async def test_what_is_kept_is_what_the_log_says_was_sent(scene: Scene) -> None:
     assert (kept["body"], kept["is_cut"]) == (sent["body"], False)
     (attempt,) = sent["attempts"]
     assert (attempt["url"], attempt["sent_headers"]) == (ADDRESS, kept["headers"])
-    assert attempt["answer_headers"] == {"Content-Type": "text/plain", "Content-Length": "26"}
+    assert attempt["answer_headers"] == {"Content-Type": "text/plain", "Content-Length": "40"}
     assert json.loads(kept["body"])["data"]["code"] == "SO-000001"
 
 

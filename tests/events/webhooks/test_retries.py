@@ -103,13 +103,13 @@ async def test_the_log_tells_when_it_begins_to_fail_and_when_it_works_again(
     await hooks.shop.order()
     await hooks.later(31)
     assert [record.getMessage() for record in caplog.records] == [
-        "webhook 1 of ACME fails: it was answered 500",
-        "webhook 1 of ACME is delivered again",
+        "webhook 1 of ACME fails: the receiver answered with status 500",
+        "webhook 1 of ACME works again",
     ]
     hooks.world.clock.advance(3600)
     await hooks.shop.order()
     await hooks.later(0)
-    assert caplog.records[-1].getMessage() == "webhook 1 of ACME fails: it was answered 500"
+    assert caplog.records[-1].getMessage() == "webhook 1 of ACME fails: the receiver answered with status 500"
 
 
 async def test_events_of_an_entity_wait_for_the_one_that_fails(hooks: Hooks) -> None:
@@ -302,12 +302,13 @@ async def test_who_subscribes_in_a_sandbox_is_warned_that_nothing_is_sent(hooks:
     platform = hooks.world.installation.platform
     await platform.write(lambda tx: tx.execute("UPDATE companies SET sandbox = 1"))
     sentence = (
-        "The company is a sandbox, and its operator does not allow webhooks. Until that changes, nothing is sent."
+        "The company is a sandbox, and its operator does not allow webhooks. wmsd sends no webhooks "
+        "until this changes."
     )
     body = {"name": "ERP", "url": hooks.receiver.url("/200"), "events": ["*"], "secret": "x" * 16}
     made = await hooks.world.call("POST", "/api/webhooks", body, status=201)
     assert made.body["warnings"] == [
-        "The secret is short: 32 random characters or more are recommended.",
+        "The secret is short. Use at least 32 random characters.",
         sentence,
     ]
     changed = await hooks.world.call(

@@ -83,8 +83,8 @@ def test_a_clock_that_leaps_counts_for_a_day_at_most(since: int, counts: int) ->
             None,
             {"secret": "s"},
             {
-                "token": ["does not go with auth_type hmac, which takes secret"],
-                "password": ["does not go with auth_type hmac, which takes secret"],
+                "token": ["cannot be used with auth_type hmac, which needs secret"],
+                "password": ["cannot be used with auth_type hmac, which needs secret"],
             },
         ),
         ("basic", {"username": "u"}, {"password": "p"}, {"username": "u", "password": "p"}, {}),
@@ -94,7 +94,7 @@ def test_a_clock_that_leaps_counts_for_a_day_at_most(since: int, counts: int) ->
             {},
             {"username": None, "password": None},
             {
-                "secret": ["does not go with auth_type basic, which takes username and password"],
+                "secret": ["cannot be used with auth_type basic, which needs username and password"],
                 "username": ["is required by auth_type basic"],
                 "password": ["is required by auth_type basic"],
             },

@@ -61,8 +61,8 @@ async def test_a_delivery_that_found_no_socket_goes_out_later_and_no_attempt_is_
     await hooks.received_count(1)
     (delivery,) = await hooks.log()
     assert (delivery["status"], len(delivery["attempts"])) == ("delivered", 1)
-    (told,) = lines(caplog, "cannot be sent; they are tried again soon: ")
-    assert "This service lacks files, threads or memory at the moment" in told
+    (told,) = lines(caplog, "cannot be sent; wmsd will try again soon: ")
+    assert "wmsd is short of open files, threads or memory" in told
     assert "Too many open files" in told
     assert len(lines(caplog, "failures: webhooks of company 1 cannot be sent")) == 1
 
@@ -81,7 +81,7 @@ async def test_a_file_that_could_not_be_opened_is_looked_into_later(
             await hooks.later(1)
     await hooks.later(1)
     await hooks.received_count(2)
-    assert len(lines(caplog, "webhooks of company 1 cannot be looked at")) == 1
+    assert len(lines(caplog, "webhooks of company 1 cannot be checked")) == 1
 
 
 async def test_a_test_event_says_that_the_service_is_short(hooks: Hooks) -> None:
@@ -89,7 +89,7 @@ async def test_a_test_event_says_that_the_service_is_short(hooks: Hooks) -> None
     with no_more_files():
         answer = await hooks.world.call("POST", f"/api/v2/webhooks/{webhook}/test", status=503)
     assert answer.body["message"] == (
-        "This service lacks files, threads or memory at the moment, so nothing was sent."
+        "wmsd is short of open files, threads or memory, so nothing was sent. Try again shortly."
     )
     assert (await hooks.world.call("POST", f"/api/v2/webhooks/{webhook}/test")).body["status"] == "delivered"
 
@@ -216,7 +216,7 @@ async def test_an_attempt_in_a_shortage_raises_and_the_next_one_succeeds(
     async with aclosing(GuardedClient(guard, str(authority.ca_file), resolver=resolver)) as client:
         with shortage():
             for _ in range(3):
-                with pytest.raises(Problem, match="lacks files, threads or memory"):
+                with pytest.raises(Problem, match="short of open files, threads or memory"):
                     await client.post(url, {}, b"{}")
         assert (await client.post(url, {}, b"{}")).is_success
 

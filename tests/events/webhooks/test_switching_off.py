@@ -83,7 +83,10 @@ async def test_failing_for_five_days_switches_it_off_and_that_is_audited_once(ho
     await hooks.shop.order({"article_id": 1, "quantity": 0.1})
     await hooks.later(0)
     shown = await hooks.subscription()
-    assert (shown["active"], shown["switched_off_because"]) == (False, "Nothing has been delivered for 5 days.")
+    assert (shown["active"], shown["switched_off_because"]) == (
+        False,
+        "No webhook delivery has succeeded for 5 days.",
+    )
     await hooks.later(3600)
     audited = [subject for action, subject in await hooks.audit() if action.startswith("webhook.switch_off")]
     assert audited == ["ACME ERP"]
@@ -99,7 +102,10 @@ async def test_one_event_that_failed_is_enough_when_no_other_comes(hooks: Hooks)
         await hooks.world.jobs.tidy_files()
         await hooks.settled()
     shown = await hooks.subscription()
-    assert (shown["active"], shown["switched_off_because"]) == (False, "Nothing has been delivered for 5 days.")
+    assert (shown["active"], shown["switched_off_because"]) == (
+        False,
+        "No webhook delivery has succeeded for 5 days.",
+    )
     audited = [subject for action, subject in await hooks.audit() if action.startswith("webhook.switch_off")]
     assert audited == ["ACME ERP"]
 

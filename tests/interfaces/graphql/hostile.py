@@ -36,21 +36,21 @@ def fragments(count: int, text: str) -> str:
 
 
 DEEP = "fields deep; 8 are allowed."
-NESTED = "The query has over 50 brackets inside one another; 50 are allowed."
-COSTS = "and may cost 1000: ask for shorter lists."
+NESTED = "The query has over 50 nested brackets; 50 are allowed."
+COSTS = "but the limit is 1000. Request shorter lists."
 LONG = "The query is over 20000 characters long; use variables."
 TOKENS = "The query has over 1000 tokens; use variables."
-FIELDS = "fields, with those of fragments; 250 are allowed."
+FIELDS = "fields, including fragments; 250 are allowed."
 ALIASES = "aliases; 30 are allowed."
 REPEATED = "fields within a selection; 20 are allowed."
 SPREADS = "times; 100 times are allowed."
 DIRECTIVES = "directives; 50 are allowed."
 ARGUMENTS = "A field has 300 arguments; 20 are allowed."
-LITERALS = "values in lists and objects; 300 are allowed: use variables."
+LITERALS = "values in lists and objects; 300 are allowed. Use variables."
 VARIABLES = "The query has 230 variables; 100 are allowed."
 VALUES = "The variables have over 10000 values; 10000 are allowed in one request."
-TOLD = "asks for too much of the schema at once; GET /api/graphql/schema has all of it."
-WITHIN = "spreads itself, or others that spread it."
+TOLD = "requests too much of the schema. GET /api/graphql/schema returns the whole schema."
+WITHIN = "contains itself, directly or through other fragments."
 FROM_1 = "1 to 500 are allowed."
 BAD_CHARACTER = "Unexpected character"
 
@@ -75,7 +75,7 @@ HOSTILE = {
     "deep types of variables": Hostile(f"query($a: {'[' * 400}Int{']' * 400}) {{ __typename }}", NESTED),
     "fragments in fragments, each of them deep": Hostile(
         articles("...F0") + fragments(9, "... { " * 30 + "id ...F> " + "}" * 30),
-        "The query is nested",
+        "nested levels, including fragments; 50 are allowed.",
     ),
     # cost
     "500 of 500 of 500": Hostile(
@@ -150,7 +150,7 @@ HOSTILE = {
     "a fragment that spreads itself": Hostile(articles("...F0") + fragments(1, "id ...F0"), WITHIN),
     "five fragments in each other, each of them deep": Hostile(
         articles("...F0") + fragments(5, "... { " * 15 + "id ...F> " + "}" * 15).replace("...F0 }", "}"),
-        "The query is nested 78 deep, with its fragments; 50 are allowed.",
+        "The query has 78 nested levels, including fragments; 50 are allowed.",
     ),
     "fragments in a circle": Hostile(articles("...F0") + fragments(30, "client { id } ...F>"), WITHIN),
     "fragments that all spread each other": Hostile(articles("...F0") + fragments(18, each(18, "...F#")), SPREADS),

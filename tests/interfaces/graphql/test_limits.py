@@ -141,7 +141,7 @@ async def test_a_hostile_document_is_refused_by_get_too(catalogue: Catalogue) ->
     variables = _quoted(json.dumps({"n": 400}))
     document = _quoted("query($n: Int!) { articles(first: $n) { nodes { stock(first: $n) { id } } } }")
     answer = await catalogue.world.send("GET", f"{PATH}?query={document}&variables={variables}")
-    assert "ask for shorter lists" in answer.body["errors"][0]["message"]
+    assert "Request shorter lists" in answer.body["errors"][0]["message"]
 
 
 def _quoted(text: str) -> str:
@@ -150,7 +150,7 @@ def _quoted(text: str) -> str:
 
 # --- replies that grow too large -------------------------------------------------------------------------------
 
-TOO_MUCH = "The answer would have over 10000 objects or be too large; ask for shorter lists."
+TOO_MUCH = "The answer would have over 10000 objects, or be too large. Request shorter lists."
 
 
 async def test_an_answer_of_too_many_objects_is_null_where_they_would_stand(

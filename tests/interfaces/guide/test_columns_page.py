@@ -31,7 +31,7 @@ def test_it_has_the_columns_and_says_which_are_required(kind: str) -> None:
     ("kind", "row"),
     [
         ("articles", ["`code`", "text", "yes", "The SKU, unique in the company."]),
-        ("articles", ["`name`", "text", "for a new one", ""]),
+        ("articles", ["`name`", "text", "for a new record", ""]),
         ("articles", ["`client_code`", "the code of the client", "", ""]),
         ("articles", ["`barcodes`", "a list, with `;` between its members", "", ""]),
         ("articles", ["`track_lot`", "`true` or `false`", "", ""]),

@@ -83,7 +83,7 @@ async def test_programs_are_told_in_json(world: World, path: str, headers: tuple
         status, told, text = await client.ask("GET", path, *headers)
     assert (status, told["Content-Type"]) == (431, "application/json")
     assert json.loads(text)["message"] == (
-        f"The head of this request is too large: a header may have {LARGEST_HEADER} bytes, and there may be "
+        f"The head of this request is too large. A header can have {LARGEST_HEADER} bytes, and a request "
         f"{MOST_HEADERS} headers."
     )
 

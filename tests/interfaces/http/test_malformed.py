@@ -38,7 +38,7 @@ async def test_a_parser_that_finds_no_memory_is_a_shortage_and_not_the_clients_f
     with keeping() as kept:
         status, code, _ = await told(world, "UNKNOWN", BadHttpMessage(sentence), 400)
     assert (status, code) == (503, "SERVICE_UNAVAILABLE")
-    assert "requests are broken off: the parser found no memory" in "".join(kept.lines)
+    assert "requests are interrupted: the parser ran out of memory" in "".join(kept.lines)
 
 
 async def test_what_a_client_sends_is_not_taken_for_a_shortage(world: World) -> None:
@@ -46,7 +46,7 @@ async def test_what_a_client_sends_is_not_taken_for_a_shortage(world: World) -> 
     assert await told(world, "UNKNOWN", error, 400) == (
         400,
         "VALIDATION_FAILED",
-        "This is no HTTP request that can be read (Invalid header value char).",
+        "This is not a valid HTTP request (Invalid header value char).",
     )
 
 

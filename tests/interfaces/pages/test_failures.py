@@ -41,20 +41,20 @@ async def test_a_failure_is_told_in_the_frame_with_the_number_of_the_log(
 ) -> None:
     break_(monkeypatch, what)
     seen = await visitor.get(LIST, HTML)
-    assert (seen.status, seen.heading, has_frame(seen)) == (500, "Something went wrong here", True)
+    assert (seen.status, seen.heading, has_frame(seen)) == (500, "Server error", True)
     assert ways_on(seen) == [(LIST, "Articles"), ("/today", "To the first page")]
     assert number_in(seen) == seen.headers[REQUEST_ID]
     assert SECRET not in seen.text
     (logged,) = (each for each in caplog.records if each.exc_info)
     assert logged.__dict__["request_id"] == number_in(seen)
     told = await visitor.get(LIST, IN_ROMANIAN)
-    assert (told.heading, "vina serverului" in told.text) == ("Ceva nu a mers aici", True)
+    assert (told.heading, "Serverul a avut o eroare internă" in told.text) == ("Eroare de server", True)
 
 
 async def test_a_failure_before_anybody_is_known(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     break_(monkeypatch, "interfaces.pages.people.sign_in.render_page")
     seen = await Visitor(visitor.world).get("/sign-in", HTML)
-    assert (seen.status, seen.heading, has_frame(seen)) == (500, "Something went wrong here", False)
+    assert (seen.status, seen.heading, has_frame(seen)) == (500, "Server error", False)
     assert number_in(seen) == seen.headers[REQUEST_ID]
 
 
@@ -75,15 +75,15 @@ async def test_what_was_sent_is_looked_for_before_it_is_sent_again(
 @pytest.mark.parametrize(
     ("broken_too", "heading"),
     [
-        (["interfaces.pages.kit.refusal_page.render_page"], "Ceva nu a mers aici"),
-        (["interfaces.pages.kit.rendering._environment"], "Ceva nu a mers aici"),
+        (["interfaces.pages.kit.refusal_page.render_page"], "Eroare de server"),
+        (["interfaces.pages.kit.rendering._environment"], "Eroare de server"),
         (["interfaces.pages.kit.rendering._environment", "interfaces.pages.kit.text.language._catalogue"], None),
         (
             [
                 "interfaces.pages.kit.page_client.PageClient.find_person",
                 "interfaces.pages.kit.page_client.PageClient.person",
             ],
-            "Ceva nu a mers aici",
+            "Eroare de server",
         ),
         (["interfaces.pages.kit.refusal_page.failed"], None),
     ],
@@ -93,7 +93,7 @@ async def test_a_failure_that_fails_the_page_of_failures_too(
 ) -> None:
     break_(monkeypatch, "interfaces.pages.records.browse.page_of", *broken_too)
     seen = await visitor.get(LIST, IN_ROMANIAN)
-    assert (seen.status, seen.heading) == (500, heading or "Something went wrong here")
+    assert (seen.status, seen.heading) == (500, heading or "Server error")
     assert seen.headers[REQUEST_ID] in seen.text
     assert seen.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in seen.headers["Content-Security-Policy"]

@@ -139,7 +139,7 @@ async def test_with_a_token_requests_have_it(visitor: Visitor) -> None:
 @pytest.mark.parametrize("variables", ["{", "[1]", "1", '"x"', "[" * 5000])
 async def test_variables_that_are_no_object_are_named(visitor: Visitor, variables: str) -> None:
     seen = await ask(visitor, CODES, variables)
-    assert (seen.status, "Variables must be an object, as JSON." in seen.text) == (422, True)
+    assert (seen.status, "Variables must be a JSON object." in seen.text) == (422, True)
     assert html.escape(CODES) in seen.text or CODES in html.unescape(seen.text)
 
 
@@ -155,7 +155,7 @@ async def test_hostile_documents_are_bounded_as_in_the_api(visitor: Visitor) -> 
         status, _, body = answered(await ask(visitor, query))
         assert (status, "errors" in body) == (400, True)
     too_long = await ask(visitor, "a" * 70_000)
-    assert (too_long.status, "Query is over 64 kB with its variables." in too_long.text) == (422, True)
+    assert (too_long.status, "Query is over 64 kB, together with its variables." in too_long.text) == (422, True)
     assert (await ask(visitor, "a" * 300_000)).status == 413
 
 

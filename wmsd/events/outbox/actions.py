@@ -10,9 +10,7 @@ from wmsd.db.sql.epochs import PlaceGone
 from wmsd.events.outbox import store
 from wmsd.events.outbox.schema import Event, EventQuery, LatestEventQuery
 
-OVERTAKEN: Final = (
-    "is older than the log: events after it are forgotten; read the records anew, and begin without a cursor"
-)
+OVERTAKEN: Final = "is older than the event log; read all records again, then start without a cursor"
 
 
 @operation(

@@ -13,7 +13,11 @@ class Event(Model):
     """An event. A webhook sends `event`, `timestamp` and `data` as its body."""
 
     id: Annotated[
-        str, Field(description="Every delivery of the event has the same id, so receivers recognise repetitions.")
+        str,
+        Field(
+            description="The id of the event, the same in every webhook delivery, so that receivers "
+            "recognise repetitions."
+        ),
     ]
     event: Annotated[str, choice_of("EventName", EVENTS)]
     timestamp: Timestamp
@@ -27,7 +31,7 @@ EventNames = Annotated[
     WithJsonSchema({"type": "string"}),
     Field(description="Names of events, separated by commas."),
 ]
-Since = Annotated[QueryTimestamp | None, Field(description="Only events at or after this moment.")]
+Since = Annotated[QueryTimestamp | None, Field(description="Only events at or after this date and time.")]
 
 
 class EventQuery(CursorQuery):
@@ -36,7 +40,10 @@ class EventQuery(CursorQuery):
     event: EventNames = None
     after: Annotated[
         str | None,
-        Field(max_length=64, description="The id of the last event that you have; later events follow."),
+        Field(
+            max_length=64,
+            description="The id of the last event that you have. The list continues after this event.",
+        ),
     ] = None
     since: Since = None
 

@@ -77,7 +77,10 @@ def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
 def check_room(tx: Transaction) -> None:
     """Raise Problem if the company already has the highest allowed number of subscriptions."""
     if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
-        raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
+        raise Problem(
+            "VALIDATION_FAILED",
+            f"A company can have at most {rules.MOST_SUBSCRIPTIONS} webhook subscriptions. Delete one first.",
+        )
 
 
 @writing(answer="record", returns=Subscription, creates=True, audited="webhook.create", references=_whole_errors)
@@ -209,11 +212,16 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
     if current["url"] == receiver_rules.ADDRESS:
         raise invalid({"secret": [receiver_rules.OWN_SECRET]})
     if current["auth_type"] != "hmac":
-        raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
+        raise invalid({"secret": [f"cannot be used with auth_type {current['auth_type']}"]})
     before = missing_credentials.opened(tx.service(Vault), current["credentials"])
     if before is None:
         raise invalid(
-            {"secret": ["cannot be rotated, because the present one cannot be read; send the new one by PATCH"]}
+            {
+                "secret": [
+                    "cannot be rotated, because wmsd cannot decrypt the current secret; set the new "
+                    "secret by PATCH"
+                ]
+            }
         )
     if before["secret"] != body.secret:
         rotate_secret(tx, id, before["secret"], body.secret)

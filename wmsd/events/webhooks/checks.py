@@ -8,7 +8,7 @@ DELIVERY: Final = "webhook delivery {delivery}"
 SUBSCRIPTION: Final = "webhook subscription {subscription}"
 DELIVERIES: Final = "webhook deliveries that are {status}"
 DELIVERIES_OF_SUBSCRIPTION: Final = "webhook subscription {subscription}, deliveries that are {status}"
-OPEN_BEFORE, NONE = "an open one before it", "none"
+OPEN_BEFORE, NONE = "an earlier open delivery", "none"
 IS_SEAM: Final = """EXISTS (
     SELECT 1 FROM seams
     WHERE numbers = 'webhook_subscriptions/' || {subscription} AND last = {last} AND next = {next}
@@ -81,25 +81,33 @@ COUNTS_OF_SUBSCRIPTION: Final = """
 """
 CHECKS: Final = (
     Check(
-        "the deliveries of a subscription are numbered without gaps", GAPS, in_millionths=False, words=(DELIVERY,)
+        "the webhook deliveries of a subscription are numbered without gaps",
+        GAPS,
+        in_millionths=False,
+        words=(DELIVERY,),
     ),
-    Check("a subscription knows its last number", LAST, in_millionths=False, words=(SUBSCRIPTION,)),
     Check(
-        "a delivery is held only behind an open one",
+        "the last number of a webhook subscription is that of its newest delivery",
+        LAST,
+        in_millionths=False,
+        words=(SUBSCRIPTION,),
+    ),
+    Check(
+        "every held webhook delivery waits for an earlier open delivery",
         STUCK,
         in_millionths=False,
         words=(DELIVERY, OPEN_BEFORE, NONE),
     ),
-    Check("every attempt stands in the log", ATTEMPTS, in_millionths=False, words=(DELIVERY,)),
+    Check("the log has every attempt of a webhook delivery", ATTEMPTS, in_millionths=False, words=(DELIVERY,)),
     Check(
-        "an active subscription is told of its events, and no other",
+        "every active webhook subscription gets its own events, and no others",
         TOPICS,
         in_millionths=False,
         words=(SUBSCRIPTION,),
     ),
-    Check("deliveries are as many as their counts say", COUNTS, in_millionths=False, words=(DELIVERIES,)),
+    Check("the stored counts of webhook deliveries are right", COUNTS, in_millionths=False, words=(DELIVERIES,)),
     Check(
-        "a subscription has as many deliveries as its counts say",
+        "the stored counts of deliveries of every webhook subscription are right",
         COUNTS_OF_SUBSCRIPTION,
         in_millionths=False,
         words=(DELIVERIES_OF_SUBSCRIPTION,),

@@ -12,7 +12,7 @@ SKIP: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = ?
     WHERE status IN ('pending', 'held')
 """
-COPIED: Final = "the company is a copy; the original sends it"
+COPIED: Final = "the company is a copy; only the original company sends this delivery"
 
 Credentials = list[list[str | int | None]]
 """For each subscription: its id, its credentials as JSON, and the previous secret while that is valid."""

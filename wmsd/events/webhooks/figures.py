@@ -28,18 +28,21 @@ class SubscriptionFigures(Model):
     is_test_receiver: bool
     last_success_at: Timestamp | None
     credentials_missing_since: Annotated[
-        Timestamp | None, Field(description="Since when all that is pending waits for credentials.")
+        Timestamp | None,
+        Field(description="Since when the pending deliveries wait for credentials; null if they do not wait."),
     ]
     pending: int
     held: int
-    exhausted: Annotated[int, Field(description="Without tests, which have one attempt.")]
+    exhausted: Annotated[int, Field(description="The number of exhausted deliveries, without tests.")]
     skipped: int
     succeeded: int
     failed: int
 
 
 class Figures(Model):
-    data: Annotated[list[SubscriptionFigures], Field(description="Of every subscription of the company.")]
+    data: Annotated[
+        list[SubscriptionFigures], Field(description="The numbers of every webhook subscription of the company.")
+    ]
 
 
 def _deliveries(status: str) -> str:

@@ -14,10 +14,12 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.receiver_rules import ADDRESS, new_secret
 
 WARNING: Final = (
-    "Its credentials cannot be opened with the keys of this installation. Set them again: its deliveries wait "
-    "until then, and no attempt is used up."
+    "wmsd can no longer decrypt the credentials of this webhook. Its deliveries wait, and use up no "
+    "attempts, until you set the credentials again."
 )
-NOT_SENT: Final = "The credentials of this webhook cannot be opened any more. Set them again, then send the test."
+NOT_SENT: Final = (
+    "wmsd can no longer decrypt the credentials of this webhook. Set the credentials again, then send the test."
+)
 
 
 class MissingCredentials(NamedTuple):

@@ -21,9 +21,9 @@ KEPT_BYTES: Final = 2_000_000
 SECRET_BYTES: Final = 32
 KEPT_OF_BODY: Final = 65_536
 """The most bytes that wmsd stores of one body."""
-ENDED: Final = "This test receiver has ended, or was removed."
-OWN_SECRET: Final = "is the test receiver's own, which everybody may see; it cannot be set"
-OWN_ADDRESS: Final = "is that of a test receiver; make another webhook for a real one"
+ENDED: Final = "This test receiver has expired or was removed."
+OWN_SECRET: Final = "cannot be set for a test receiver, which has its own secret"
+OWN_ADDRESS: Final = "cannot be changed for a test receiver; create another webhook for a real receiver"
 NOT_TO_BE_SET: Final = ("secret", "token", "username", "password", "headers")
 
 Answers = Literal["success", "failure", "gone", "late"]
@@ -38,10 +38,10 @@ class Reply(NamedTuple):
 
 
 REPLIES: Final[Mapping[Answers, Reply]] = {
-    "success": Reply(200, "The test receiver took it."),
+    "success": Reply(200, "The test receiver accepted the delivery."),
     "failure": Reply(500, "The test receiver is set to fail."),
-    "gone": Reply(410, "The test receiver is set to be gone."),
-    "late": Reply(200, "The test receiver took it, after 5 seconds.", 5.0),
+    "gone": Reply(410, "The test receiver is set to answer 410 Gone."),
+    "late": Reply(200, "The test receiver accepted the delivery after 5 seconds.", 5.0),
 }
 
 
@@ -58,5 +58,5 @@ def change_errors(given: Mapping[str, Any]) -> FieldErrors:
     if given.get("url", ADDRESS) != ADDRESS:
         errors["url"] = [OWN_ADDRESS]
     if given.get("auth_type", "hmac") != "hmac":
-        errors["auth_type"] = ["must be hmac at a test receiver"]
+        errors["auth_type"] = ["must be hmac for a test receiver"]
     return errors

@@ -93,7 +93,7 @@ def credentials(
     needed = CREDENTIALS[auth_type]
     before, last = ", ".join(needed[:-1]), needed[-1]
     errors: FieldErrors = {
-        name: [f"does not go with auth_type {auth_type}, which takes {before}{' and ' if before else ''}{last}"]
+        name: [f"cannot be used with auth_type {auth_type}, which needs {before}{' and ' if before else ''}{last}"]
         for name in EVERY_CREDENTIAL
         if name not in needed and sent.get(name) is not None
     }

@@ -24,7 +24,7 @@ EVERY_EVENT: Final = "*"
 LONGEST_URL: Final = 2048
 SHORTEST_SECRET: Final = 16
 RECOMMENDED_SECRET: Final = 32
-SHORT_SECRET: Final = f"The secret is short: {RECOMMENDED_SECRET} random characters or more are recommended."
+SHORT_SECRET: Final = f"The secret is short. Use at least {RECOMMENDED_SECRET} random characters."
 
 AuthType = Literal["hmac", "bearer", "basic", "custom"]
 DeliveryStatus = Literal["pending", "held", "delivered", "exhausted", "skipped"]
@@ -42,9 +42,9 @@ EventChoice = Annotated[str, AfterValidator(_event), choice_of("EventChoice", [E
 
 def each_once(names: list[str]) -> list[str]:
     if len(set(names)) != len(names):
-        raise validation_error("must not name one event twice")
+        raise validation_error("must not list an event twice")
     if EVERY_EVENT in names and len(names) > 1:
-        raise validation_error(f"must be {EVERY_EVENT} alone, or names of events")
+        raise validation_error(f"must be only {EVERY_EVENT}, or names of events")
     return names
 
 
@@ -89,33 +89,31 @@ class SubscriptionFields(Input):
         Field(
             min_length=1,
             max_length=LONGEST_URL,
-            description="The address to send to: https, without credentials. A private network is allowed only if "
-            "webhooks.allow_networks and webhooks.allow_ports of the installation admit it.",
+            description="The address of the receiver: https, without credentials. A private network must be "
+            "allowed in the settings webhooks.allow_networks and webhooks.allow_ports.",
         ),
     ]
     events: Annotated[
         list[EventChoice],
-        Field(min_length=1, max_length=100, description="Names of events, or `*` alone for all of them."),
+        Field(min_length=1, max_length=100, description="Names of events, or only `*` for all events."),
         AfterValidator(each_once),
     ]
     auth_type: AuthType = "hmac"
     active: Annotated[
         bool,
         Field(
-            description="While it is false, nothing is queued, and deliveries queued before wait until it is true."
+            description="Switch off to pause sending. Waiting deliveries are kept, but new events are not queued."
         ),
     ] = True
     secret: Annotated[
         Secret | None,
-        Field(
-            description="For hmac: the key that signs. Write only. At least 32 random characters are recommended."
-        ),
+        Field(description="For hmac: the key for the signatures, of at least 32 random characters. Write only."),
     ] = None
     token: Annotated[
         Credential | None, Field(description="For bearer: sent as `Authorization: Bearer …`. Write only.")
     ] = None
-    username: Annotated[UserName | None, Field(description="For basic, with the password. Write only.")] = None
-    password: Annotated[Credential | None, Field(description="For basic. Write only.")] = None
+    username: Annotated[UserName | None, Field(description="For basic: the user name. Write only.")] = None
+    password: Annotated[Credential | None, Field(description="For basic: the password. Write only.")] = None
     headers: Annotated[
         CustomHeaders | None, Field(description="For custom: the headers to send, by name. Write only.")
     ] = None
@@ -128,7 +126,9 @@ class SubscriptionChanges(SubscriptionFields, partial=True):
 
 
 class NewSecret(Input):
-    secret: Annotated[Secret, Field(description="The new secret. For 24 hours the old one signs too.")]
+    secret: Annotated[
+        Secret, Field(description="The new secret. For 24 hours wmsd signs with the old secret too.")
+    ]
 
 
 class LastDelivery(Model):
@@ -155,23 +155,27 @@ class Subscription(Recorded):
     events: list[EventChoice]
     auth_type: AuthType
     active: bool
-    has_secret: Annotated[bool, Field(description="Whether it has the credentials of its auth_type.")]
+    has_secret: Annotated[
+        bool, Field(description="True if the subscription has the credentials that its auth_type needs.")
+    ]
     credentials_missing_since: Annotated[
         Timestamp | None,
         Field(
-            description="Since when its credentials cannot be opened, as after a restore without the keys. Its "
-            "deliveries wait until they are set again, and use up no attempt."
+            description="Since when wmsd cannot decrypt the credentials, for example after a restore "
+            "without the keys. The deliveries wait, and use up no attempts, until you set the "
+            "credentials again."
         ),
     ]
     previous_secret_expires_at: Annotated[
-        Timestamp | None, Field(description="Until then the previous secret signs too.")
+        Timestamp | None, Field(description="Until when wmsd signs with the previous secret too.")
     ]
     failing_since: Annotated[
-        Timestamp | None, Field(description="The first failure since the last success; null when there is none.")
+        Timestamp | None,
+        Field(description="The first failure since the last success; null if no attempt has failed since."),
     ]
     switched_off_at: Annotated[
         Timestamp | None,
-        Field(description="When the service switched it off; `active: true` switches it on again."),
+        Field(description="When wmsd switched the subscription off; `active: true` switches it on again."),
     ]
     switched_off_because: str | None
     last_delivery: LastDelivery | None

@@ -62,7 +62,7 @@ def _record(tx: Transaction, company: Company) -> str:
     what the company may do.
     """
     because = off_because(company)
-    warnings = [] if because is None else [f"{because} Until that changes, nothing is sent."]
+    warnings = [] if because is None else [f"{because} wmsd sends no webhooks until this changes."]
     known = {
         ":now": tx.timestamp,
         ":warnings_of_short": dumps([SHORT_SECRET, *warnings]),

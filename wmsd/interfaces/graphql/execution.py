@@ -38,7 +38,7 @@ LIST: Final = b'{"data":['
 DECODER: Final = json.JSONDecoder()
 AT_ONCE: Final = 1_000
 """The number of objects that are created before other tasks run. A record may have a thousand lines."""
-TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s; ask for less at once."
+TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s. Request less data."
 
 
 async def read(body: bytes) -> Any:

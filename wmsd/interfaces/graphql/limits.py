@@ -113,8 +113,8 @@ LIMITS: Final = (
         DEEPEST_INTROSPECTION,
         "The query about the schema is {found} fields deep; {most} are allowed.",
     ),
-    ("nested", MOST_NESTED, "The query is nested {found} deep, with its fragments; {most} are allowed."),
-    ("fields", MOST_FIELDS, "The query has {found} fields, with those of fragments; {most} are allowed."),
+    ("nested", MOST_NESTED, "The query has {found} nested levels, including fragments; {most} are allowed."),
+    ("fields", MOST_FIELDS, "The query has {found} fields, including fragments; {most} are allowed."),
     ("aliases", MOST_ALIASES, "The query has {found} aliases; {most} are allowed."),
     ("spreads", MOST_SPREADS, "The query uses fragments {found} times; {most} times are allowed."),
     ("directives", MOST_DIRECTIVES, "The query has {found} directives; {most} are allowed."),
@@ -123,12 +123,12 @@ LIMITS: Final = (
     (
         "literals",
         MOST_LITERALS,
-        "The query has {found} values in lists and objects; {most} are allowed: use variables.",
+        "The query has {found} values in lists and objects; {most} are allowed. Use variables.",
     ),
     (
         "told",
         MOST_TOLD,
-        "The query asks for too much of the schema at once; GET /api/graphql/schema has all of it.",
+        "The query requests too much of the schema. GET /api/graphql/schema returns the whole schema.",
     ),
 )
 LISTED: Final[Mapping[str, float]] = {
@@ -170,7 +170,7 @@ def text_excess(text: str) -> str | None:
             return f"The query has over {MOST_TOKENS} tokens; use variables."
         nested += NESTING.get(found[1], 0)
         if nested > MOST_NESTED:
-            return f"The query has over {MOST_NESTED} brackets inside one another; {MOST_NESTED} are allowed."
+            return f"The query has over {MOST_NESTED} nested brackets; {MOST_NESTED} are allowed."
     return None
 
 
@@ -211,7 +211,7 @@ def excess(document: DocumentNode) -> str | None:
         if found is not None:
             return found
     if sizes.circle is not None:  # validation would also find the circle, but only at its end
-        return f"The fragment {sizes.circle} spreads itself, or others that spread it."
+        return f"The fragment {sizes.circle} contains itself, directly or through other fragments."
     return None
 
 

@@ -105,7 +105,7 @@ def _object(name: str, text: str) -> Loaded:
     try:
         return Loaded(*parse_json(text.encode()))
     except Problem:
-        raise requests.malformed(400, f"`{name}` must be an object, as JSON.") from None
+        raise requests.malformed(400, f"`{name}` must be a JSON object.") from None
 
 
 def _parameters(loaded: Loaded) -> Loaded:

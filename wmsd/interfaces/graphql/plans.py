@@ -140,7 +140,9 @@ def plan_operation(document: DocumentNode, operation: OperationDefinitionNode, v
         raise Refused([error]) from None
     cost = sum(each.cost for each in plans)
     if cost > MOST_COST:
-        raise Refused([GraphQLError(f"The query costs {cost}, and may cost {MOST_COST}: ask for shorter lists.")])
+        raise Refused(
+            [GraphQLError(f"The query costs {cost}, but the limit is {MOST_COST}. Request shorter lists.")]
+        )
     return Planned(operation, list(fields), plans, typenames, introspection, cost)
 
 

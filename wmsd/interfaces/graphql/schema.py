@@ -93,10 +93,11 @@ class Objects:
                 "endCursor": GraphQLField(GraphQLString),
                 "asOf": GraphQLField(
                     GraphQLString,
-                    description="Later changes have a later `updated_at`. Lists with `updated_since` have it.",
+                    description="The time of this answer: later changes have a later `updated_at`. Only in "
+                    "lists with `updated_since`.",
                 ),
             },
-            description="Where a page stands in its list (Relay's cursor connections).",
+            description="The position of a page in its list (Relay's cursor connections).",
         )
 
     def of(self, model: type[BaseModel]) -> GraphQLObjectType:
@@ -148,7 +149,7 @@ class Objects:
     def _collection(self, collection: Collection) -> GraphQLField:
         assert collection.find.returns is not None
         kind = self.of(collection.find.returns)
-        description = f"The first ones. Needs {collection.find.ability}."
+        description = f"The first records of the list. Needs {collection.find.ability}."
         return GraphQLField(
             GraphQLList(GraphQLNonNull(kind)),
             {"first": _first(collection.first)},
@@ -186,7 +187,9 @@ class Objects:
                 f"{of.name}Connection",
                 {
                     "edges": GraphQLField(GraphQLNonNull(_list_of(edge))),
-                    "nodes": GraphQLField(GraphQLNonNull(_list_of(of)), description="As edges, without cursors."),
+                    "nodes": GraphQLField(
+                        GraphQLNonNull(_list_of(of)), description="The records of the edges, without cursors."
+                    ),
                     "pageInfo": GraphQLField(GraphQLNonNull(self._page_info)),
                 },
             )
@@ -234,7 +237,7 @@ class Objects:
 
 def _first(default: int) -> GraphQLArgument:
     return GraphQLArgument(
-        GraphQLNonNull(GraphQLInt), default_value=default, description=f"How many, 1 to {MOST}."
+        GraphQLNonNull(GraphQLInt), default_value=default, description=f"The number of records, 1 to {MOST}."
     )
 
 

@@ -24,7 +24,7 @@ from wmsd.interfaces.graphql.schema import MOST, Embedded, Leaf, source_of
 from wmsd.warehouse.references_by_id import Reference
 
 Json = dict[str, Any]
-TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
+TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects, or be too large. Request shorter lists."
 
 
 class Failed(Exception):

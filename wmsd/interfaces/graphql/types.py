@@ -63,7 +63,7 @@ DECIMAL: Final = GraphQLScalarType(
     serialize=_same,
     parse_value=_number,
     parse_literal=_number_literal,
-    description="A number with at most 6 decimal places, exactly as version 2 of REST writes it.",
+    description="A number with at most 6 decimal places, in the same form as in version 2 of REST.",
 )
 DATE_TIME: Final = GraphQLScalarType(
     "DateTime",

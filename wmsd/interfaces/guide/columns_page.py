@@ -14,9 +14,9 @@ from wmsd.warehouse.documents.file_rows import OF_A_LINE
 TITLE: Final = "Columns of files"
 ABOVE: Final = f"""# {TITLE}
 
-What the files of [imports and exports](/docs/importing) have, kind by kind. The columns may be in any order, and
-those that are not required may be left out. An export has all of them. `wmsd import articles FILE.csv` takes one
-of the first kind, and so it goes with the others. At the pages the form has a template of each.
+The columns of the files for [imports and exports](/docs/importing), by kind of file. The columns may be in any
+order, and columns that are not required may be missing. An export has all columns. `wmsd import articles FILE.csv`
+imports a file of articles; the other kinds work in the same way. The import page has a template of each kind.
 """
 CODE: Final = "_code"
 INSIDE: Final = "."
@@ -54,7 +54,7 @@ def _meaning(field: FieldInfo) -> str:
 def _required(name: str, field: FieldInfo, kind: Kind) -> str:
     if name in kind.required:
         return "yes"
-    return "for a new one" if field.is_required() and not csv_cells.is_nullable(field) else ""
+    return "for a new record" if field.is_required() and not csv_cells.is_nullable(field) else ""
 
 
 def _form(name: str, field: FieldInfo) -> str:

@@ -25,8 +25,8 @@ class Reader:
 
 READERS: Final = (
     Reader(
-        "For those who run it",
-        "Set it up, let people and programs in, keep backups, and find out what is wrong.",
+        "For admins",
+        "Install wmsd, give people and programs access, keep backups, and find problems.",
         (
             *("quick-start", "troubleshooting", "running", "service", "tls", "reverse-proxies"),
             *("administration", "people"),
@@ -46,18 +46,18 @@ READERS: Final = (
         ),
     ),
     Reader(
-        "For those who connect to it",
-        "Send orders from a shop or an accounting system, and hear of what happened.",
+        "For integrators",
+        "Send orders from a shop or an accounting system, and receive events.",
         ("using-the-api", "examples", "api", "errors", "webhooks", "graphql", "transports"),
     ),
     Reader(
-        "For those who work with it",
-        "What the pages show, and what each step of an order, a delivery or a return does to the stock.",
+        "For users",
+        "What the pages show, and how each step of an order, a delivery or a return changes the stock.",
         ("pages", "stock", "sales-orders", "inbound", "returns", "packaging"),
     ),
     Reader(
         "About wmsd",
-        "What has changed, what it promises, and how that was tested.",
+        "Changes, guarantees, and how they were tested.",
         ("changelog", "security", "reliability", "performance", "architecture", "architecture-of-pages"),
     ),
 )

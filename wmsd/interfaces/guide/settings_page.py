@@ -9,17 +9,17 @@ from wmsd.settings.toml_writer import as_written
 TITLE: Final = "Settings"
 ABOVE: Final = f"""# {TITLE}
 
-Every setting with its default and what it means. wmsd takes each from the first of these that has it: a flag, the
-environment, the configuration file, the default. The configuration file is `config.toml` in the folder where wmsd
-is started, or the one that `--config` or `WMSD_CONFIG` names. `config.example.toml` has all settings, ready to be
-changed.
+Every setting with its default and its meaning. wmsd takes the value of a setting from the first of these places
+that has it: a flag, the environment, the configuration file, the default. The configuration file is `config.toml`
+in the folder where wmsd is started, or the file that `--config` or `WMSD_CONFIG` names. `config.example.toml` has
+all settings with their defaults.
 
-A path in the configuration file is relative to that file, one of a flag or of the environment to the current
-directory.
+A path in the configuration file is relative to that file. A path in a flag or in the environment is relative to
+the current directory.
 
 The setting `server.listen` is the key `listen` in the section `[server]` of the file, and `WMSD_SERVER_LISTEN` in
-the environment. `wmsd config show` shows the settings in force, and `wmsd config check` finds mistakes. wmsd reads
-its settings when it starts: restart it after a change.
+the environment. `wmsd config show` shows the settings in force, and `wmsd config check` finds errors. wmsd reads
+the settings when it starts, so restart wmsd after a change.
 """
 
 

@@ -8,12 +8,12 @@ from wmsd.base.problems import Problem
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.negotiation import weights_in
 
-HEADING: Final = "Something went wrong here"
+HEADING: Final = "Server error"
 NEXT: Final = (
-    "It is the server's fault, not yours, and its log says what happened. Load the page again; if it stays so, "
-    "tell your admin what you were doing, and this number:"
+    "The server had an internal error. Load the page again. If the error continues, tell your admin "
+    "what you were doing, and this request number:"
 )
-REQUEST: Final = "Number of this request:"
+REQUEST: Final = "Request number:"
 POLICY: Final = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 

@@ -58,11 +58,11 @@ def _tell_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
     if not _lines.take(time.monotonic()):
         return
     LOG.warning(
-        "a form was refused: it is not from %s, %s. The request had %s. See /docs/reverse-proxies.",
-        own or "an address that can be read",
-        "which is server.public_url"
+        "refused a form, because it did not come from %s, %s. The request had %s. See /docs/reverse-proxies.",
+        own or "a readable address",
+        "the address in server.public_url"
         if is_fixed
-        else "where the request has come to; server.public_url is not set",
+        else "the address of the request; server.public_url is not set",
         ", ".join(f"{name} {_quoted(request.headers.get(name))}" for name in TOLD),
         extra={"request_id": request.get(REQUEST_ID)},
     )
@@ -73,8 +73,8 @@ def _tell_difference(sent: str, own: str) -> None:
     """Log the difference once per pair, as long as the cache remembers the pair."""
     if _lines.take(time.monotonic()):
         LOG.warning(
-            "forms come from %s, and wmsd takes %s for its address. If people open the first, set it as "
-            "server.public_url: links, single sign-on and cookies go by that. See /docs/reverse-proxies.",
+            "forms come from %s, but wmsd uses %s as its own address. If people open the first address, set "
+            "server.public_url to it, for links, single sign-on and cookies. See /docs/reverse-proxies.",
             *(_quoted(sent), _quoted(own)),
         )
 

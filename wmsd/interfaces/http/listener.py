@@ -33,7 +33,7 @@ LINGERING_SECONDS: Final = 2.0
 """The seconds for reading the rest of a refused body, so that the client can read the answer."""
 AGAIN_SECONDS: Final = 0.1
 ACCEPTED_AT_ONCE: Final = 64
-NOT_ACCEPTED: Final = "no connection can be accepted"
+NOT_ACCEPTED: Final = "connections cannot be accepted"
 FILES_BESIDE: Final = 64
 """The number of files that the program opens in addition to connections and companies' files."""
 SHARE_OF_CONNECTIONS: Final = 0.4
@@ -60,7 +60,9 @@ def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
     share = max(16, int((files - FILES_BESIDE) * SHARE_OF_CONNECTIONS))
     most = min(bounds.connections, share)
     if most < bounds.connections:
-        LOG.info("%d connections at a time, since the system allows %d open files", most, files)
+        LOG.info(
+            "wmsd accepts %d connections at the same time, because the system allows %d open files", most, files
+        )
     return replace(bounds, connections=most, connections_of_an_address=min(bounds.connections_of_an_address, most))
 
 

@@ -19,7 +19,7 @@ from wmsd.interfaces.http.request_head import LARGEST_HEADER, MOST_HEADERS
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.route_table import PlainRoutes
 
-UNREADABLE: Final = "This is no HTTP request that can be read"
+UNREADABLE: Final = "This is not a valid HTTP request"
 MISTAKE: Final = "The server had an internal error. Look for the request id in its log."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 """The parser's message after one of its callbacks has failed. The callbacks fail only if memory is short."""
@@ -28,7 +28,7 @@ ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-C
 TOO_LARGE: Final = re.compile(rf"Got more than {LARGEST_HEADER} bytes|Too many headers")
 """The beginnings of the parser's messages about a head that is too large."""
 HEAD_TOO_LARGE: Final = (
-    f"The head of this request is too large: a header may have {LARGEST_HEADER} bytes, and there may be "
+    f"The head of this request is too large. A header can have {LARGEST_HEADER} bytes, and a request "
     f"{MOST_HEADERS} headers."
 )
 PageOfLargeHead = Callable[[str, str], web.Response]
@@ -96,7 +96,7 @@ class RequestHandler(web.RequestHandler):
                 return broken_off(request.method not in SAFE_METHODS)
             return Problem("SERVER_ERROR", MISTAKE)
         if PARSER_FAILED.match(message):
-            self._log.shortages.failed("requests are broken off", MemoryError("the parser found no memory"))
+            self._log.shortages.failed("requests are interrupted", MemoryError("the parser ran out of memory"))
             return broken_off(may_have_written=False)  # no handler has seen the request
         if TOO_LARGE.match(message):
             return Problem("VALIDATION_FAILED", HEAD_TOO_LARGE, status=TOO_LARGE_STATUS)

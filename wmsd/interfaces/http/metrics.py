@@ -33,8 +33,8 @@ PATH: Final = "/metrics"
 BOUNDS: Final = Bounds(connections=32, connections_of_an_address=8)
 NOT_LET_IN: Final = "Send the token of metrics.token_file: Authorization: Bearer <token>.\n"
 TOKEN_UNREADABLE: Final = "The file of metrics.token_file cannot be used. The log of the server says why.\n"
-NO_FIGURES: Final = "The figures cannot be read now. The log of the server says why.\n"
-WITHOUT_TOKEN: Final = "nobody can read the metrics: metrics.token_file cannot be used"
+NO_FIGURES: Final = "The metrics cannot be read now. The log of the server says why.\n"
+WITHOUT_TOKEN: Final = "no program can read the metrics: metrics.token_file cannot be used"
 NOT_READ: Final = "the metrics cannot be read"
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 

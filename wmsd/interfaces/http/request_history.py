@@ -53,7 +53,7 @@ def keep_call(installation: Installation, call: Call, asked: Asked, answered: An
     try:
         installation.history.take(_taken(installation, call, call.known, asked, answered, seconds))
     except Exception as error:
-        TOLD.failed("requests are answered, but not kept", error)
+        TOLD.failed("requests are answered, but not stored", error)
 
 
 def _taken(

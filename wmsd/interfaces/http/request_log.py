@@ -143,7 +143,7 @@ class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
         if isinstance(exc_info, HttpProcessingError | web.RequestPayloadError):
             return
         if isinstance(exc_info, Exception) and is_shortage(exc_info):
-            self._shortages.failed("requests are broken off", exc_info)
+            self._shortages.failed("requests are interrupted", exc_info)
             return
         if exc_info is None or self._traces.take(self._clock.monotonic()):
             super().log(level, msg, *args, exc_info=exc_info, **more)

@@ -113,7 +113,7 @@ def _is_unicode(url: URL, name: str, value: str) -> bool:
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
     """Read a JSON object from the body, and its errors. Raise Problem (415, 413, 408, 400 or 503)."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise malformed(415, "Compressed request bodies are not accepted; send it as it is.")
+        raise malformed(415, "Compressed request bodies are not accepted. Send the body uncompressed.")
     if request.content_type != "application/json":
         raise malformed(415, "Send the body as JSON, with Content-Type: application/json.")
     if (request.charset or "utf-8").lower().replace("-", "") != "utf8":
@@ -174,7 +174,7 @@ async def _next_chunk(request: web.Request, until: float) -> bytes:
         async with waiting_for_body(request, until):
             return await request.content.readany()
     except Stopping:
-        raise unavailable("The service stops; send the request again when it is back.") from None
+        raise unavailable("The service is stopping. Send the request again when the service is running.") from None
     except TimeoutError:
         raise Problem(
             "REQUEST_TIMEOUT",

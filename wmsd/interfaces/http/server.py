@@ -319,7 +319,7 @@ def _break_off(request: web.Request, status: int) -> None:
     """Cut the connection, because its answer is unfinished. `status` is the status of the error that occurred."""
     if status != FAILED:  # the log already has the error of a 500
         LOG.warning(
-            "the answer to %s %s was broken off: %d",
+            "the answer to %s %s was interrupted: %d",
             request.method,
             request.path,
             status,
@@ -338,7 +338,7 @@ def _told_of_failure(request: web.Request, problem: Problem) -> web.Response:
 def failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
     """Log an unexpected error, and return the error for the client."""
     if is_shortage(error):
-        log.shortages.failed("requests are broken off", error)
+        log.shortages.failed("requests are interrupted", error)
         return broken_off(request.method not in SAFE_METHODS)
     LOG.error(
         "%s %s failed", request.method, request.path, exc_info=error, extra={"request_id": request[REQUEST_ID]}

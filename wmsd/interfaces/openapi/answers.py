@@ -13,15 +13,16 @@ NUMBER: Final = {"type": "integer"}
 AS_OF: Final = {
     "type": "string",
     "format": "date-time",
-    "description": "Later changes have a later `updated_at`. Lists with `updated_since` have it.",
+    "description": "The time of this answer: later changes have a later `updated_at`. Only in lists with "
+    "`updated_since`.",
 }
 PAGE_META: Final = objects(
     {
         **dict.fromkeys(("current_page", "last_page", "per_page", "total"), NUMBER),
         "truncated": {
             "type": "boolean",
-            "description": "Always false: a page is never shortened. One of over 50 records that is too large is "
-            "refused.",
+            "description": "Always false, because wmsd never shortens a page. wmsd refuses a page of over "
+            "50 records that is too large.",
         },
         "as_of": AS_OF,
     },
@@ -31,14 +32,14 @@ CURSORS: Final = {
     "next_cursor": {"type": ["string", "null"], "description": "null on the last page."},
     "end_cursor": {
         "type": "string",
-        "description": "The place after the last record. As `cursor`, with the same filters, the list goes on "
-        "there, also when it ended and more has come since.",
+        "description": "The position after the last record. Send it as `cursor`, with the same filters, to "
+        "continue the list, also later when there are new records.",
     },
 }
 CUTS: Final = {
     "epoch": {
         "type": "string",
-        "description": "The present epoch of the company's history. A restore begins a new one.",
+        "description": "The current epoch of the company's history. A restore begins a new epoch.",
     },
     "cuts": {
         "type": "array",
@@ -71,7 +72,7 @@ def successes(route: Route) -> dict[str, Schema]:
         shown[str(declared.also_shown_with)] = answer
     if headers.is_validated(declared):
         shown["304"] = {
-            "description": "The caller has this answer already",
+            "description": "The answer has not changed",
             "headers": headers.of_unchanged(route),
         }
     return shown

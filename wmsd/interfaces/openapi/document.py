@@ -24,7 +24,7 @@ SECURITY: Final[dict[str, Schema]] = {
     "site": {"type": "http", "scheme": "bearer", "description": "The token of the site, from `wmsd site create`."},
 }
 DESCRIPTION: Final = """\
-The guide is at /docs. Every address that answers GET answers HEAD too, with the same headers and no body.
+The guide is at /docs. Every address that supports GET also supports HEAD, with the same headers and no body.
 """
 
 

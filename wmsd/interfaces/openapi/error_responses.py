@@ -71,18 +71,18 @@ PHRASES: Final = {
     403: "Ability missing or module off",
     404: "No such record",
     408: "The body did not arrive in time",
-    409: "The status does not allow it",
+    409: "The status does not allow the change",
     412: "The record has changed",
     413: "The body is too large",
     415: "The body is not plain JSON",
     422: "Invalid data",
     429: "Too many requests",
     500: "Internal error",
-    503: "Unavailable now",
+    503: "Temporarily unavailable",
     507: "The company's quota is used up",
 }
 MEDIA_TYPE: Final = "application/problem+json"
-BEFORE: Final = "What can be wrong with a request before it is known which operation it is for"
+BEFORE: Final = "An error that occurs before wmsd knows the operation of the request"
 
 ErrorCode = Annotated[str, choice_of("ErrorCode", STATUS_OF_CODE)]
 
@@ -90,21 +90,23 @@ ErrorCode = Annotated[str, choice_of("ErrorCode", STATUS_OF_CODE)]
 class Problem(Model):
     """The form of every error."""
 
-    message: Annotated[str, Field(description="A sentence for people.")]
+    message: Annotated[str, Field(description="The error as a sentence for people.")]
     code: ErrorCode
     errors: Annotated[
-        dict[str, list[str]], Field(description="What is wrong, by the path of the field, as `lines.0.quantity`.")
+        dict[str, list[str]], Field(description="The errors by the path of the field, such as `lines.0.quantity`.")
     ] = {}
-    details: Annotated[dict[str, Any], Field(description="More for programs, as the moves that are allowed.")] = {}
+    details: Annotated[
+        dict[str, Any], Field(description="More data for programs, such as the allowed status changes.")
+    ] = {}
 
 
 class Rfc9457Problem(Model):
     """An error for clients that accept `application/problem+json` (RFC 9457)."""
 
-    type: Annotated[str, Field(description="The address of the paragraph about the code, in the guide.")]
-    title: Annotated[str, Field(description="The code in words.")]
+    type: Annotated[str, Field(description="The address of the code's paragraph in the guide.")]
+    title: Annotated[str, Field(description="The error code in words.")]
     status: int
-    detail: Annotated[str, Field(description="A sentence for people.")]
+    detail: Annotated[str, Field(description="The error as a sentence for people.")]
     code: ErrorCode
     errors: Annotated[dict[str, list[str]], Field(description="As in `Problem`.")] = {}
     details: Annotated[dict[str, Any], Field(description="As in `Problem`.")] = {}

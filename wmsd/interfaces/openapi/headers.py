@@ -18,28 +18,28 @@ def _header(schema: Schema, description: str, **more: Any) -> Schema:
 
 
 ANSWERED: Final[dict[str, Schema]] = {
-    "X-Request-Id": _header(TEXT, "The id of the request, also in the server's log."),
-    "X-RateLimit-Limit": _header(NUMBER, "Requests a minute."),
-    "X-RateLimit-Remaining": _header(NUMBER, "Requests that are left of them."),
+    "X-Request-Id": _header(TEXT, "The id of the request, which the server's log has too."),
+    "X-RateLimit-Limit": _header(NUMBER, "The number of requests allowed per minute."),
+    "X-RateLimit-Remaining": _header(NUMBER, "The number of requests that are left in this window."),
     "X-RateLimit-Reset": _header(NUMBER, "Seconds until the whole window is free."),
-    "RateLimit-Policy": _header(TEXT, 'The limit as the IETF drafts it: `"minute";q=60;w=60`.'),
-    "RateLimit": _header(TEXT, 'What is left of it: `"minute";r=57;t=12`.'),
-    "Retry-After": _header(NUMBER, "Seconds to wait."),
+    "RateLimit-Policy": _header(TEXT, 'The limit in the form of the IETF draft: `"minute";q=60;w=60`.'),
+    "RateLimit": _header(TEXT, 'The rest of the limit in the form of the IETF draft: `"minute";r=57;t=12`.'),
+    "Retry-After": _header(NUMBER, "The number of seconds to wait."),
     "WWW-Authenticate": _header(TEXT, "How to authenticate: `Bearer`."),
-    "Deprecation": _header(TEXT, "Since when this operation is to go away (RFC 9745)."),
-    "Sunset": _header(TEXT, "Until when it works (RFC 8594)."),
-    "Allow": _header(TEXT, "The methods that are possible here."),
-    "ETag": _header(TEXT, "Changes whenever the answer does. A long list has none."),
-    "Link": _header(TEXT, "The addresses of the first, previous, next and last page, those that there are."),
+    "Deprecation": _header(TEXT, "Since when this operation is deprecated (RFC 9745)."),
+    "Sunset": _header(TEXT, "Until when this operation works (RFC 8594)."),
+    "Allow": _header(TEXT, "The methods that this address supports."),
+    "ETag": _header(TEXT, "The version of the answer, which changes with the answer. Long lists have no ETag."),
+    "Link": _header(TEXT, "The addresses of the first, previous, next and last page, if these pages exist."),
     "Location": _header(TEXT, "The address of the new record."),
     idempotency.REPLAYED: _header(
         {"type": "string", "enum": ["true"]},
-        "Only when the answer is that of an earlier request with the same Idempotency-Key.",
+        "Only if the answer is the stored answer to an earlier request with the same Idempotency-Key.",
     ),
     idempotency.CUT: _header(
         {**TEXT, "format": "date-time"},
-        "For 7 days after the company was restored: an Idempotency-Key that was used after this moment is not "
-        "known any more. Before you repeat a request from before the restore, look whether its record is there.",
+        "For 7 days after a restore of the company: wmsd no longer knows Idempotency-Keys that were "
+        "used after this time. Before you repeat an older request, check if its record exists.",
     ),
 }
 """The headers of answers."""
@@ -48,15 +48,18 @@ COST: Final = "X-Query-Cost"
 
 SENT: Final[dict[str, Schema]] = {
     "X-Company-Id": _header(
-        _ID, "The id of the company. `GET /api/companies` lists those that the token may use."
+        _ID, "The id of the company. `GET /api/companies` lists the companies that the token may use."
     ),
-    "X-Three-Pl-Id": _header(_ID, "The operator of the company, if the caller wants that to be checked."),
+    "X-Three-Pl-Id": _header(_ID, "The operator of the company, if wmsd should check it."),
     idempotency.HEADER: _header(
         {"type": "string", "minLength": 1, "maxLength": 255},
-        "A repetition with the same key and body gets the same answer and changes nothing.",
+        "A key for this request. A repeated request with the same key and body gets the same answer and "
+        "changes nothing.",
     ),
-    "If-Match": _header(TEXT, "The ETag of the record that was read: 412 when it has changed since."),
-    "If-None-Match": _header(TEXT, "The ETag of an answer that the caller has: 304 when it is still the same."),
+    "If-Match": _header(
+        TEXT, "The ETag of the record when you read it. The answer is 412 if the record has changed since."
+    ),
+    "If-None-Match": _header(TEXT, "The ETag of an earlier answer. The answer is 304 if nothing has changed."),
 }
 """The headers of requests."""
 

@@ -34,14 +34,15 @@ EVENT_DATA: Final[Mapping[str, type[BaseModel]]] = {
 }
 SIGNED: Final = {
     "X-Webhook-Event": "The name of the event.",
-    "X-Webhook-Id": "The id of the event: the same on every attempt.",
+    "X-Webhook-Id": "The id of the event, the same at every attempt.",
     "X-Webhook-Attempt": "The number of the attempt, from 1.",
     "X-Webhook-Sequence": "The number of the delivery in its subscription, without gaps in an epoch.",
-    EPOCH: "The epoch of the company's history. A restore begins a new one.",
+    EPOCH: "The epoch of the company's history. A restore begins a new epoch.",
 }
 SOMETIMES: Final = {
-    SEQUENCE_GAP: "On the first delivery of an epoch, where numbers are passed over: the first and the last of "
-    "them, as `13-28`. Deliveries with these numbers may have come before the restore; what they told of is gone.",
+    SEQUENCE_GAP: "Only on the first delivery of an epoch: the first and last number that wmsd skipped, "
+    "such as `13-28`. You may have received these numbers before the restore, which removed "
+    "the changes they reported.",
 }
 
 
@@ -80,7 +81,7 @@ def _received(event: str) -> Schema:
         "tags": [TAG],
         "summary": f"{event}",
         "security": [],
-        "description": f"{EVENTS[event]} How to check its signature is told in the guide, under /docs/webhooks.",
+        "description": f"{EVENTS[event]} The guide says how to verify the signature: /docs/webhooks.",
         "parameters": [
             {"name": name, "in": "header", "required": True, "description": says, "schema": {"type": "string"}}
             for name, says in SIGNED.items()
@@ -94,7 +95,7 @@ def _received(event: str) -> Schema:
             "content": {"application/json": {"schema": reference(name_of(event))}},
         },
         "responses": {
-            "2XX": {"description": "Received. Anything else is a failure, and sent again."},
-            "410": {"description": "The subscription is switched off."},
+            "2XX": {"description": "Received. Any other status is a failure, and wmsd sends the delivery again."},
+            "410": {"description": "The receiver is gone. wmsd switches the subscription off."},
         },
     }

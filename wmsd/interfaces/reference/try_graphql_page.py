@@ -40,11 +40,13 @@ class TryingGraphql(Trying):
     def body_of(self, subject: Subject, typed: Typed, errors: dict[str, str]) -> str:
         variables = typed.get("variables", "").strip()
         if variables and not _is_object(variables):
-            errors["variables"] = _("must be an object, as JSON")
+            errors["variables"] = _("must be a JSON object")
         query = json.dumps(typed.get("query", "").replace("\r\n", "\n"), ensure_ascii=False)
         text = f'{{"query": {query}, "variables": {variables}}}' if variables else f'{{"query": {query}}}'
         if len(text.encode()) > LARGEST_BODY:
-            errors["query"] = _("is over %(size)s kB with its variables") % {"size": LARGEST_BODY // 1024}
+            errors["query"] = _("is over %(size)s kB, together with its variables") % {
+                "size": LARGEST_BODY // 1024
+            }
         return text
 
     def sent_of(self, subject: Subject, typed: Typed, token: str, body: str | None) -> Sent:

@@ -261,11 +261,11 @@ def new_key() -> str:
 def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
     """Return the errors of fields that cannot be sent in a request, by the name of the field."""
     errors: dict[str, str] = {}
-    too_long = _("must be a text of at most %(number)s characters in one line") % {"number": LONGEST_HEADER}
+    too_long = _("must be one line of at most %(number)s characters") % {"number": LONGEST_HEADER}
     if (typed.get("as") == "token" or subject.needs_token) and not token:
         errors["token"] = _("is required")
     if len(token) > LONGEST_TOKEN or not token.isprintable():
-        errors["token"] = _("is no token")
+        errors["token"] = _("is not a token")
     for each in subject.inputs:
         value = typed.get(each.name, "").strip()
         if each.where == "path" and not value:

@@ -129,8 +129,8 @@ async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
             "modificate.",
         ),
         (
-            "does not go with auth_type basic, which takes username and password",
-            "nu se potrivește cu auth_type basic, care cere username și password",
+            "cannot be used with auth_type basic, which needs username and password",
+            "nu poate fi folosit cu auth_type basic, care cere username și password",
         ),
         (
             "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU, INCARCAT or ANULAT.",

@@ -121,12 +121,12 @@ async def test_its_test_its_change_and_its_end(visitor: Visitor) -> None:
     assert done.goes_to == f"{HOOK}/deliveries/1?done=test"
     shown = text_of((await visitor.get(done.goes_to)).text)
     assert "The test arrived. The receiver answered with 200." in shown
-    assert "The test receiver took it." in shown
+    assert "The test receiver accepted the delivery." in shown
     assert [each[1] for each in await come(visitor)] == ["webhook.test"]
     changed = await sent(visitor, f"{HOOK}/change", name="Mine")
     assert (await visitor.get((await visitor.get(changed.goes_to)).goes_to)).heading == "Mine"
     refused = await sent(visitor, f"{HOOK}/change", url="https://example.com/hook")
-    assert (refused.status, "make another webhook for a real one" in refused.text) == (422, True)
+    assert (refused.status, "create another webhook for a real receiver" in refused.text) == (422, True)
     gone = await sent(visitor, f"{HOOK}/remove")
     assert gone.goes_to == "/companies/1/webhooks?done=remove"
     assert (await visitor.get(RECEIVER)).status == 404

@@ -171,20 +171,20 @@ class TestWhyAndWhatToDo:
         assert (
             "Why was my call refused? The token lacks the ability stock:read, which this operation needs." in text
         )
-        assert "shop@example.com may do this, but the token was made without it." in text
-        assert "shop@example.com or an admin makes a new one, under Tokens at the pages." in text
-        assert "No token of the company has it." in text
+        assert "shop@example.com has this ability, but the token does not." in text
+        assert "shop@example.com or an admin can create a new token on the page Tokens." in text
+        assert "No token of the company has the ability." in text
         await world.new_token("lead@example.com")
-        assert "These tokens have it: test (lead@example.com, 3)." in await shown(visitor, answer)
+        assert "These tokens have the ability: test (lead@example.com, 3)." in await shown(visitor, answer)
         beyond = await world.send("GET", "/api/partners", token=token)
         text = await shown(visitor, beyond)
-        assert "shop@example.com may not do this either" in text
+        assert "shop@example.com does not have this ability either" in text
         assert "Ask lead@example.com." in text
 
     async def test_a_module(self, visitor: Visitor) -> None:
         await visitor.world.set_module("ACME", "stock", False)
         answer = await visitor.world.send("GET", "/api/stock")
-        assert "or on the box: wmsd module enable ACME stock." in await shown(visitor, answer)
+        assert "run wmsd module enable ACME stock, or use the page Companies." in await shown(visitor, answer)
         await visitor.world.set_module("ACME", "stock", True)
         assert "The module stock is on now: send the request again." in await shown(visitor, answer)
 
@@ -194,15 +194,17 @@ class TestWhyAndWhatToDo:
             await world.send("GET", "/api/articles")
             answer = await world.send("GET", "/api/articles")
             text = await shown(visitor, answer)
-            assert "The limit of 1 requests a minute was reached; 60 s later one was free." in text
-            assert "wmsd company change ACME --requests-per-minute N." in text
+            assert (
+                "The limit of 1 requests a minute was reached; the next request was possible 60 s later."
+            ) in text
+            assert "wmsd company change ACME --requests-per-minute N, or use the page Companies." in text
 
     async def test_a_status(self, visitor: Visitor, shop: Shop) -> None:
         order = await shop.order(status="LIVRAT")
         moved = await visitor.world.send("PATCH", f"/api/v2/sales-orders/{order.id}/status", {"status": "CREAT"})
         text = await shown(visitor, moved)
-        assert "It was LIVRAT, and CREAT was asked for; from there" in text
-        assert "ask for a move that its status allows" in text
+        assert "The status was LIVRAT, and the request asked for CREAT; no change of status is possible." in text
+        assert "request a change that its current status allows" in text
 
     async def test_stock_that_is_not_there(self, visitor: Visitor, shop: Shop) -> None:
         line = {"article_id": 1, "quantity": 10_000}
@@ -210,12 +212,12 @@ class TestWhyAndWhatToDo:
         text = await shown(visitor, await visitor.world.send("POST", "/api/v2/sales-orders", body))
         assert "INSUFFICIENT_STOCK" in text
         assert "lines.0.quantity" in text
-        assert "wait for a receipt" in text
+        assert "wait for a goods receipt" in text
 
     async def test_a_version_that_is_gone(self, visitor: Visitor) -> None:
         answer = await visitor.world.send("PATCH", "/api/articles/1", {"name": "x"}, headers={"If-Match": '"old"'})
         text = await shown(visitor, answer)
-        assert "Somebody changed the record after it was read" in text
+        assert "The record was changed after it was read" in text
         assert "send the new ETag as If-Match" in text
 
     async def test_a_key_that_was_used(self, visitor: Visitor) -> None:
@@ -223,15 +225,15 @@ class TestWhyAndWhatToDo:
         made = await visitor.world.send("POST", "/api/articles", {"code": "N1", "name": "n"}, headers=key)
         answer = await visitor.world.send("POST", "/api/articles", {"code": "N2", "name": "n"}, headers=key)
         text = await shown(visitor, answer)
-        assert f"The first request made the record {made.id}." in text
+        assert f"The first request created the record {made.id}." in text
         assert f"Read the record {made.id} first." in text
 
     @pytest.mark.parametrize(
         ("raw", "headers", "remedy"),
         [
-            (b"{", {}, "send one JSON object, as UTF-8."),
+            (b"{", {}, "Send one JSON object in UTF-8 as the body."),
             (b"{}", {"Content-Type": "text/plain"}, "uncompressed, with Content-Type: application/json."),
-            (b'{"a": "' + b"x" * 1024 * 1024 + b'"}', {}, "Send less at once"),
+            (b'{"a": "' + b"x" * 1024 * 1024 + b'"}', {}, "Split the data into several requests"),
         ],
     )
     async def test_a_body_that_cannot_be_read(
@@ -246,10 +248,10 @@ class TestWhyAndWhatToDo:
             answer = await visitor.world.send("POST", "/api/graphql", sent, headers=headers)
             text = await shown(visitor, answer)
             assert "Cannot query field 'nam'" in text
-            assert "/docs/api/graphql has each type with its fields and arguments." in text
-            assert "send one JSON object" not in text
+            assert "/docs/api/graphql lists each type with its fields and arguments." in text
+            assert "Send one JSON object" not in text
         broken = await visitor.world.send("POST", "/api/graphql", raw=b'{"query": ')
-        assert "send one JSON object, as UTF-8." in await shown(visitor, broken)
+        assert "Send one JSON object in UTF-8 as the body." in await shown(visitor, broken)
 
     def test_every_code_has_a_remedy(self) -> None:
         assert set(refusal_remedies.BY_CODE) == set(STATUS_OF_CODE)
@@ -266,7 +268,7 @@ async def test_members_see_the_requests_of_their_own_tokens_only(world: World) -
     assert (await visitor.get(f"{LIST}?request_id={id_of(other)}")).status == 404
     text = await shown(visitor, lacking)
     assert "The token lacks the ability stock:read" in text
-    assert "These tokens have it" not in text
+    assert "These tokens have the ability" not in text
 
 
 async def test_admins_of_a_company_see_all_of_it_and_nothing_of_others(world: World) -> None:
@@ -294,7 +296,7 @@ async def test_the_page_says_when_nothing_is_kept(tmp_path: Path) -> None:
         answer = await world.send("GET", "/api/articles/9")
         for path in (LIST, f"{LIST}?request_id={id_of(answer)}"):
             seen = await visitor.get(path)
-            assert (seen.status, "Requests are not kept here" in seen.text) == (403, True)
+            assert (seen.status, "This installation does not store requests" in seen.text) == (403, True)
 
 
 async def test_the_rail_leads_there(visitor: Visitor) -> None:

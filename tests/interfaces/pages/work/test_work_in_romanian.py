@@ -143,7 +143,7 @@ def test_what_to_do_about_a_refusal_is_translated(entries: list[Any]) -> None:
     )
     fixed += (refusal_remedies.BAD_DOCUMENT,)
     told = {sentence for each in fixed if isinstance(each, str) for sentence in BETWEEN_SENTENCES.split(each)}
-    said = {each for each in told if not each.startswith("Look up which ")}
+    said = {each for each in told if not each.startswith("List the ")}
     assert len(said) > 20
     assert sorted(said - known) == []
 
@@ -182,8 +182,8 @@ def test_the_verb_agrees_with_how_many_did_it() -> None:
     [
         ("The module stock was off for the company.", "Modulul stock era oprit pentru companie."),
         (
-            "The token is gone. Use one that has stock:read. It works within a second.",
-            "Tokenul nu mai există. Folosiți unul care are stock:read. Are efect într-o secundă.",
+            "The token no longer exists. Use a token that has stock:read. Ask ana@example.com.",
+            "Tokenul nu mai există. Folosiți un token care are stock:read. Întrebați: ana@example.com.",
         ),
         ("A sentence that nobody has translated: what a pity. Really.",) * 2,
         ("", ""),

@@ -214,5 +214,5 @@ def pass_over(tx: Transaction) -> None:
 def _switch_off_when_long(tx: Transaction, subscription_id: int, failing: int) -> bool:
     if failing < SWITCHED_OFF_AFTER.total_seconds() * 1000:
         return False
-    switch_off(tx, subscription_id, f"Nothing has been delivered for {SWITCHED_OFF_AFTER.days} days.")
+    switch_off(tx, subscription_id, f"No webhook delivery has succeeded for {SWITCHED_OFF_AFTER.days} days.")
     return True

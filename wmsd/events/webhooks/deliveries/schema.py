@@ -39,7 +39,7 @@ def records_of(value: object) -> tuple[tuple[str, int], ...]:
         return tuple(value)  # type: ignore[arg-type]  # already parsed
     given = value.split(",")
     if len(given) > MOST_RECORDS:
-        raise validation_error(f"must name at most {MOST_RECORDS} records")
+        raise validation_error(f"must list at most {MOST_RECORDS} records")
     found: list[tuple[str, int]] = []
     for each in given:
         match = _RECORD.fullmatch(each.strip())
@@ -67,7 +67,8 @@ class Attempt(Model):
     milliseconds: int
     response_status: int | None
     response_body: Annotated[
-        str | None, Field(description="The first 2 kB of the answer; null if the installation keeps no answers.")
+        str | None,
+        Field(description="The first 2 kB of the answer; null if the installation does not store answers."),
     ]
     error: str | None
 
@@ -77,35 +78,44 @@ class Delivery(Model):
 
     id: Id
     sequence: Annotated[
-        int, Field(description="X-Webhook-Sequence: its number within the subscription, without gaps in an epoch.")
+        int,
+        Field(
+            description="X-Webhook-Sequence: the number of the delivery within the subscription, "
+            "without gaps in an epoch."
+        ),
     ]
     epoch: Annotated[
-        str, Field(description="X-Webhook-Epoch: the epoch of the company's history in which it was queued.")
+        str,
+        Field(description="X-Webhook-Epoch: the epoch of the company's history in which the delivery was queued."),
     ]
     sequence_gap: Annotated[
         str | None,
         Field(
-            description="X-Webhook-Sequence-Gap: the numbers before its own that are passed over where its epoch "
-            "begins, as 13-28."
+            description="X-Webhook-Sequence-Gap: the numbers that are skipped before this delivery at the "
+            "start of its epoch, such as 13-28."
         ),
     ]
-    event_id: Annotated[str | None, Field(description="X-Webhook-Id; null when the event is no longer kept.")]
+    event_id: Annotated[str | None, Field(description="X-Webhook-Id; null if the event is no longer stored.")]
     event: str | None
-    entity: Annotated[str, Field(description="What the record is that it tells of, such as sales_order.")]
+    entity: Annotated[
+        str, Field(description="The kind of record that the delivery is about, such as sales_order.")
+    ]
     entity_id: Id
     status: Annotated[
         DeliveryStatus,
         Field(
-            description="pending: it is sent when it is due. held: it waits for an earlier one of the same entity."
-            " delivered, exhausted, skipped: it is done, and can be sent again."
+            description="pending: wmsd sends the delivery when it is due. held: the delivery waits for an "
+            "earlier one about the same record. delivered, exhausted, skipped: the delivery is "
+            "finished, and can be sent again."
         ),
     ]
     due_at: Timestamp | None
     waits_because: Annotated[
         WaitingReason | None,
         Field(
-            description="Why it is not sent when it is due. credentials_missing: the credentials of the webhook "
-            "cannot be opened; it is sent once they are set again, and no attempt is used up meanwhile."
+            description="Why the delivery is not sent when it is due. credentials_missing: wmsd cannot "
+            "decrypt the credentials of the webhook; the delivery waits, and uses up no "
+            "attempts, until the credentials are set again."
         ),
     ]
     skipped_because: str | None
@@ -118,18 +128,21 @@ class AttemptDetail(Attempt):
     them.
     """
 
-    url: Annotated[str | None, Field(description="Where it was sent.")]
-    sent_headers: Annotated[dict[str, str] | None, Field(description="Credentials in them are masked.")]
-    answer_headers: Annotated[dict[str, str] | None, Field(description="The first 1 kB of them.")]
+    url: Annotated[str | None, Field(description="The address to which wmsd sent the delivery.")]
+    sent_headers: Annotated[
+        dict[str, str] | None, Field(description="The request headers; credentials are masked.")
+    ]
+    answer_headers: Annotated[dict[str, str] | None, Field(description="The first 1 kB of the answer's headers.")]
 
 
 class DeliveryDetail(Delivery):
     """A delivery with all its stored data."""
 
     body: Annotated[
-        str | None, Field(description="The body as it is sent, at each attempt; null when the event is gone.")
+        str | None,
+        Field(description="The request body, the same at each attempt; null if the event is no longer stored."),
     ]
-    made: Annotated[int, Field(description="How many attempts there were; `attempts` are the last ten.")]
+    made: Annotated[int, Field(description="The number of all attempts; `attempts` has the last ten.")]
     attempts: list[AttemptDetail]  # type: ignore[assignment]  # with more fields of each attempt
 
 
@@ -138,7 +151,7 @@ class DeliveryQuery(CursorQuery):
         tuple[Any, ...] | None,
         several_of(DELIVERY_STATUSES),
         WithJsonSchema({"type": "string"}),
-        Field(description=f"One or several of {', '.join(DELIVERY_STATUSES)}, separated by commas."),
+        Field(description=f"One or more of {', '.join(DELIVERY_STATUSES)}, separated by commas."),
     ] = None
     event: Annotated[
         tuple[Any, ...] | None,
@@ -150,13 +163,16 @@ class DeliveryQuery(CursorQuery):
         tuple[Any, ...] | None,
         BeforeValidator(records_of),
         WithJsonSchema({"type": "string"}),
-        Field(description="What they tell of, such as sales_order:12, or 12; several are separated by commas."),
+        Field(
+            description="The records that the deliveries are about, such as sales_order:12, or 12 for "
+            "records of every kind, separated by commas."
+        ),
     ] = None
     since: Annotated[
-        QueryTimestamp | None, Field(description="Only deliveries queued at this moment or later.")
+        QueryTimestamp | None, Field(description="Only deliveries queued at this date and time or later.")
     ] = None
     until: Annotated[
-        QueryTimestamp | None, Field(description="Only deliveries queued at this moment or before.")
+        QueryTimestamp | None, Field(description="Only deliveries queued at this date and time or before.")
     ] = None
 
 
@@ -164,20 +180,24 @@ class RedeliveryRange(Input):
     """The deliveries to send again: finished deliveries that were queued within a period."""
 
     since: Timestamp
-    until: Annotated[Timestamp | None, Field(description="Now, when it is not sent.")] = None
-    failed: Annotated[bool, Field(description="Only those that were exhausted or skipped.")] = False
+    until: Annotated[Timestamp | None, Field(description="The end of the period. Default: now.")] = None
+    failed: Annotated[bool, Field(description="Only exhausted or skipped deliveries.")] = False
     status: Annotated[
         list[ClosedStatus] | None,
-        Field(min_length=1, max_length=3, description="Only those with one of these statuses."),
+        Field(min_length=1, max_length=3, description="Only deliveries with one of these statuses."),
     ] = None
     event: Annotated[
-        list[EventName] | None, Field(min_length=1, max_length=100, description="Only those of these events.")
+        list[EventName] | None, Field(min_length=1, max_length=100, description="Only deliveries of these events.")
     ] = None
     record: Annotated[
-        RecordChoice | None, Field(description="Only those that tell of it, such as sales_order:12, or 12.")
+        RecordChoice | None,
+        Field(
+            description="Only deliveries about this record, such as sales_order:12, "
+            "or 12 for records of every kind."
+        ),
     ] = None
     after: Annotated[
-        Id | None, Field(description="The `next_after` of the answer before, to go on with a long range.")
+        Id | None, Field(description="The `next_after` of the previous answer, to continue with a long range.")
     ] = None
 
 
@@ -185,14 +205,17 @@ class Counted(Model):
     """The number of deliveries in a range."""
 
     deliveries: int
-    is_whole: Annotated[bool, Field(description="Whether these are all; otherwise there are more, or may be.")]
+    is_whole: Annotated[
+        bool, Field(description="True if this is the number of all deliveries; false if there may be more.")
+    ]
     until: Timestamp
 
 
 class Redelivered(Model):
     """The deliveries that are sent again."""
 
-    deliveries: Annotated[int, Field(description="How many are sent again by this request.")]
+    deliveries: Annotated[int, Field(description="The number of deliveries that this request sends again.")]
     next_after: Annotated[
-        Id | None, Field(description="Send it as `after` for the next ones; null when none are left.")
+        Id | None,
+        Field(description="The value of `after` for the next request; null if there are no more deliveries."),
     ]

@@ -36,7 +36,7 @@ LONGEST_SECONDS: Final = 60.0
 """The longest time of one scan. A longer scan is cancelled, so that a file that never answers does not delay the
 scans of other files for longer.
 """
-SHORT: Final = "webhooks of some companies cannot be looked at"
+SHORT: Final = "webhooks of some companies cannot be checked"
 """Logged once for all companies, because a shortage of the machine concerns no single company."""
 AT_THE_NEXT_TICK: Final = 0
 """A due time in the past, in milliseconds since 1970."""
@@ -166,7 +166,7 @@ class DueScanner:
 
     async def _knows_companies(self) -> bool:
         """Return True if the companies can be read. Otherwise every scan would fail and be logged."""
-        with self._complaints.trying("webhooks cannot be looked at", Exception):
+        with self._complaints.trying("webhooks cannot be checked", Exception):
             await self._companies()
             return True
         return False
@@ -174,7 +174,7 @@ class DueScanner:
     async def _try_to_scan(self, company_id: int) -> Scan | None:
         is_to_clamp = company_id in self._to_clamp
         self._to_clamp.discard(company_id)
-        what = f"webhooks of company {company_id} cannot be looked at"
+        what = f"webhooks of company {company_id} cannot be checked"
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
                 scan = await self._scan(company_id, is_to_clamp)
@@ -230,7 +230,12 @@ class DueScanner:
         new = [each for each in found if not each.is_audited]
         for each in new:
             await self._audit(f"webhook.switch_off {each.because}", f"{company.code} {each.name}")
-            LOG.warning("webhook %s of %s is switched off: %s", each.name, company.code, each.because)
+            LOG.warning(
+                "webhook %s of %s was switched off: %s Fix the receiver, then switch the webhook on",
+                each.name,
+                company.code,
+                each.because,
+            )
         if new:
             await database.write(lambda tx: store.note_audited(tx, [each.id for each in new]))
 
@@ -240,7 +245,7 @@ class DueScanner:
         """
         if found == self._missing.get(company.id, []):
             return
-        what = f"which webhooks of {company.code} wait for credentials cannot be noted yet"
+        what = f"wmsd cannot yet store which webhooks of {company.code} wait for credentials"
         with self._complaints.trying(what, *STORAGE_FAILURES):
             await self._tell_missing(company, found)
             self._missing[company.id] = found

@@ -50,7 +50,7 @@ class Recorder:
         """Record all results of the company, including those that arrive in the meantime. Yield each group when it
         is on disk, with the ids of the subscriptions in which the group has released held deliveries.
         """
-        what = f"what was sent for company {company_id} cannot be written down yet"
+        what = f"results of webhook deliveries of company {company_id} cannot be stored yet"
         unwritten = self._unwritten[company_id]
         try:
             while unwritten:

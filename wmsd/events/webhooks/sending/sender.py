@@ -40,7 +40,7 @@ from wmsd.http_client.lazy_client import LazyClient
 LOG = logging.getLogger("wmsd.webhooks")
 STOP_SECONDS: Final = 3.0
 CANNOT_LOAD: Final = "webhooks of company {} cannot be loaded"
-CANNOT_SEND: Final = "webhooks of company {} cannot be sent; they are tried again soon"
+CANNOT_SEND: Final = "webhooks of company {} cannot be sent; wmsd will try again soon"
 
 
 class Tasks:
@@ -60,7 +60,7 @@ class Tasks:
         self._running.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            self._complaints.failed("a background task of the sender failed", error)
+            self._complaints.failed("a background task of the webhook sender failed", error)
 
     def cancel(self) -> None:
         for task in self._running:

@@ -106,7 +106,7 @@ class SubscriptionQueue:
                 return
             lost = [due.id for due in page.found if due.body is None]
             if lost:
-                because = "Its event is no longer kept."
+                because = "The event is no longer stored."
                 await database.write(lambda tx: due_store.skip(tx, lost, because))
             if self._drops == drops:
                 self.aim(page.target)
@@ -172,10 +172,10 @@ class SubscriptionQueue:
         name = f"webhook {self.receiver.target.subscription_id} of {code}"
         if result.is_success:
             self._is_told_to_fail = False
-            LOG.info("%s is delivered again", name)
+            LOG.info("%s works again", name)
         elif (now := clock.monotonic()) >= self._silent_until:
             self._is_told_to_fail, self._silent_until = True, now + SILENT_SECONDS
-            LOG.warning("%s fails: %s", name, result.error or f"it was answered {result.status}")
+            LOG.warning("%s fails: %s", name, result.error or f"the receiver answered with status {result.status}")
 
 
 def update_queues(queues: dict[int, SubscriptionQueue], scan: Scan, vault: Vault) -> list[SubscriptionQueue]:

@@ -28,7 +28,8 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
     check_room(tx)
     if store.count(tx) >= receiver_rules.MOST:
         raise Problem(
-            "VALIDATION_FAILED", f"A company has at most {receiver_rules.MOST} test receivers. Remove one first."
+            "VALIDATION_FAILED",
+            f"A company can have at most {receiver_rules.MOST} test receivers. Remove one first.",
         )
     values = {
         "name": body.name,
@@ -77,6 +78,6 @@ def rotate_webhook_receiver_secret(tx: Transaction, id: int, company: Company) -
     """
     before = get_webhook_receiver.action(tx, id, company)["secret"]
     if before is None:
-        raise Problem("VALIDATION_FAILED", "The present secret cannot be read here. Make a new test receiver.")
+        raise Problem("VALIDATION_FAILED", "wmsd cannot decrypt the current secret. Create a new test receiver.")
     rotate_secret(tx, id, before, receiver_rules.new_secret())
     return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]

@@ -13,14 +13,15 @@ class NewReceiver(Input):
     name: Name = "Test receiver"
     events: Annotated[
         list[EventChoice],
-        Field(min_length=1, max_length=100, description="Names of events, or * alone for all of them."),
+        Field(min_length=1, max_length=100, description="Names of events, or only * for all events."),
         AfterValidator(each_once),
     ] = ["*"]
     answers: Annotated[
         Answers,
         Field(
-            description="success: 200. failure: 500, so that each delivery is tried five times. gone: 410, which "
-            "switches the webhook off. late: 200 after 5 seconds. You can change it at any time."
+            description="success: 200. failure: 500, so that wmsd tries each delivery five times. gone: "
+            "410, which switches the webhook off. late: 200 after 5 seconds. You can change the "
+            "answer at any time."
         ),
     ] = "success"
 
@@ -46,8 +47,10 @@ class Received(Model):
     body_bytes: int
     age: int
     has_valid_signature: bool
-    is_repeated: Annotated[bool, Field(description="Whether the same event had come before.")]
-    is_overtaken: Annotated[bool, Field(description="Whether a later event of its record had come before.")]
+    is_repeated: Annotated[bool, Field(description="True if the same event had arrived before.")]
+    is_overtaken: Annotated[
+        bool, Field(description="True if a later event of the same record had arrived before.")
+    ]
     answered: Answers
 
 
@@ -59,20 +62,24 @@ class Receiver(Model):
     events: list[str]
     active: bool
     switched_off_because: str | None
-    off_because: Annotated[str | None, Field(description="Why the company sends nothing now, if it does not.")]
+    off_because: Annotated[
+        str | None, Field(description="Why the company sends no webhooks now; null if it sends them.")
+    ]
     answers: Answers
     ends_at: Timestamp
-    secret: Annotated[str | None, Field(description="None when another installation has sealed it.")]
+    secret: Annotated[str | None, Field(description="The secret; null if another installation encrypted it.")]
     previous_secret_expires_at: Timestamp | None
     next_due_at: Annotated[Timestamp | None, Field(description="When the next delivery is due.")]
-    waiting: Annotated[int, Field(description="Deliveries that are still to be sent.")]
+    waiting: Annotated[int, Field(description="The number of deliveries that wmsd has yet to send.")]
     received: list[Received]
 
 
 class ReceivedDetail(Received):
     """A received request with all its stored data. The body is cut after 64 kB."""
 
-    secret: Annotated[str | None, Field(description="The present one, if it has signed this; otherwise null.")]
+    secret: Annotated[
+        str | None, Field(description="The current secret, if this request was signed with it; otherwise null.")
+    ]
     headers: dict[str, str]
     body: str
     is_cut: bool
