@@ -94,9 +94,10 @@ def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: 
 
     refused = booted.run(PROGRAM, "service", "install")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "This wmsd is a Debian package's, which has a unit: systemctl enable --now wmsd" in refused.stderr
+    by_unit = "To start the service: systemctl enable --now wmsd"
+    assert f"This wmsd was installed as a Debian package, which has a unit. {by_unit}" in refused.stderr
     upgrade = booted.run(*AS_WMSD, "upgrade", booted.bring(package), "--config", CONFIG)
-    assert "This wmsd is a package of the system: install the newer package instead." in upgrade.stderr
+    assert "This wmsd was installed as a system package: install the newer package instead." in upgrade.stderr
     assert "apt remove wmsd" in booted.run(PROGRAM, "service", "uninstall").stderr
 
     first = booted.show("MainPID")

@@ -67,7 +67,7 @@ def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
 
     assert "leave out --offline" in booted.run(PROGRAM, "service", "install", "--offline").stderr
     again = booted.ok(PROGRAM, "service", "install")
-    assert again.startswith("Everything is installed already. Nothing was changed.\n")
+    assert again.startswith("Everything is already installed. Nothing was changed.\n")
     assert booted.show("MainPID") == first, "what is right already is not started again"
     booted.ok("systemctl", "reload", "wmsd")
     assert (booted.show("MainPID"), booted.show("ActiveState")) == (first, "active")
@@ -82,10 +82,10 @@ def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
     gone = booted.ok(PROGRAM, "service", "uninstall")
     assert gone.splitlines() == [
         "The service was stopped and removed.",
-        "What stays: the data in /srv/goods/data.",
-        f"What stays: the settings in {CONFIG}.",
-        f"What stays: the program {PROGRAM}.",
-        "What stays: the user wmsd.",
+        "Not removed: the data in /srv/goods/data.",
+        f"Not removed: the settings in {CONFIG}.",
+        f"Not removed: the program {PROGRAM}.",
+        "Not removed: the user wmsd.",
     ]
     assert not booted.path(UNIT).exists()
     assert booted.path("/srv/goods/data/platform.db").exists()
@@ -224,7 +224,7 @@ def test_where_no_systemd_runs_nothing_is_changed(bare: Machine) -> None:
 def test_for_a_later_boot_the_unit_is_written_and_the_person_is_told(bare: Machine) -> None:
     shown = bare.run(EXECUTABLE, "service", "install", "--offline", "--dry-run")
     assert shown.returncode == 0
-    assert "Would be done: The user wmsd was created, without a login." in shown.stderr
+    assert "Not done (dry run): The user wmsd was created, without a login." in shown.stderr
     assert not bare.path(UNIT).exists()
     said = bare.ok(EXECUTABLE, "service", "install", "--offline")
     assert "Nothing was started. At the next boot with systemd the service starts." in said
@@ -236,14 +236,14 @@ def test_for_a_later_boot_the_unit_is_written_and_the_person_is_told(bare: Machi
     assert status.returncode == 1
     by_hand = f"runuser -u wmsd -- wmsd serve --config {CONFIG}"
     assert f"Its unit is installed. To start the server now: {by_hand}" in status.stdout
-    assert f"To start it now: {by_hand}" in said
+    assert f"To start the server now: {by_hand}" in said
     version = bare.ok("runuser", "-u", "wmsd", "--", PROGRAM, "config", "check", "--config", CONFIG)
-    assert "The settings are good." in version
+    assert "The settings have no errors." in version
     assert bare.ok(PROGRAM, "service", "uninstall").splitlines() == [
         "The service did not run, and was removed.",
-        f"What stays: the settings in {CONFIG}.",
-        f"What stays: the program {PROGRAM}.",
-        "What stays: the user wmsd.",
+        f"Not removed: the settings in {CONFIG}.",
+        f"Not removed: the program {PROGRAM}.",
+        "Not removed: the user wmsd.",
     ]
     assert not bare.path(UNIT).exists()
     assert not os.path.lexists(bare.path("/etc/systemd/system/multi-user.target.wants/wmsd.service"))

@@ -145,7 +145,7 @@ def test_a_rehearsal_says_what_an_upgrade_would_do(server: Server, program: Path
     said = upgrade(program, newer, "--only-rehearse", "--json")
     assert said.returncode == 0, said.stderr
     assert f"{newer} is wmsd {VERSION}: its signature is valid (wmsd {VERSION})." in said.stderr
-    assert "Rehearsed on copies: 2 of 2 files are brought up to date, in " in said.stderr
+    assert "Trial run on copies: 2 of 2 files were migrated, in " in said.stderr
     assert said.stderr.endswith("Nothing was changed.\n")
     rehearsal = json.loads(said.stdout)["rehearsal"]
     assert (rehearsal["migrated"], rehearsal["problems"]) == (2, [])
@@ -198,7 +198,7 @@ def test_without_a_server_the_next_start_goes_on(program: Path, newer: Path, tmp
     done(tmp_path, "company", "create", "ACME", "--name", "Acme", "--init", executable=program)
     said = upgrade(program, newer)
     assert said.returncode == 0, said.stderr
-    assert "Start the server: it brings the files up to date." in said.stderr
+    assert "Start the server: it migrates the files." in said.stderr
     with serving(tmp_path, executable=program):
         assert journal(tmp_path)["outcome"] == "done"
     assert is_right(tmp_path, program)

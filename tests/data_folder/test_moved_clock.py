@@ -138,7 +138,7 @@ def test_a_command_without_a_server_is_not_led_years_ahead_either(moved: Home, c
     made = moved.run_fresh(*make, env=clock.environment)
     assert made.code == 0, made.err
     assert datetime.fromisoformat(made.json["updated_at"]) < datetime.now(UTC) + HOUR
-    assert "The clock is far ahead of the last moment at which a server ran here." in made.err
+    assert "The clock is far ahead of the time when a server last ran here." in made.err
     confirmed = moved.run_fresh("clock", "confirm", env=clock.environment)
     assert (confirmed.code, "far ahead" in confirmed.err) == (0, False)
     shown = moved.run_fresh("article", "show", "ALONE", "--company", "ACME", env=clock.environment)

@@ -43,8 +43,8 @@ def is_made(home: Home, *arguments: str, env: dict[str, str] | None = None, data
 def test_without_a_terminal_it_says_what_it_found_and_makes_nothing(home: Home) -> None:
     strangers(home, 214)
     assert is_refused(home) == (
-        f"The folder {home.folder} has no data of wmsd, and holds 214 other files and folders: photo-0.jpg, "
-        f"photo-1.jpg, photo-10.jpg, …. Nothing was made. To make the data folder {home.data} all the same, start "
+        f"The folder {home.folder} has no wmsd data, but has 214 other files and folders: photo-0.jpg, "
+        f"photo-1.jpg, photo-10.jpg, …. Nothing was created. To create the data folder {home.data} anyway, start "
         "with --create. Otherwise start in an empty folder, or name the data folder with --data."
     )
     assert not home.data.exists()
@@ -119,7 +119,7 @@ def test_the_backup_of_another_installation_is_not_put_in_the_place_of_lost_data
 
 def test_one_other_thing_is_enough(home: Home) -> None:
     (home.folder / "Music").mkdir()
-    assert "and holds one other file or folder: Music. Nothing was made." in is_refused(home)
+    assert "but has one other file or folder: Music. Nothing was created." in is_refused(home)
 
 
 def test_no_name_steers_the_terminal(home: Home) -> None:
@@ -134,20 +134,17 @@ def test_no_name_steers_the_terminal(home: Home) -> None:
 def test_at_a_terminal_it_asks(home: Home, answer: str, is_there: bool) -> None:
     strangers(home)
     done = at_a_terminal(home, *SERVE, answers=[answer])
-    assert (
-        f"The folder {home.folder} has no data of wmsd, and holds one other file or folder: photo-0.jpg."
-        in done.err
-    )
-    assert f"Make the data folder {home.data}? [y/N]: " in done.err
+    assert f"The folder {home.folder} has no wmsd data, but has one other file or folder: photo-0.jpg." in done.err
+    assert f"Create the data folder {home.data}? [y/N]: " in done.err
     assert (home.data / "platform.db").exists() is is_there
-    assert ("wmsd: Nothing was made. Start in an empty folder" in done.err) is not is_there
+    assert ("wmsd: Nothing was created. Start in an empty folder" in done.err) is not is_there
     assert done.code == 1
 
 
 def test_nobody_is_asked_twice(home: Home) -> None:
     strangers(home)
     assert is_made(home, "--create")
-    assert "Make the data folder" not in at_a_terminal(home, *SERVE).err
+    assert "Create the data folder" not in at_a_terminal(home, *SERVE).err
 
 
 def empty(home: Home) -> None:
@@ -210,9 +207,7 @@ def test_a_data_folder_with_other_things_in_it_is_asked_about_though_named(home:
     (home.folder / "there").mkdir()
     home.write("there/letter.odt", "")
     said = is_refused(home, "--data", "there")
-    assert said.startswith(
-        f"The folder {home.folder}/there has no data of wmsd, and holds one other file or folder"
-    )
+    assert said.startswith(f"The folder {home.folder}/there has no wmsd data, but has one other file or folder")
     assert is_made(home, "--data", "there", "--create", data="there")
 
 
@@ -233,7 +228,7 @@ def test_nothing_is_restored_among_other_things(home: Home) -> None:
     assert (done.code, done.wrong) == (
         1,
         [
-            f"The folder {home.folder}/there has no data of wmsd, and holds one other file or folder: letter.odt. "
+            f"The folder {home.folder}/there has no wmsd data, but has one other file or folder: letter.odt. "
             "Nothing was changed. Name an empty folder with --data."
         ],
     )
@@ -252,5 +247,5 @@ def test_the_sources_keep_their_data_beside_them(home: Home) -> None:
     (sources / "README.md").touch()
     for place, is_asked in ((sources, False), (home.folder, True)):
         done = home.run_fresh(*SERVE, cwd=place, env={"PYTHONPATH": str(sources)})
-        assert ("has no data of wmsd" in done.err) is is_asked
+        assert ("has no wmsd data" in done.err) is is_asked
         assert (place / "data" / "platform.db").exists() is not is_asked

@@ -29,8 +29,8 @@ def test_a_data_folder_in_the_one_that_was_named_is_told_of(home: Home) -> None:
     there = home.folder / "site one"
     assert home.refused("status", "--data", "site one") == f"There is no wmsd data in {there}. {instead}"
     assert home.refused("serve", "--data", "site one") == (
-        f"The folder {there} has no data of wmsd. Nothing was made. To make one there all the same, start with "
-        f"--create. {instead}"
+        f"The folder {there} has no wmsd data. Nothing was created. To create a data folder there anyway, start "
+        f"with --create. {instead}"
     )
     assert [path.name for path in there.iterdir()] == ["data"]
     assert home.run("status", "--data", "site one/data").code == 0
@@ -112,8 +112,8 @@ def test_the_check_of_the_settings_and_the_bundle_say_whose_it_is(home: Home) ->
     os.chown(home.data, OWNER, OWNER)
     whose = f"The data folder {home.data} belongs to the user with the number {OWNER}, "
     checked = home.run_fresh("config", "check", under=AS_ANY_USER, env=ANY_PORT)
-    assert (checked.code, checked.err.count("Wrong: No server")) == (1, 1)
-    assert f"Wrong: No server can use the data folder now. {whose}" in checked.err
+    assert (checked.code, checked.err.count("Error: No server")) == (1, 1)
+    assert f"Error: No server can use the data folder now. {whose}" in checked.err
     bundled = home.run_fresh("support-bundle", "a.tar.gz", "--quick", under=AS_ANY_USER)
     assert bundled.code == 0
     assert bundled.err.splitlines()[1].startswith(whose)

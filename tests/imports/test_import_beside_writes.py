@@ -115,7 +115,7 @@ def test_a_question_needs_no_writer(tenant: Tenant, company: int) -> None:
         other.execute("BEGIN IMMEDIATE")
         wrong = tenant.home.refusals("import", "sales-orders", "-", "--company", tenant.code, stdin=content)
         other.execute("ROLLBACK")
-    assert wrong[0].endswith("Say --decimal point or --decimal comma.")
+    assert wrong[0].endswith("Use --decimal point or --decimal comma.")
     assert 'row 2, partner_code: is not a partner of this company. The cell has "P1".' in wrong
 
 

@@ -19,7 +19,7 @@ from wmsd.interfaces.cli.files.import_export import write_whole
 from wmsd.interfaces.cli.files.import_progress import ShownProgress
 
 TWICE = "code,name\nA,Apple\nA,Again\n"
-SAME = "--errors names the file that is imported, which would be overwritten. Name another file."
+SAME = "--errors would overwrite the imported file. Name another file."
 
 
 def by_its_name(path: Path) -> Path:
@@ -171,7 +171,7 @@ def test_a_file_that_grows_is_refused(
         assert next(texts) == "code,name\n"
         with path.open("a") as more:
             more.write("lt\nC,Cherry\n")
-        with pytest.raises(Unreadable, match="has changed while it was read"):
+        with pytest.raises(Unreadable, match="changed while wmsd read it"):
             list(texts)
         with pytest.raises(Unreadable):
             progress.check_unchanged()

@@ -32,7 +32,7 @@ def test_a_wrong_encoding_is_told_with_the_right_option(tenant: Tenant) -> None:
     )
     assert refused == (
         "<stdin>: line 3 is not Windows-1252 text, but the file can be read as Windows-1250. Choose the "
-        "encoding of the file, or save the file as CSV UTF-8. Say --encoding windows-1250."
+        "encoding of the file, or save the file as CSV UTF-8. Use --encoding windows-1250."
     )
     assert tenant.take("clients", content) == (2, 0, 0)
     assert tenant.rows("clients")[1]["name"] == "Źródło"
@@ -45,7 +45,7 @@ def test_where_the_encoding_is_guessed_a_name_is_shown_as_it_was_read(tenant: Te
     """
     command = ("import", "clients", "-", "--company", tenant.code)
     content = "code;name\r\nC1;Müller\r\nC2;Biała Śruba\r\n".encode("windows-1250")
-    shown = 'Row 3 has "Biała Śruba". If that is wrong, say --encoding windows-1252 ("Bia³a Œruba").'
+    shown = 'Row 3 has "Biała Śruba". If this text is wrong, use --encoding windows-1252 ("Bia³a Œruba").'
     for flags in (("--preview",), ()):
         assert shown in tenant.home.ok(*command, *flags, stdin=content).err
     assert tenant.rows("clients")[1]["name"] == "Biała Śruba"
@@ -55,13 +55,13 @@ def test_where_the_encoding_is_guessed_a_name_is_shown_as_it_was_read(tenant: Te
         tenant.home.ok(*command, stdin="code,name\nC1,Łąka\n"),
         tenant.home.ok(*command, stdin=german),
     ):
-        assert "If that is wrong" not in silent.err
+        assert "If this text is wrong" not in silent.err
 
 
 def test_letters_of_dos_are_shown_as_they_were_read(tenant: Tenant) -> None:
     """Letters of DOS are displayed as they were read. No encoding that can be guessed reads them correctly."""
     content = "code;name\r\nC1;Żółty\r\n".encode("cp852")
-    shown = 'Row 2 has "½¢\u02c6ty". If that is wrong, save the file as CSV UTF-8.'
+    shown = 'Row 2 has "½¢\u02c6ty". If this text is wrong, save the file as CSV UTF-8.'
     command = ("import", "clients", "-", "--company", tenant.code, "--dry-run")
     assert shown in tenant.home.ok(*command, stdin=content).err
 
@@ -70,7 +70,7 @@ def test_a_preview_names_the_encodings_that_can_read_the_file(tenant: Tenant) ->
     command = ("import", "clients", "-", "--company", tenant.code, "--preview")
     content = "code;name\r\nC1;Łąka\r\nC2;Źródło\r\n".encode("windows-1250")
     assert tenant.home.refused(*command, "--encoding", "windows-1252", stdin=content).endswith(
-        "or save the file as CSV UTF-8. Say --encoding windows-1250."
+        "or save the file as CSV UTF-8. Use --encoding windows-1250."
     )
 
 
@@ -87,7 +87,7 @@ def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
     (sentence,) = tenant.refuses("stock", content)
     assert sentence == (
         'Row 2, quantity: "1.000" means 1 with a decimal point, and 1000 with a decimal comma. Choose '
-        "the decimal mark of the file. Say --decimal point or --decimal comma."
+        "the decimal mark of the file. Use --decimal point or --decimal comma."
     )
     assert tenant.take("stock", content, "--decimal", "comma") == (0, 2, 0)
     assert [row["quantity"] for row in tenant.rows("stock")] == ["1000", "2"]
@@ -100,7 +100,7 @@ def test_the_question_names_the_row_that_shows_a_mark(tenant: Tenant) -> None:
     sentence = (
         'Row 2, weight_kg: "1,250" means 1250 with a decimal point, and 1.25 with a decimal comma. Row '
         '4, weight_kg: "0,5" has a decimal comma, which is probably right. Choose the decimal mark of '
-        "the file. Say --decimal comma or --decimal point."
+        "the file. Use --decimal comma or --decimal point."
     )
     command = ("import", "articles", "-", "--company", tenant.code)
     assert tenant.home.refusals(*command, stdin=content) == [sentence, "Nothing was imported."]
@@ -115,14 +115,14 @@ def test_a_question_comes_with_the_errors_that_do_not_depend_on_it(tenant: Tenan
     for flags in ((), ("--preview",)):
         path.unlink(missing_ok=True)
         wrong = tenant.home.run(*command, *flags, stdin=content).wrong
-        assert wrong[0].endswith("Say --decimal point or --decimal comma.")
+        assert wrong[0].endswith("Use --decimal point or --decimal comma.")
         assert wrong[1:4] == [
-            "These errors do not depend on it:",
+            "These errors do not depend on the decimal mark:",
             'row 2, min_stock: must be a number. The cell has "no".',
             "row 2, name: is required.",
         ]
         assert f"… and 151 more: all of them are in {path}." in wrong
-        assert f"{path} has the first 5 cells that are asked about and 201 errors." in wrong
+        assert f"{path} lists the first 5 cells in question and 201 errors." in wrong
         lines = path.read_text().splitlines()
         assert (len(lines), lines[-1]) == (207, "103,min_stock,-1,must not be below 0")
         assert not any(line.startswith("102,") for line in lines)
@@ -133,7 +133,7 @@ def test_a_question_says_what_is_in_the_file_of_errors(tenant: Tenant) -> None:
     path = tenant.home.folder / "asked.csv"
     command = ("import", "articles", "-", "--company", tenant.code, "--errors", path)
     wrong = tenant.home.refusals(*command, stdin="code;name;weight_kg\nA;Apple;1.000\n")
-    assert wrong[1:] == [f"{path} has the cell that is asked about.", "Nothing was imported."]
+    assert wrong[1:] == [f"{path} lists the cell in question.", "Nothing was imported."]
 
 
 def test_what_keeps_a_document_from_its_status_may_depend_on_the_decimal_mark(tenant: Tenant) -> None:
@@ -145,7 +145,7 @@ def test_what_keeps_a_document_from_its_status_may_depend_on_the_decimal_mark(te
     assert "1000 wanted" in tenant.home.refusals(*command, "--decimal", "comma", stdin=content)[0]
     sentences = tenant.home.refusals(*command, stdin=f"{content}S2;;P2;MAIN;A;1\nS3;?;P1;MAIN;A;1.000\n")
     assert sentences[1:-1] == [
-        "These errors do not depend on it:",
+        "These errors do not depend on the decimal mark:",
         'row 3, partner_code: is not a partner of this company. The cell has "P2".',
         "row 4, status: must be 'CREAT', 'IN_LUCRU', 'INCARCAT', 'LIVRAT' or 'ANULAT'. The cell has \"?\".",
     ]
@@ -162,7 +162,7 @@ def test_serials_may_depend_on_the_decimal_mark(tenant: Tenant) -> None:
     for flags in ((), ("--preview",)):
         done = tenant.home.run(*command, *flags, stdin=content)
         assert (done.code, "do not depend" in done.err) == (1, False)
-        assert "Say --decimal point or --decimal comma." in done.err
+        assert "Use --decimal point or --decimal comma." in done.err
         both = tenant.home.run(*command, *flags, stdin=f'{content}O2;P1;MAIN;A;1;"S3;S4"\n').err
         assert "row 3, serials: must have one serial for each unit: 1 ordered" in both
     assert "2 ordered" not in tenant.home.ok(*command, "--decimal", "comma", stdin=content).err
@@ -182,8 +182,8 @@ def test_a_file_without_rows_is_told_and_leaves_no_trace(tenant: Tenant) -> None
 def test_an_import_for_a_module_that_is_off_says_so(tenant: Tenant) -> None:
     tenant.home.ok("module", "disable", tenant.code, "articles")
     warning = (
-        f"Warning: the module articles is off for {tenant.code}, so neither its pages nor programs show what is "
-        f"imported. Switch it on: wmsd module enable {tenant.code} articles\n"
+        f"Warning: the module articles is off for {tenant.code}, so the pages and the API do not show the "
+        f"imported records. To switch the module on: wmsd module enable {tenant.code} articles\n"
     )
     command = ("import", "articles", "-", "--company", tenant.code)
     assert warning in tenant.home.ok(*command, stdin="code,name\nA,Apple\n").err
@@ -300,7 +300,7 @@ def test_a_preview_decides_nothing_that_is_asked(tenant: Tenant) -> None:
         arguments = ("import", "articles", path, "--company", tenant.code, "--errors", errors, *flags)
         done = tenant.home.run(*arguments)
         assert done.code == 1
-        assert "Say --decimal point or --decimal comma." in done.wrong[0]
+        assert "Use --decimal point or --decimal comma." in done.wrong[0]
         assert "weight_kg: 1" not in done.out
         assert ("decimal    to be chosen" in done.out) == bool(flags)
         assert errors.read_text().splitlines() == [

@@ -238,7 +238,7 @@ def test_for_programs_there_is_json(tenant: Tenant) -> None:
         ],
         "errors_in_all": 2,
     }
-    assert done.wrong[-1] == "Nothing was imported. Mend the rows above and import the whole file again."
+    assert done.wrong[-1] == "Nothing was imported. Fix the rows above and import the whole file again."
 
 
 def test_of_very_many_errors_people_see_fifty_and_programs_a_thousand(tenant: Tenant) -> None:

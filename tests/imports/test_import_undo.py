@@ -253,7 +253,7 @@ def test_it_says_which_import_and_how_many_records(tenant: Tenant) -> None:
     done = tenant.home.ok("import", "--company", tenant.code, "undo", "--yes")
     shown = dict(re.split(r"  +", line, maxsplit=1) for line in done.out.splitlines())
     assert shown == {
-        "import taken back": "2",
+        "import undone": "2",
         "kind": "partners",
         "file": "<stdin>",
         "created": "2",
@@ -282,7 +282,7 @@ def test_at_a_terminal_it_says_which_import_and_asks(tenant: Tenant) -> None:
     before = tenant.export("articles")
     command = ("import", "undo", "--company", tenant.code)
     done = at_a_terminal(tenant.home, *command, answers=["n"])
-    question = rf"Take import 2 of {tenant.code} back: articles from \S+, 1 record created and 1 changed\?"
+    question = rf"Undo import 2 of {tenant.code}: articles from \S+, 1 record created and 1 changed\?"
     assert re.search(question, " ".join(done.err.split()))
     assert (done.code, "Nothing was changed." in done.err, tenant.export("articles")) == (1, True, before)
     assert at_a_terminal(tenant.home, *command, answers=["y"]).code == 0

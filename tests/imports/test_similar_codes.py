@@ -7,7 +7,7 @@ import pytest
 from tests.support.command import Home, Tenant
 from wmsd.imports.similar_codes import MOST_TOLD
 
-LETTERS = "They differ in capital letters only."
+LETTERS = "The codes differ in capital letters only."
 
 
 def warnings(err: str) -> list[str]:
@@ -19,7 +19,7 @@ def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tena
     columns, more = ("code,name,type", ",CLIENT") if kind == "partners" else ("code,name", "")
     command = ("import", kind, "-", "--company", tenant.code)
     content = f"{columns}\nP-2,Pin{more}\nQ,Quill{more}\np-2,Pin{more}\n"
-    told = [f"Warning: row 4, code: p-2 is another record than P-2 in row 2. {LETTERS}"]
+    told = [f"Warning: row 4, code: p-2 is not the same record as P-2 in row 2. {LETTERS}"]
     assert warnings(tenant.home.ok(*command, "--dry-run", stdin=content).err) == told
     assert warnings(tenant.home.ok(*command, "--preview", stdin=content).err) == told
     assert warnings(tenant.home.ok(*command, stdin=content).err) == told
@@ -27,7 +27,7 @@ def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tena
     assert warnings(tenant.home.ok(*command, stdin=content).err) == []
     later = f"{columns}\nq,Quill{more}\nQ,Quill{more}\nR,Rod{more}\n"
     (only,) = warnings(tenant.home.ok(*command, stdin=later).err)
-    assert only == f"Warning: row 2, code: q is another record than Q, which is there already. {LETTERS}"
+    assert only == f"Warning: row 2, code: q is not the same record as Q, which is there already. {LETTERS}"
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_codes_that_differ_in_capital_letters_are_told_and_taken_in(tenant: Tena
 def test_codes_that_differ_in_what_cannot_be_seen_are_told(
     tenant: Tenant, code: str, other: str, shown: str
 ) -> None:
-    sentence = "They differ in invisible characters." if "⟨" in shown else LETTERS
+    sentence = "The codes differ in invisible characters." if "⟨" in shown else LETTERS
     command = ("import", "articles", "-", "--company", tenant.code)
     content = f"code,name\n{other},One\n{code},Two\n"
-    told = f"Warning: row 3, code: {shown} is another record than {other} in row 2. {sentence}"
+    told = f"Warning: row 3, code: {shown} is not the same record as {other} in row 2. {sentence}"
     assert warnings(tenant.home.ok(*command, "--dry-run", stdin=content).err) == [told]
     tenant.take("articles", f"code,name\n{other},One\n")
-    there = f"Warning: row 3, code: {shown} is another record than {other}, which is there already. {sentence}"
+    there = f"Warning: row 3, code: {shown} is not the same record as {other}, which is there already. {sentence}"
     assert there in warnings(tenant.home.ok(*command, stdin=content).err)
     assert {row["code"] for row in tenant.rows("articles")} == {code, other}
     assert warnings(tenant.home.ok(*command, stdin=content).err) == []
@@ -61,10 +61,10 @@ def test_numbers_that_have_lost_their_zeros_are_told(tenant: Tenant) -> None:
     tenant.take("articles", "code,name\n0123,Bolt\n0,Nut\n")
     command = ("import", "articles", "-", "--company", tenant.code)
     done = tenant.home.ok(*command, stdin="code,name\n123,Bolt\n00,Nut\n0123A,Pin\n123A,Pin\n")
-    why = "which is there already. They differ in leading zeros, which spreadsheets drop."
+    why = "which is there already. The codes differ in leading zeros, which spreadsheets drop."
     assert warnings(done.err) == [
-        f"Warning: row 2, code: 123 is another record than 0123, {why}",
-        f"Warning: row 3, code: 00 is another record than 0, {why}",
+        f"Warning: row 2, code: 123 is not the same record as 0123, {why}",
+        f"Warning: row 3, code: 00 is not the same record as 0, {why}",
     ]
 
 
@@ -81,7 +81,7 @@ def test_of_many_the_first_are_told(tenant: Tenant) -> None:
     command = ("import", "articles", "-", "--company", tenant.code, "--preview")
     lines = warnings(tenant.home.ok(*command, stdin=content).err)
     assert len(lines) == MOST_TOLD + 1
-    assert lines[-1] == "Warning: there are 7 more such codes."
+    assert lines[-1] == "Warning: 7 more codes are similar to other codes."
     found = tenant.home.ok(*command, "--json", stdin=content).json
     assert found["alike_in_all"] == MOST_TOLD + 7
     assert found["alike"][0] == {"row": 2, "code": "a-0", "other": "A-0", "other_row": None}

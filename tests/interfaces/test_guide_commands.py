@@ -44,7 +44,7 @@ GOES_ON: Final = ("wmsd status --watch", "wmsd logs --company ACME --follow")
 """The commands that run until Ctrl-C."""
 MAY_WARN: Final = "wmsd doctor"
 """The command whose warnings depend on the machine of the test."""
-FINDS: Final = "Wrong: "
+FINDS: Final = "Error: "
 """The text in a page's output after which the command must exit with 1."""
 
 NEW_USER: Final = "echo correct horse battery | wmsd user create {} --password-stdin --role"

@@ -101,8 +101,8 @@ def test_the_doctor_tells_the_index_from_the_rest_and_mends_it(home: Home, damag
     file = damaged(home, damage)
     found = home.run("doctor")
     assert found.code == 1
-    assert "Restore it" not in found.err + found.out
-    told = "damaged: {}, table search_index. It is the search index: `wmsd doctor --fix` builds it again"
+    assert "Restore the file" not in found.err + found.out
+    told = "damaged: {}, table search_index. Only the search index is damaged: `wmsd doctor --fix` rebuilds it"
     assert told.format(file) in found.err
     dry = home.run("doctor", "--fix", "--dry-run")
     assert "Would be fixed: Empty the search index of ACME" in dry.err
@@ -141,4 +141,8 @@ def test_damage_elsewhere_is_still_to_be_restored(home: Home) -> None:
         opened.seek((root - 1) * page_size)
         opened.write(b"\xff" * 100)
     found = home.run("doctor", "--company", "ACME")
-    assert (found.code, "Restore it: wmsd backup restore" in found.err, "--fix" in found.err) == (1, True, False)
+    assert (found.code, "Restore the file: wmsd backup restore" in found.err, "--fix" in found.err) == (
+        1,
+        True,
+        False,
+    )

@@ -128,7 +128,7 @@ def test_the_table_in_the_example_is_a_good_provider(home: Home) -> None:
     table = "\n".join(line.removeprefix("#   ") for line in text.splitlines() if line.startswith("#   "))
     table = table.replace("create_users = false", "create_users = true")
     home.write("config.toml", table)
-    assert home.ok("config", "check", env=ANY_PORT).err.splitlines()[-1] == "The settings are good."
+    assert home.ok("config", "check", env=ANY_PORT).err.splitlines()[-1] == "The settings have no errors."
     [provider] = tomllib.loads(table)["sign_on"]["providers"]
     assert set(provider) == set(Provider.model_fields)
     assert set(provider["rules"][0]) == set(Rule.model_fields)
@@ -206,7 +206,7 @@ def test_the_example_is_a_good_configuration(home: Home) -> None:
     assert home.ok("config", "check", env=ANY_PORT).err.splitlines() == [
         f"Data folder: {home.data}",
         "Configuration file: config.toml",
-        "The settings are good.",
+        "The settings have no errors.",
     ]
     shown = home.ok("config", "show", "--json").json
     assert shown == {
@@ -315,16 +315,16 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     done = home.run("config", "check", env=ANY_PORT)
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[2:] == [
-        f"Wrong: {home.folder}/secret, named in metrics.token_file, does not have the required content. "
+        f"Error: {home.folder}/secret, named in metrics.token_file, does not have the required content. "
         f"The file {home.folder}/secret must contain one word of at least 20 characters.",
         "  Correct the content of the file, or correct metrics.token_file.",
-        f"Wrong: wmsd cannot write in {home.folder}/logs, named in log.file: no such file or directory.",
+        f"Error: wmsd cannot write in {home.folder}/logs, named in log.file: no such file or directory.",
         "  Create the folder or mount its disk, allow the user that runs wmsd to write there, or "
         "correct log.file.",
-        "Wrong: The program no-such-program, the first word of alerts.command, cannot be started: no "
+        "Error: The program no-such-program, the first word of alerts.command, cannot be started: no "
         "such file or directory.",
         "  Install the program, allow the user that runs wmsd to execute it, or correct alerts.command.",
-        "wmsd: The server cannot do all that the settings say: 3 wrong.",
+        "wmsd: The server cannot work fully with these settings: 3 errors.",
     ]
     assert sorted(home.folder.iterdir()) == before
 
@@ -346,7 +346,7 @@ def test_the_check_says_what_would_keep_a_start(home: Home, listen: str, data: s
     home.write("config.toml", f"[server]\nlisten = '{listen}'\ndata = '{data}'\n")
     before = sorted(home.folder.iterdir())
     checked = home.run("config", "check")
-    assert (checked.code, checked.err.count("Wrong: ")) == (1, 1)
+    assert (checked.code, checked.err.count("Error: ")) == (1, 1)
     assert told.format(home=home.folder) in checked.err
     assert sorted(home.folder.iterdir()) == before
 
@@ -356,7 +356,7 @@ def test_the_doctor_finds_the_same(home: Home) -> None:
     env = {"WMSD_ALERTS_SECRET_FILE": "none", "WMSD_BACKUP_AFTER": "/no/program $ARCHIVE", **ANY_PORT}
     checked = home.run("config", "check", env=env)
     examined = home.run("doctor", env=env)
-    found = [line for line in checked.err.splitlines() if line.startswith(("Wrong: ", "  "))]
+    found = [line for line in checked.err.splitlines() if line.startswith(("Error: ", "  "))]
     assert len(found) == 4
     assert [line for line in examined.out.splitlines() if line in found] == found
     assert (checked.code, examined.code) == (1, 1)

@@ -151,7 +151,7 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
         "the schema": (overwrite(100, 3000), "the schema; "),
         "a table": (lambda path: overwrite(begin_of("stock_movements", path), 4096)(path), f", {table}; "),
         "an index": (lambda path: overwrite(begin_of("stock_movements_by_stock", path), 4096)(path), f", {index}"),
-        "whole": (Path.exists, "everything is right."),
+        "whole": (Path.exists, "no errors."),
     }
     for place, (damage, _) in enumerate(examined.values(), start=2):
         copy.ok("company", "create", f"C{place}", "--name", "Company", "--all-modules")
@@ -161,16 +161,16 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
     assert hashes(copy.data) == before
     assert (done.code, "Traceback" in done.err) == (1, False)
     _, platform, acme, *verdicts, installation, _ = done.err.splitlines()
-    assert (platform, acme) == ("platform.db: everything is right.", "ACME: everything is right.")
+    assert (platform, acme) == ("platform.db: no errors.", "ACME: no errors.")
     assert installation.startswith("Installation: ")
     for place, (verdict, (name, (_, words))) in enumerate(zip(verdicts, examined.items(), strict=True), start=2):
         file = f"{copy.data}/companies/{place}.db"
         assert verdict.startswith(
-            (f"C{place}: {file} ", f"C{place}: damaged: {file}, ", f"C{place}: everything ")
+            (f"C{place}: {file} ", f"C{place}: damaged: {file}, ", f"C{place}: no errors")
         ), name
         assert words in verdict, name
         is_damaged = verdict.startswith(f"C{place}: damaged: ")
-        restore = f" Restore it: wmsd backup restore FILE --company C{place}"
+        restore = f" Restore the file: wmsd backup restore FILE --company C{place}"
         assert verdict.endswith(restore) or not is_damaged, name
     assert f"C12: {copy.data}/companies/12.db is damaged, {table}: " in done.out
     assert f"C13: {copy.data}/companies/13.db is damaged, {index}: Tree " in done.out
@@ -191,7 +191,7 @@ def test_the_doctor_names_a_company_that_another_program_has_locked(copy: Home) 
     locking.close()
     _, platform, acme, other, *_ = done.err.splitlines()
     assert acme.startswith(f"ACME: {copy.data}/companies/1.db cannot be used: database is locked. ")
-    assert (done.code, platform, other) == (1, "platform.db: everything is right.", "B: everything is right.")
+    assert (done.code, platform, other) == (1, "platform.db: no errors.", "B: no errors.")
 
 
 def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home) -> None:
@@ -200,7 +200,7 @@ def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home)
     overwrite(begin_of("companies", path), 4096)(path)
     done = copy.run("doctor")
     assert done.err.splitlines()[1].startswith(f"platform.db: damaged: {copy.data}/platform.db, table companies; ")
-    assert done.err.splitlines()[2:4] == ["company 1: everything is right.", "company 2: everything is right."]
+    assert done.err.splitlines()[2:4] == ["company 1: no errors.", "company 2: no errors."]
     (entry,) = json.loads(copy.run("doctor", "--json", "--company", "ACME").out)
     assert (entry["company"], entry["ok"]) == ("ACME", False)
     assert entry["error"] == f"{copy.data}/platform.db cannot be read, so the file of company ACME is not known."

@@ -29,9 +29,9 @@ def with_replaced_file(home: Home, replace: Callable[[Path], None]) -> Home:
 def test_doctor_finds_it_and_examines_the_others(home: Home, replace: Callable[[Path], None], reason: str) -> None:
     done = with_replaced_file(home, replace).run("doctor")
     assert done.code == 1
-    assert f"Wrong: {home.data}/companies/2.db of company B is not a company file of wmsd." in done.out
+    assert f"Error: {home.data}/companies/2.db of company B is not a company file of wmsd." in done.out
     assert f"{home.data}/companies/2.db cannot be used: it is no file." in done.err
-    assert "ACME: everything is right" in done.err
+    assert "ACME: no errors" in done.err
 
 
 def test_a_backup_is_made_without_it(home: Home, replace: Callable[[Path], None], reason: str) -> None:

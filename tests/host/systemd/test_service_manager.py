@@ -40,7 +40,7 @@ def test_what_is_told_from_the_start_to_the_end(home: Home, manager: Listener) -
         assert server.get("/api/health", company=None)[0] in (200, 401)
         server.process.terminate()
         stopping = manager.until(lambda message: "STOPPING" in message, LONGEST)
-        assert stopping["STATUS"] == "Stopping: requests under way are finished first."
+        assert stopping["STATUS"] == "Stopping: running requests finish first."
         assert server.process.wait(LONGEST) == 0
 
 

@@ -118,7 +118,7 @@ def test_links_have_the_address_of_the_running_server(home: Home) -> None:
         assert server.stop() == 0
     done = home.ok("user", "first-admin-link")
     assert done.out.startswith("http://127.0.0.1:8480/first-admin?code=")
-    assert "No server runs now" in done.err
+    assert "No server is running." in done.err
 
 
 def test_the_lan_trusts_an_authority_that_the_server_makes(home: Home) -> None:
@@ -147,8 +147,8 @@ def test_the_lan_trusts_an_authority_that_the_server_makes(home: Home) -> None:
 
 def test_without_an_authority_there_is_nothing_to_trust(home: Home) -> None:
     first_day(home)
-    assert "There is no authority yet." in home.run("tls", "show").err
-    assert "There is no authority yet." in home.run("tls", "export", "a.pem").err
+    assert "There is no certificate authority yet." in home.run("tls", "show").err
+    assert "There is no certificate authority yet." in home.run("tls", "export", "a.pem").err
     with home.serving() as server, pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(f"{server.address}/trust", timeout=10)
 
@@ -276,7 +276,7 @@ def test_wrong_files_are_told_by_the_check_and_at_the_start(
         done = home.run_fresh(*command, env=env)
         assert done.code != 0
         assert done.err.count(sentence.format(home=home.folder)) == 1
-        assert done.err.count("Wrong: ") <= 1, "a mistake is told once"
+        assert done.err.count("Error: ") <= 1, "a mistake is told once"
     assert not home.data.exists()
 
 

@@ -95,7 +95,7 @@ def test_purchase_orders_are_listed(dock: Tenant) -> None:
     assert codes(dock, "purchase-order", "list", "--partner", "P1", "--status", "CREAT") == ["B-1"]
     assert codes(dock, "purchase-order", "list", "--article", "B") == ["B-1"]
     paged = run(dock, "purchase-order", "list", "--per-page", "2", "--page", "2")
-    assert ("B-3" in paged.out, "B-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
+    assert ("B-3" in paged.out, "B-1" in paged.out, "1 of 3 rows, page 2" in paged.err) == (True, False, True)
 
 
 def test_documents_are_listed_by_each_filter_of_their_operation(dock: Tenant) -> None:
@@ -160,7 +160,7 @@ def test_receptions_are_listed_by_status_and_order(dock: Tenant) -> None:
     assert codes(dock, *of_second, "--status", "FINALIZAT") == ["RC-000003"]
     assert run(dock, *of_second, "--status", "ANULAT").err.splitlines()[-1] == "No such reception."
     assert refused(dock, "reception", "list", "--purchase-order", "B-9") == (
-        f"There is no purchase order B-9: `wmsd purchase-order list --company {dock.code}` lists them."
+        f"No purchase order has the code B-9. `wmsd purchase-order list --company {dock.code}` lists the codes."
     )
 
 
@@ -217,8 +217,10 @@ def test_returns_are_listed_by_partner_and_order(dock: Tenant) -> None:
     assert codes(dock, "return", "list", "--partner", "P2", "--status", "CREAT") == ["RT-000002"]
     shown = run(dock, "return", "show", "RT-000001").out
     assert ["sales_order", "S-1"] in [line.split() for line in shown.splitlines()]
-    sentence = f"`wmsd sales-order list --company {dock.code}` lists them."
-    assert refused(dock, "return", "list", "--sales-order", "S-9") == f"There is no sales order S-9: {sentence}"
+    sentence = f"`wmsd sales-order list --company {dock.code}` lists the codes."
+    assert (
+        refused(dock, "return", "list", "--sales-order", "S-9") == f"No sales order has the code S-9. {sentence}"
+    )
 
 
 def test_a_disposition_is_given_to_the_lines_that_have_none(dock: Tenant) -> None:
@@ -253,7 +255,7 @@ def test_a_return_that_is_decided_needs_no_disposition(dock: Tenant) -> None:
 @pytest.mark.parametrize("command", [("show", "X-9"), ("status", "X-9", "ANULAT")], ids=lambda it: it[0])
 def test_a_document_that_is_not_there(dock: Tenant, kind: str, noun: str, command: tuple[str, ...]) -> None:
     assert refused(dock, kind, *command) == (
-        f"There is no {noun} X-9: `wmsd {kind} list --company {dock.code}` lists them."
+        f"No {noun} has the code X-9. `wmsd {kind} list --company {dock.code}` lists the codes."
     )
 
 

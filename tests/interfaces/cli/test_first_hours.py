@@ -22,13 +22,13 @@ def test_a_configuration_to_begin_with(home: Home) -> None:
     file = home.folder / "config.toml"
     assert (done.code, file.read_text()) == (0, example())
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert "The settings are good." in home.ok("config", "check", env=ANY_PORT).err
+    assert "The settings have no errors." in home.ok("config", "check", env=ANY_PORT).err
 
 
 def test_a_configuration_that_is_there_stays(home: Home) -> None:
     home.write("config.toml", "[server]\n")
     done = home.run("config", "init")
-    assert (done.code, done.wrong) == (1, ["config.toml is there already. Nothing was changed."])
+    assert (done.code, done.wrong) == (1, ["config.toml already exists. Nothing was changed."])
     assert (home.folder / "config.toml").read_text() == "[server]\n"
     assert home.run("config", "init", "no/such/folder.toml").code == 1
 

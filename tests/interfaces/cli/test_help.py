@@ -398,16 +398,16 @@ def test_an_unknown_command_is_not_understood(home: Home) -> None:
     assert home.run("help", "company", "create").out == home.run("company", "create", "--help").out
     assert home.misunderstood("help", "xyz") == "Error: No such command 'xyz'."
     assert home.misunderstood("comapny") == "Error: No such command 'comapny'. Did you mean 'company'?"
-    assert home.misunderstood("restart").endswith("as a service with 'systemctl restart wmsd'.")
+    assert home.misunderstood("restart").endswith("as a service: 'systemctl restart wmsd'.")
     assert home.misunderstood("restore") == "Error: No such command 'restore'. Did you mean 'backup restore'?"
     assert home.misunderstood("sales-order", "lst") == "Error: No such command 'lst'. Did you mean 'list'?"
     assert home.misunderstood("company", "xyz") == "Error: No such command 'xyz'."
     assert home.misunderstood("company", "create", "A") == "Error: Missing option '--name'."
     assert home.misunderstood("export", "articles", "my list.csv") == (
-        "Error: The rows go to standard output. To have them in a file, say > 'my list.csv', not 'my list.csv'."
+        "Error: The rows go to standard output. To write them to a file, use > 'my list.csv', not 'my list.csv'."
     )
     assert home.misunderstood("export", "articles", "-") == (
-        "Error: The rows go to standard output without `-`: leave it out."
+        "Error: Leave out `-`: the rows always go to standard output."
     )
     assert home.misunderstood("export", "recipes", "--company", "A").startswith("Error: Invalid value for")
     assert home.run().code == 2

@@ -41,7 +41,7 @@ def test_all_texts_are_printed_together(home: Home) -> None:
 def test_a_name_that_is_not_there(home: Home) -> None:
     assert (
         home.misunderstood("licenses", "sap")
-        == "Error: Nothing in wmsd has the name sap. The names: wmsd licenses."
+        == "Error: No component has the name sap. To list the names: wmsd licenses"
     )
 
 

@@ -69,8 +69,8 @@ def test_lines_are_chosen_by_company_request_level_and_time(logged: Home) -> Non
 
 def test_that_there_is_nothing_to_show_is_said(logged: Home) -> None:
     none = logged.run("logs", "--request", "abc", env=LOGGED)
-    assert (none.code, none.out, none.err.splitlines()[-1]) == (0, "", "No line of the log is like that.")
-    assert "No line" not in logged.run("logs", "--company", "ACME", env=LOGGED).err
+    assert (none.code, none.out, none.err.splitlines()[-1]) == (0, "", "No log lines match these filters.")
+    assert "No log lines" not in logged.run("logs", "--company", "ACME", env=LOGGED).err
     (logged.folder / "wmsd.log").write_text("")
     empty = logged.run("logs", env=LOGGED)
     assert (empty.code, empty.out, empty.err) == (0, "", "The log is empty.\n")

@@ -88,7 +88,7 @@ def test_a_user_is_invited_without_a_password(shared: Home) -> None:
     assert done.err.splitlines()[1:] == [
         "Send this link to invited@example.com and to nobody else: whoever has it chooses the password. It works "
         "once, for 7 days.",
-        "No server runs now; the link works when it does.",
+        "No server is running. The link works while a server runs.",
         "With http://127.0.0.1:8480 it opens on this machine only. For others, put the address at which they "
         "reach wmsd in its place, or set server.listen first.",
     ]

@@ -163,7 +163,7 @@ def test_a_number_is_a_code_and_never_an_id(tenant: Tenant) -> None:
     }
     for act in (("show", "2"), ("change", "2", "--name", "X")):
         assert refusals(tenant, "warehouse", *act) == [
-            f"There is no warehouse 2: `wmsd warehouse list --company {tenant.code}` lists them. "
+            f"No warehouse has the code 2. `wmsd warehouse list --company {tenant.code}` lists the codes. "
             "B has the id 2, and is named id:2 too."
         ]
     assert do(tenant, "warehouse", "show", "id:2")["name"] == "Named B"
@@ -173,7 +173,7 @@ def test_a_number_is_a_code_and_never_an_id(tenant: Tenant) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("named", ["NONE", "7", "0", "-", "9" * 30, "²", "id:7", "id:", "id:A"])
 def test_one_that_is_not_there(stocked: Tenant, kind: str, named: str) -> None:
-    said = f"There is no {kind} {named}: `wmsd {kind} list --company {stocked.code}` lists them."
+    said = f"No {kind} has the code {named}. `wmsd {kind} list --company {stocked.code}` lists the codes."
     assert refusals(stocked, kind, "show", named) == [said]
     assert refusals(stocked, kind, "change", named, "--name", "X") == [said]
 
@@ -189,7 +189,10 @@ def test_filters_and_pages(stocked: Tenant) -> None:
     assert codes("partner", "--sort", "-code") == ["P2", "P1"]
     assert (codes("article", "--search", "alph"), codes("article", "--code", "B")) == (["A"], ["B"])
     paged = stocked.home.ok("article", "list", "--company", stocked.code, "--per-page", "1", "--page", "2")
-    assert (paged.out.splitlines()[1].split()[0], "1 of 2; page 2. See --page." in paged.err) == ("B", True)
+    assert (
+        paged.out.splitlines()[1].split()[0],
+        "1 of 2 rows, page 2. For another page: --page N" in paged.err,
+    ) == ("B", True)
     assert "No such partner." in stocked.home.ok("partner", "list", "--company", stocked.code, "--code", "Z").err
     assert "Invalid value for '--sort'" in stocked.home.misunderstood(
         "client", "list", "--company", stocked.code, "--sort", "name"
@@ -260,12 +263,12 @@ def test_another_company_has_records_of_its_own(stocked: Tenant) -> None:
     other = Tenant(stocked.home, f"{stocked.code}B")
     stocked.home.ok("company", "create", other.code, "--name", "Other", "--all-modules")
     assert refusals(other, "article", "show", "A") == [
-        f"There is no article A: `wmsd article list --company {other.code}` lists them."
+        f"No article has the code A. `wmsd article list --company {other.code}` lists the codes."
     ]
     assert refusals(other, "article", "create", "A", "--name", "X", "--client", "C1") == [
         "--client C1 is not a client of this company."
     ]
-    assert refusals(stocked, "article", "show", "a") == ["There is no article a. Did you mean A?"]
+    assert refusals(stocked, "article", "show", "a") == ["No article has the code a. Did you mean A?"]
     assert refusals(stocked, "article", "create", "N", "--name", "X", "--client", "c1") == [
         "--client c1 is not a client of this company; C1 is the nearest code."
     ]

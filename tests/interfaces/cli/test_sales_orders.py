@@ -159,7 +159,7 @@ def test_list_show_and_move(stocked: Tenant) -> None:
     some = ("--status", "CREAT", "--status", "ANULAT", "--partner", "P1")
     assert [row["code"] for row in stocked.home.ok("sales-order", "list", *place, *some, "--json").json] == ["A-3"]
     paged = stocked.home.ok("sales-order", "list", *place, "--per-page", "1", "--page", "2")
-    assert ("A-2" in paged.out, "A-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
+    assert ("A-2" in paged.out, "A-1" in paged.out, "1 of 3 rows, page 2" in paged.err) == (True, False, True)
     shown = stocked.home.ok("sales-order", "show", "A-1", *place).out
     assert all(part in shown for part in ("Ring twice", "P1", "MAIN", "C1", "article_code", "INCARCAT"))
     moved = stocked.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place, "--json").json
@@ -245,12 +245,12 @@ def test_what_cannot_be_is_said(stocked: Tenant) -> None:
     ]
     for command in (["show", "A-9"], ["status", "A-9", "ANULAT"]):
         assert stocked.home.refused("sales-order", *command, *place) == (
-            f"There is no sales order A-9: `wmsd sales-order list --company {stocked.code}` lists them."
+            f"No sales order has the code A-9. `wmsd sales-order list --company {stocked.code}` lists the codes."
         )
     assert stocked.home.refused("sales-order", "show", "a-1", *place) == (
-        "There is no sales order a-1. Did you mean A-1?"
+        "No sales order has the code a-1. Did you mean A-1?"
     )
     assert stocked.home.refused("sales-order", "list", *place, "--partner", "P9") == (
-        f"There is no partner P9: `wmsd export partners --company {stocked.code}` lists them."
+        f"No partner has the code P9. `wmsd export partners --company {stocked.code}` lists the codes."
     )
     assert "Invalid value" in stocked.home.misunderstood("sales-order", "status", "A-1", "DONE", *place)

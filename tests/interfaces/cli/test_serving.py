@@ -30,7 +30,7 @@ def test_it_makes_its_folder_and_greets(home: Home) -> None:
         assert server.log.startswith(f"Data folder: {home.data}\n")
         assert home.ok("company", "list", "--json").json == []
         assert server.stop() == 0
-        assert server.log.splitlines()[-2] == "Stopping: requests under way are finished first."
+        assert server.log.splitlines()[-2] == "Stopping: running requests finish first."
     assert sorted(hashes(home.data)) == ["platform.db"]
 
 
@@ -94,7 +94,7 @@ def test_a_port_in_use(home: Home, host: str) -> None:
     [
         ("203.0.113.7:8480", "cannot assign requested address"),
         ("no-such-host.invalid:8480", "name or service not known"),
-        ("x" * 70 + ":8480", "there can be no such host"),
+        ("x" * 70 + ":8480", "this host name is not possible"),
     ],
 )
 def test_an_address_that_is_not_ours(home: Home, listen: str, reason: str) -> None:
@@ -118,7 +118,7 @@ def test_a_port_of_another_wmsd(home: Home) -> None:
         assert (checked.code, told.partition(" Stop")[0] in checked.err) == (1, True)
         assert list((home.folder / "other").iterdir()) == [], "nothing is made for it"
         own = home.run_fresh("config", "check", env=env)
-        assert (own.code, own.err.splitlines()[-1]) == (0, "The settings are good.")
+        assert (own.code, own.err.splitlines()[-1]) == (0, "The settings have no errors.")
         assert server.get("/api/articles")[0] == 200
         assert server.stop() == 0
 

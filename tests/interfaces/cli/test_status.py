@@ -24,9 +24,12 @@ def server(shared: Home) -> Iterator[Server]:
 def test_without_a_server_it_says_what_the_files_say(home: Home) -> None:
     first_day(home)
     said = home.ok("status", "--json").json
-    assert (said["server"], said["companies"], said["live"], said["ok"]) == ("none runs", 1, None, True)
+    assert (said["server"], said["companies"], said["live"], said["ok"]) == ("not running", 1, None, True)
     assert "requests" not in home.ok("status").out
-    assert said["backup folder"] == f"{home.folder / 'data-backups'}, on the disk of the data, and lost with it"
+    assert (
+        said["backup folder"]
+        == f"{home.folder / 'data-backups'}, on the same disk as the data: if the disk fails, both are lost"
+    )
 
 
 def test_it_says_what_a_server_has_written_down(home: Home) -> None:
@@ -41,12 +44,12 @@ def test_it_says_what_a_server_has_written_down(home: Home) -> None:
     done = home.run("status", "--json")
     [said] = done.wrong
     assert said.startswith("1 alert was open for the last server, as of 20")
-    assert said.endswith("Z: `wmsd alerts` says which, and what to do. Start the server, which looks again.")
+    assert said.endswith("Z: `wmsd alerts` says which, and what to do. Start the server, which checks again.")
     shown = done.json
     assert shown["alerts"].startswith("1 open for the last server, as of 20")
     assert (done.code, shown["examined"]) == (1, f"{began}, findings: 3")
     write_examination(home.data, Examination(began_at=began, error="The disk is full."))
-    assert home.run("status", "--json").json["examined"] == f"{began}, broken off: The disk is full."
+    assert home.run("status", "--json").json["examined"] == f"{began}, interrupted: The disk is full."
 
 
 def test_a_server_tells_its_figures(shared: Home, server: Server) -> None:
@@ -123,8 +126,8 @@ def test_a_server_that_does_not_answer_is_told(home: Home, is_stopped: bool) -> 
     assert (done.code, done.json["live"], done.json["ok"]) == (1, None, False)
     assert done.json["server"] == f"process {pid}, does not answer"
     [said] = done.wrong
-    assert said.startswith(f"The server, process {pid}, does not answer: it was suspended, is stuck,")
-    assert f"kill -CONT {pid} has a suspended one go on" in said
+    assert said.startswith(f"The server, process {pid}, does not answer: it is suspended, stuck,")
+    assert f"To continue a suspended server: kill -CONT {pid}." in said
     assert took < 15
 
 

@@ -60,7 +60,7 @@ def test_list(store: Tenant) -> None:
         ["A", "EAST", "0.000001", "0", "0", "0.000001"],
     ]
     paged = stock(store, "list", "--warehouse", "MAIN", "--per-page", "1", "--page", "2")
-    assert ("L" in paged.out, "1 of 3; page 2" in paged.err) == (True, True)
+    assert ("L" in paged.out, "1 of 3 rows, page 2" in paged.err) == (True, True)
     assert "No such stock." in stock(store, "list", "--article", "L", "--warehouse", "EAST").err
     assert refused(store, "list", "--article", "Z") == ["There is no such article as Z."]
     assert refused(store, "list", "--warehouse", "Z") == ["There is no such warehouse as Z."]
@@ -323,7 +323,7 @@ def test_what_orders_hold_is_told_without_a_row(store: Tenant) -> None:
 def test_options_of_a_count_go_with_a_count(store: Tenant) -> None:
     for option in (("--complete",), ("--reason", "x")):
         said = store.home.misunderstood("import", "articles", "-", "--company", store.code, *option)
-        assert said == f"Error: {option[0]} goes with stock-count only."
+        assert said == f"Error: Use {option[0]} only with stock-count."
     arguments = ("import", "stock-count", "-", "--company", store.code, "--reason", "x" * 256)
     assert store.home.refusals(*arguments, stdin=COUNT) == ["--reason must have at most 255 characters."]
 
@@ -331,4 +331,4 @@ def test_options_of_a_count_go_with_a_count(store: Tenant) -> None:
 def test_a_count_is_taken_back_unchanged(store: Tenant, tenant: Tenant) -> None:
     assert store.export("stock-count") == COUNT
     assert store.take("stock-count", COUNT, "--complete") == (0, 0, 6)
-    assert "everything is right" in store.home.ok("doctor", "--company", store.code).err
+    assert "no errors" in store.home.ok("doctor", "--company", store.code).err

@@ -232,7 +232,7 @@ def test_a_deleted_user_is_gone_and_its_audit_stays(shared: Home) -> None:
         assert asked.code == 1
         assert "Delete gone@example.com?" in asked.err
         assert asked.wrong == ["Nothing was changed."]
-        assert shared.run("user", "delete", "gone@example.com").wrong[0].startswith("Nobody has answered")
+        assert shared.run("user", "delete", "gone@example.com").wrong[0].startswith("There was no answer")
         assert shared.refused("user", "delete", "nobody@example.com").startswith("There is no such user")
         assert server.get("/api/stock", token)[0] == 200
         told = shared.ok("user", "delete", "gone@example.com", "--yes").err
@@ -338,7 +338,7 @@ def test_a_forgotten_password_gets_a_link(shared: Home) -> None:
     make(shared, "forgot@example.com", "--role", "member", "--company", "ACME")
     done = shared.ok("user", "reset-password", "forgot@example.com")
     assert done.out.startswith("http://127.0.0.1:8480/welcome?code=")
-    assert "No server runs now" in done.err
+    assert "No server is running." in done.err
     assert "A link from before does not work any more." in done.err
     assert "whoever has it chooses the password. It works once, for 7 days.\n" in done.err
     assert "opens on this machine only" in done.err

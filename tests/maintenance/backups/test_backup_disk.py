@@ -11,7 +11,7 @@ from tests.support.command import ANY_PORT, Home, first_day
 from tests.support.small_disk import fill, small_disk_at
 from wmsd.db.engine.sqlite import connect
 
-SAME_DISK = "is on the same disk as the data, and is lost with it."
+SAME_DISK = "is on the same disk as the data: if the disk fails, both are lost."
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_disk_that_is_not_mounted_is_not_replaced_by_a_folder(installation: Ho
         done = installation.run(*command, env=settings)
         assert done.code == 1
         assert (
-            f"Wrong: The backup disk is not mounted: earlier backups in {place}/wmsd were on a disk mounted "
+            f"Error: The backup disk is not mounted: earlier backups in {place}/wmsd were on a disk mounted "
             f"at {place}, and no disk is mounted there now.\n  Mount the disk: wmsd creates no backup until "
             "then. "
         ) in done.err + done.out

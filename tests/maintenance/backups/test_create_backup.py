@@ -226,8 +226,8 @@ def test_two_installations_share_a_folder(installation: Home) -> None:
     assert len(read_record(installation.data).sound) == 1, "it proves nothing of this installation"
     own.unlink()
     assert installation.refused("backup", "verify") == (
-        f"There are only backups of other installations in {installation.data}-backups. "
-        "`wmsd backup create` makes one of this."
+        f"{installation.data}-backups has only backups of other installations. "
+        "`wmsd backup create` creates a backup of this installation."
     )
 
 
@@ -306,7 +306,7 @@ def test_something_else_is_no_backup(installation: Home) -> None:
 
 def test_there_is_no_backup(installation: Home) -> None:
     sentence = installation.refused("backup", "verify")
-    assert sentence == f"There is no backup in {installation.data}-backups. `wmsd backup create` makes one."
+    assert sentence == f"There is no backup in {installation.data}-backups. `wmsd backup create` creates a backup."
     sentence = installation.refused("backup", "verify", "nowhere.tar.gz")
     assert sentence == "nowhere.tar.gz cannot be read: no such file or directory."
 

@@ -57,17 +57,17 @@ def test_a_restore_says_where_the_company_is_that_it_could_not_bring(
     installation: Home, whole: Path, incomplete: Path
 ) -> None:
     (installation.folder / "lost.db").rename(installation.data / "companies" / "2.db")
-    assert "its file was left as it is" in installation.ok("backup", "restore", "--yes", incomplete).err
+    assert "its file was not changed" in installation.ok("backup", "restore", "--yes", incomplete).err
     shutil.rmtree(installation.data)
     said = installation.ok("backup", "restore", "--yes", incomplete).err
     command = ("backup", "restore", str(whole), "--company", "OTHER")
-    assert f"there is no file of it. To bring it back: wmsd {' '.join(command)}\n" in said
+    assert f"has no file in the data folder. To restore the company: wmsd {' '.join(command)}\n" in said
     installation.ok(*command)
     installation.ok("article", "list", "--company", "OTHER")
     shutil.rmtree(installation.data)
     whole.unlink()
     assert (
-        f"No backup in {installation.data}-backups has it"
+        f"No backup in {installation.data}-backups has this company"
         in installation.ok("backup", "restore", "--yes", incomplete).err
     )
 
@@ -77,7 +77,7 @@ def test_the_status_without_a_server_names_a_company_that_has_no_file(installati
     (installation.data / "companies" / "2.db").unlink()
     done = installation.run("status", "--json")
     assert (done.code, done.json["companies"]) == (1, 2)
-    assert "There is no file of OTHER." in done.err
+    assert "The file of OTHER is missing." in done.err
 
 
 def test_whose_a_backup_is_is_known_beside_a_server_too(installation: Home, whole: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_list_of_a_new_folder_names_the_one_before(installation: Home) -> None
     old = installation.folder / "data-backups"
     [name] = [each.name for each in old.glob("*.gz")]
     env = {"WMSD_BACKUP_FOLDER": str(installation.folder / "new")}
-    hint = f"The last one, {name}, was made in {old}: wmsd backup list --folder {old} shows what is there."
+    hint = f"The last backup, {name}, was created in {old}. To list that folder: wmsd backup list --folder {old}"
     assert hint in (listed := installation.ok("backup", "list", env=env)).out + listed.err
     assert installation.refused("backup", "verify", env=env).endswith(hint)
 
@@ -128,6 +128,6 @@ def test_what_a_file_had_that_nobody_can_read_is_not_known(installation: Home, w
     file.write_bytes(b"no database" * 1000)
     done = installation.ok("backup", "restore", "--yes", whole, "--company", "OTHER", "--json")
     assert done.json["missing_events"] is None
-    assert "What OTHER had after the backup is not known: no file was there that could be read." in done.err
+    assert "wmsd does not know what OTHER had after the backup, because there was no readable file." in done.err
     done = installation.ok("backup", "restore", "--yes", whole, "--company", "OTHER", "--json")
-    assert (done.json["missing_events"], "not known" in done.err) == (0, False)
+    assert (done.json["missing_events"], "does not know" in done.err) == (0, False)

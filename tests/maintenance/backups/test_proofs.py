@@ -18,7 +18,7 @@ from wmsd.maintenance.backups.unpack import NotWritten
 from wmsd.maintenance.backups.verify import prove
 
 DAILY = {"WMSD_BACKUP_EVERY": "day"}
-NOT_WHOLE = "cannot be restored whole"
+NOT_WHOLE = "cannot be restored completely"
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_another_passphrase_says_nothing_of_the_archive(installation: Home) -> N
     assert known.sound != []
     done = installation.run("backup", "verify", archive, "--passphrase-file", other)
     assert (done.code, NOT_WHOLE in done.out) == (1, False)
-    assert "can be restored, but for what is secret in it" in done.out
+    assert "can be restored, except for its secrets" in done.out
     assert "are not encrypted with this passphrase" in done.err
     assert read_record(installation.data) == known
 

@@ -60,8 +60,8 @@ def test_what_was_replaced_is_kept(installation: Home, saved: Path) -> None:
 
 def test_what_is_missing_is_said_with_numbers(installation: Home, saved: Path) -> None:
     done = installation.ok("backup", "restore", "--yes", saved)
-    assert "ACME: 1 event (2) came after the backup and is missing. New ones go on after it." in done.err
-    assert "tokens go on, and people sign in again." in done.err
+    assert "ACME: 1 event (2) came after the backup and is missing. New events get higher numbers." in done.err
+    assert "tokens still work, and users must sign in again." in done.err
 
 
 def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
@@ -73,7 +73,8 @@ def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
         done = installation.ok("backup", "restore", "--yes", saved, *only, "--json")
         assert done.json["missing_events"] == 0
         assert "came after the backup" not in done.err
-        assert f"What was there before is in {done.json['replaced']}. Delete it when you are sure." in done.err
+        sentence = f"The previous files are in {done.json['replaced']}. Delete that folder when you do not need it"
+        assert f"{sentence} any more." in done.err
         assert done.err.count("Data folder: ") == 1
 
 
@@ -83,8 +84,8 @@ def test_what_is_missing_by_what_the_platform_noted_is_not_called_unknown(instal
     done = installation.ok("backup", "restore", saved, "--yes", "--json")
     assert done.json["missing_events"] == 1
     assert "ACME: 1 event (2) came after the backup and is missing." in done.err
-    assert "The last minute of ACME may be missing too: no file was there that could be read" in done.err
-    assert "not known" not in done.err
+    assert "The last minute of ACME may be missing too: there was no readable file" in done.err
+    assert "does not know" not in done.err
 
 
 def test_a_folder_for_what_was_replaced_is_named_only_where_there_is_one(installation: Home, saved: Path) -> None:
@@ -92,7 +93,7 @@ def test_a_folder_for_what_was_replaced_is_named_only_where_there_is_one(install
     for file in (installation.data / "companies").glob("1.db*"):
         file.unlink()
     done = installation.ok("backup", "restore", "--yes", saved, "--company", "ACME", "--json")
-    assert (done.json["replaced"], "What was there before" in done.err) == (None, False)
+    assert (done.json["replaced"], "The previous files" in done.err) == (None, False)
     assert "came after the backup and" in done.err
 
 
@@ -139,7 +140,10 @@ def test_keys_that_are_in_the_backup_are_not_left_there_by_mistake(installation:
     )
     assert not installation.data.exists()
     done = installation.ok("backup", "restore", "--yes", archive, "--new-keys")
-    assert "The keys of the installation are made anew at the next start. Everybody signs in again" in done.err
+    assert (
+        "The keys of the installation are replaced by new keys at the next start. All users must sign in again"
+        in done.err
+    )
     assert is_right_but_for_the_day_after(installation)
 
 
@@ -163,7 +167,8 @@ def test_at_a_terminal_it_says_what_goes_and_asks(installation: Home, saved: Pat
         done = at_a_terminal(installation, "backup", "restore", saved, *options, answers=["n"])
         shown = " ".join(done.err.split())
         assert (done.code, "Nothing was changed." in shown, "Restoring" in shown) == (1, True, False)
-        assert "What was written after that goes: at least 3 events of ACME. What is there now is kept in" in shown
+        removed = "Everything that was written later is removed: at least 3 events of ACME."
+        assert f"{removed} The present files are kept in" in shown
         assert hashes(installation.data) == before
     assert at_a_terminal(installation, "backup", "restore", saved, answers=["y"]).code == 0
     assert hashes(installation.data) != before
@@ -190,7 +195,7 @@ def test_revoked_tokens_stay_revoked(installation: Home) -> None:
     [[number]] = sql(installation.data / "platform.db", "SELECT id FROM tokens")
     installation.ok("token", "revoke", str(number))
     done = installation.ok("backup", "restore", "--yes", archive)
-    assert "1 token that was revoked or disabled after the backup stays so." in done.err
+    assert "1 token that was revoked or disabled after the backup stays revoked or disabled." in done.err
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 401
 
@@ -214,7 +219,10 @@ def test_users_that_were_deleted_come_back_shut_out_and_are_named(installation: 
     add_user(installation, "eva@example.com")
     done = installation.ok("backup", "restore", "--yes", archive)
     for email in ("dora@example.com", "eve@example.com"):
-        assert f"The user {email} was deleted after the backup. It is back, and disabled" in done.err
+        assert (
+            f"The user {email} was deleted after the backup. The restore brought the user back, disabled"
+            in done.err
+        )
     found = disabled(installation)
     assert [found[f"{name}@example.com"] for name in ("bo", "dora", "eve")] == [False, True, True]
     installation.ok("user", "enable", "dora@example.com")
@@ -228,12 +236,12 @@ def test_users_that_an_older_backup_did_not_know_come_back_as_they_were(installa
     add_user(installation, "late@example.com")
     newer = back_up(installation, "newer.tar.gz")
     told = installation.ok("backup", "restore", "--yes", older)
-    assert "This user was made after the backup and cannot sign in any more: late@example.com." in told.err
-    assert "kept, as they were in the data folder" in told.out
+    assert "This user was created after the backup and cannot sign in any more: late@example.com." in told.err
+    assert "those from the data folder" in told.out
     assert "late@example.com" not in disabled(installation)
     done = installation.ok("backup", "restore", "--yes", newer)
     assert disabled(installation)["late@example.com"] is False
-    assert ("deleted" in done.err, "made after the backup" in done.err) == (False, False)
+    assert ("deleted" in done.err, "created after the backup" in done.err) == (False, False)
 
 
 def test_a_company_that_was_made_after_the_backup(installation: Home, saved: Path) -> None:

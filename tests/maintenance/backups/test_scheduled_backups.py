@@ -75,7 +75,7 @@ def test_one_more_is_made_and_proven_when_somebody_asks(installation: Home) -> N
     assert {"platform.db", "ACME"} <= {each["name"] for each in told}
     assert all(0 <= each["done"] <= each["all"] for each in told)
     refused = installation.run("backup", "schedule", "--now")
-    assert (refused.code, "--now goes with --run" in refused.err) == (2, True)
+    assert (refused.code, "Use --now only with --run" in refused.err) == (2, True)
 
 
 def test_what_is_shown(installation: Home) -> None:

@@ -37,7 +37,7 @@ def codes(home: Home) -> list[str]:
 
 def test_the_proof_says_what_it_is_and_what_brings_the_company_back(home: Home, archive: str) -> None:
     done = home.ok("backup", "verify", archive)
-    assert f"{archive} is the archive of the company GONE, and proven: 1 file," in done.out
+    assert f"{archive} is the archive of the company GONE, and has no errors: 1 file," in done.out
     assert "can be restored" not in done.out
     assert f"`wmsd company import {home.folder / archive}` imports the company again." in done.err
     assert home.ok("backup", "verify", archive, "--json").json["company"] == "GONE"
@@ -48,7 +48,7 @@ def test_the_proof_says_what_it_is_and_what_brings_the_company_back(home: Home, 
 def test_a_damaged_one_is_not_proven_and_leads_nowhere(home: Home, archive: str) -> None:
     damage(home.folder / archive)
     done = home.run("backup", "verify", archive)
-    assert (done.code, f"{archive} is the archive of the company GONE, and not whole" in done.out) == (1, True)
+    assert (done.code, f"{archive} is the archive of the company GONE, and has errors" in done.out) == (1, True)
     assert "company import" not in done.err
 
 
@@ -104,7 +104,10 @@ def test_the_list_leads_to_them_and_says_what_they_are(home: Home, archive: str)
     empty = home.ok("backup", "list")
     assert f"There is no backup in {home.data}-backups." in empty.err
     folder = home.folder / "data-backups" / "archive"
-    assert f"{folder} has 1 archive of a deleted company: wmsd backup list --folder {folder}" in empty.err
+    assert (
+        f"{folder} has 1 archive of a deleted company. To list that folder: wmsd backup list --folder {folder}"
+        in empty.err
+    )
     back_up(home)
     [row] = home.ok("backup", "list", "--json").json
     assert row["company"] is None

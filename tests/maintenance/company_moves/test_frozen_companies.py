@@ -262,7 +262,7 @@ def test_a_freeze_that_was_forgotten_needs_a_person(acme: Home, is_served: bool)
     with acme.serving() if is_served else nullcontext():
         status = acme.run("status")
         assert status.code == 1
-        assert "ACME has been frozen since 2026-01-02T03:04:05.678Z and takes no changes." in status.err
+        assert "ACME has been frozen since 2026-01-02T03:04:05.678Z and accepts no changes." in status.err
 
 
 def test_what_is_done_twice_or_for_nothing_says_so(acme: Home) -> None:

@@ -196,7 +196,7 @@ def test_an_export_restores_the_company_at_home(home_of_acme: Home) -> None:
 
 def test_an_export_can_be_proven(home_of_acme: Home) -> None:
     said = home_of_acme.ok("backup", "verify", exported(home_of_acme)).out
-    assert "is the archive of the company ACME, and proven: 1 file," in said
+    assert "is the archive of the company ACME, and has no errors: 1 file," in said
 
 
 def test_a_damaged_export_is_refused(home_of_acme: Home, elsewhere: Home) -> None:

@@ -20,7 +20,7 @@ ORDERS = HEADER + "A-1,LIVRAT,P1,MAIN,A,3\nA-2,CREAT,P1,MAIN,A,1\n"
 def test_the_doctor_finds_nothing_where_everything_is_right(stocked: Tenant) -> None:
     stocked.take("sales-orders", ORDERS)
     done = stocked.home.ok("doctor", "--company", stocked.code)
-    assert f"{stocked.code}: everything is right; " in done.err
+    assert f"{stocked.code}: no errors; " in done.err
     (found,) = stocked.home.ok("doctor", "--company", stocked.code, "--json").json
     assert (found["company"], found["ok"], found["differences"]) == (stocked.code, True, [])
 
@@ -42,7 +42,7 @@ def test_the_doctor_names_what_differs_and_exits_with_1(stocked: Tenant) -> None
 
 
 def test_the_doctor_knows_no_such_company(stocked: Tenant) -> None:
-    assert stocked.home.refusals("doctor", "--company", "NONE") == ["There is no company NONE."]
+    assert stocked.home.refusals("doctor", "--company", "NONE") == ["No company has the code NONE."]
 
 
 def test_the_platform_is_examined_first(stocked: Tenant) -> None:
@@ -61,11 +61,11 @@ def test_the_platform_is_examined_first(stocked: Tenant) -> None:
 def test_it_tells_a_terminal_how_far_it_is_and_nobody_else(stocked: Tenant) -> None:
     shown = at_a_terminal(stocked.home, "doctor", "--company", stocked.code)
     assert f"1/1  {stocked.code}" in shown.err
-    assert f"{stocked.code}: everything is right; " in shown.err
+    assert f"{stocked.code}: no errors; " in shown.err
     assert shown.out == ""
     told = stocked.home.ok("doctor", "--company", stocked.code).err.splitlines()
-    assert [line.partition(";")[0] for line in told[1:-1]] == [f"{stocked.code}: everything is right"]
-    assert told[-1].startswith("Examined 1 file, 1 of companies: ")
+    assert [line.partition(";")[0] for line in told[1:-1]] == [f"{stocked.code}: no errors"]
+    assert told[-1].startswith("Examined 1 file (companies: 1), ")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_it_writes_nothing_into_a_copy_with_and_without_logs(stocked: Tenant, co
     before = state(copied)
     done = stocked.home.run("doctor", "--data", copied)
     assert done.code in (0, ONLY_WARNINGS), (done.out, done.err)
-    assert f"{stocked.code}: everything is right; " in done.err
+    assert f"{stocked.code}: no errors; " in done.err
     assert "Examined " in done.err
     assert state(copied) == before
     for path in (copied, *copied.rglob("*")):
@@ -100,7 +100,7 @@ def test_a_missing_platform_beside_the_files_of_companies(stocked: Tenant, copie
     (copied / "platform.db").unlink()
     done = stocked.home.run("doctor", "--data", copied)
     assert done.code == 1
-    assert f"Wrong: {copied}/platform.db is missing, but there are files of companies: " in done.out
+    assert f"Error: {copied}/platform.db is missing, but there are files of companies: " in done.out
     assert not (copied / "platform.db").exists()
     entry = json.loads(stocked.home.run("doctor", "--data", copied, "--json").out)[-1]
     assert (entry["ok"], entry["installation"][0]["check"]) == (False, "platform-missing")
@@ -130,5 +130,5 @@ def test_a_folder_of_archives_leads_to_the_command_for_them(stocked: Tenant, tmp
     done = stocked.home.run("doctor", "--data", tmp_path)
     assert done.code == 1
     assert done.wrong == [
-        f"{tmp_path} holds backups, and no data. Prove one of them: wmsd backup verify --data {tmp_path} FILE"
+        f"{tmp_path} has backups, but no data. To verify a backup: wmsd backup verify --data {tmp_path} FILE"
     ]

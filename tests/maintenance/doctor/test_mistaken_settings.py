@@ -34,7 +34,7 @@ def test_the_bundle_is_written_with_the_mistakes_in_it_and_without_secrets(home:
     home.write("config.toml", MISTAKEN)
     home.write("wmsd.log", "2026-11-24T12:00:00.000Z INFO serving\n")
     parts, said = bundled(home)
-    assert f"Mistake in the settings: config.toml: {TYPED}" in said
+    assert f"Error in the settings: config.toml: {TYPED}" in said
     settings = json.loads(parts["settings.json"])
     assert settings["mistakes"] == [
         f"config.toml: {TYPED}",
@@ -81,7 +81,7 @@ def test_a_bundle_of_settings_that_cannot_be_read_at_all(home: Home) -> None:
     parts, said = bundled(home)
     assert json.loads(parts["settings.json"])["mistakes"] == ["config.toml: this is not UTF-8 text."]
     assert json.loads(parts["version.json"])["server"] is None
-    assert "Mistake in the settings: config.toml: this is not UTF-8 text." in said
+    assert "Error in the settings: config.toml: this is not UTF-8 text." in said
 
 
 def read_of(home: Home, text: str, environment: dict[str, str] | None = None) -> tuple[dict[str, Any], list[str]]:

@@ -147,7 +147,7 @@ def test_it_is_told_what_is_lost_until_a_phrase_is_checked(installation: Home) -
 def test_whoever_declines_is_told_and_nothing_is_wrong(installation: Home) -> None:
     scheduled(installation)
     done = installation.ok("recovery-phrase", "decline", "--yes")
-    assert "goes on without a recovery phrase" in done.err
+    assert "continues without a recovery phrase" in done.err
     said = installation.ok("status", "--json", env=DAILY).json
     assert said["keys"].startswith(
         f"{LOST} are lost with it, because no backup contains the keys: an admin decided so"
@@ -191,9 +191,9 @@ def test_it_says_to_which_phrase_the_keys_are_sealed(installation: Home) -> None
     assert installation.ok("backup", "schedule", "--json", env=DAILY).json["keys"] == sealed
     assert sealed in installation.ok("status", env=DAILY).out
     without = installation.ok("backup", "verify", archive)
-    assert f"{sealed}. They were not opened" in without.err
+    assert f"{sealed}. To test their decryption" in without.err
     with_words = installation.ok("backup", "verify", archive, "--passphrase-file", words_file(installation, words))
-    assert f"{sealed}. They were opened." in with_words.err
+    assert f"{sealed}. Their decryption was tested." in with_words.err
 
 
 def test_keys_that_are_damaged_in_the_archive_are_noticed_without_the_words(installation: Home) -> None:
@@ -203,7 +203,7 @@ def test_keys_that_are_damaged_in_the_archive_are_noticed_without_the_words(inst
     content = bytearray(archive.read_bytes())
     content[at + 30 : at + 60] = os.urandom(30)
     archive.write_bytes(content)
-    assert "cannot be restored whole" in installation.run("backup", "verify", archive).out
+    assert "cannot be restored completely" in installation.run("backup", "verify", archive).out
 
 
 def test_wrong_words_are_refused_with_the_reason(installation: Home, elsewhere: Home) -> None:
@@ -235,7 +235,7 @@ def test_at_a_terminal_a_restore_asks_until_the_words_are_right(installation: Ho
     done = at_a_terminal(elsewhere, "backup", "restore", archive, answers=[mistyped, words])
     assert done.code == 0, done
     assert "A recovery phrase has 12 words, but this text has 11." in done.err
-    assert "The keys are those of the backup: tokens go on" in done.err
+    assert "The keys are those from the backup: tokens still work" in done.err
     with elsewhere.serving() as server:
         assert server.get("/api/articles", token=(installation.folder / "token").read_text())[0] == 200
 
@@ -254,7 +254,7 @@ def test_a_phrase_that_was_not_checked_gives_way_to_the_next(installation: Home)
     assert "which was replaced at" in sentence
     installation.ok("recovery-phrase", "check", stdin=f"{second}\n")
     assert [each["replaced_at"] is None for each in known_phrases(installation)] == [True, False]
-    assert "There is a recovery phrase already" in installation.refused("recovery-phrase", "create")
+    assert "There is already a recovery phrase" in installation.refused("recovery-phrase", "create")
 
 
 def test_old_backups_open_with_the_old_phrase_and_both_until_the_check(
@@ -293,7 +293,7 @@ def test_a_restore_in_place_brings_no_replaced_phrase_back(installation: Home) -
 
 def test_there_is_nothing_to_replace_before_a_check(installation: Home) -> None:
     created(installation)
-    assert "there is nothing to replace" in installation.refused("recovery-phrase", "replace")
+    assert "There is no checked recovery phrase to replace." in installation.refused("recovery-phrase", "replace")
 
 
 def test_a_passphrase_of_the_settings_goes_on_to_work(installation: Home, elsewhere: Home) -> None:
@@ -310,7 +310,7 @@ def test_a_passphrase_of_the_settings_goes_on_to_work(installation: Home, elsewh
     sealed = scheduled(installation)  # without the setting
     assert len(manifest(sealed)["phrases"]) == 1
     proven = installation.ok("backup", "verify", sealed, env=own)
-    assert "They were not opened" in proven.err, (
+    assert "To test their decryption" in proven.err, (
         "the passphrase says nothing of an archive that is sealed to a phrase"
     )
 

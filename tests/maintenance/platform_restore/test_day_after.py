@@ -89,8 +89,8 @@ def ids(site: Home, check: str, subject: str = "") -> list[str]:
 def test_the_list_has_exactly_what_is_lost(site: Home) -> None:
     archive = lose(site)
     done = site.ok("backup", "restore", archive)
-    assert "until then its deliveries wait. `wmsd recovery list` lists what is lost." in done.err
-    assert "Revocations and users disabled after " in done.err
+    assert "until then, its webhook deliveries wait. `wmsd recovery list` lists what is lost." in done.err
+    assert "wmsd does not know which access was revoked or disabled after " in done.err
     assert "has not yet listed" in site.run("doctor").out  # before the first start
     assert open_now(site) == {
         ("token-lost", EMAIL, "command line"),
@@ -234,8 +234,8 @@ def test_what_is_ticked_off_twice_is_ticked_off_once(site: Home) -> None:
     [entry] = ids(site, "user-unconfirmed", EMAIL)
     with site.serving(), ThreadPoolExecutor(2) as both:
         done = [*both.map(lambda _: site.ok("recovery", "confirm", entry).err, range(2))]
-    assert sorted("Ticked off: 1." in each for each in done) == [False, True]
-    assert sorted("somebody has settled them already" in each for each in done) == [False, True]
+    assert sorted("Entries settled: 1." in each for each in done) == [False, True]
+    assert sorted("These entries are already settled." in each for each in done) == [False, True]
     [[audited]] = sql(
         site.data / "platform.db", "SELECT count(*) FROM audit WHERE action LIKE 'recovery.confirm%'"
     )
@@ -251,7 +251,7 @@ def test_what_is_no_entry_changes_nothing(site: Home) -> None:
     assert "is about something lost" in site.refused("recovery", "confirm", admin, lost)
     assert "is about access" in site.refused("recovery", "dismiss", admin)
     assert "last platform admin" in site.refused("recovery", "end", admin)
-    assert "Name entries by their IDs" in site.misunderstood("recovery", "confirm")
+    assert "Give the IDs of entries" in site.misunderstood("recovery", "confirm")
     assert open_now(site) == before
 
 
@@ -288,4 +288,4 @@ def test_the_same_backup_again_over_an_open_list(site: Home) -> None:
 def test_a_new_installation_has_nothing_to_settle(home: Home) -> None:
     first_day(home)
     assert listed(home) == {"access_unknown_after": None, "lost": [], "access": [], "done": []}
-    assert "Nothing is open" in home.ok("recovery", "list").out + home.ok("recovery", "list").err
+    assert "There are no open entries" in home.ok("recovery", "list").out + home.ok("recovery", "list").err

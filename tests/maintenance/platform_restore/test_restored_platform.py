@@ -78,7 +78,7 @@ def test_a_company_that_was_created_after_the_backup_is_served_from_its_own_file
     lose(installation)
     done = installation.ok("backup", "restore", archive, "--only-platform", "--passphrase-file", words)
     assert (
-        "LATER (id 2) was created after the backup, and is served again from its own file. Its file does not"
+        "LATER (id 2) was created after the backup, and is served again from its own file. The file does not"
         in (done.err)
     )
     found = companies_of(installation)["LATER"]
@@ -94,7 +94,7 @@ def test_what_a_readable_platform_still_tells_of_a_later_company_is_used(install
     options = ("--name", "The later one", "--sandbox", "--module", "stock")
     installation.ok("company", "create", "LATER", *options)
     done = installation.ok("backup", "restore", archive, "--only-platform", "--yes")
-    assert "Its name and settings are those of the replaced platform.db." in done.err
+    assert "Its name and settings come from the replaced platform.db." in done.err
     found = companies_of(installation)["LATER"]
     assert (found["id"], found["name"], found["sandbox"]) == (2, "The later one", True)
     assert set(found["modules"]) == {"api", "stock"}
@@ -143,7 +143,7 @@ def test_a_company_that_was_deleted_after_the_backup_does_not_come_back(installa
     installation.ok("company", "delete", "GONE", "--yes")
     lose(installation)
     done = installation.ok("backup", "restore", archive, "--only-platform", "--passphrase-file", words)
-    assert "Deleted after the backup, and not served any more: GONE." in done.err
+    assert "Deleted after the backup, and still deleted: GONE." in done.err
     assert set(companies_of(installation)) == {"ACME"}
     assert is_right(installation)
     with installation.serving() as server:
@@ -175,10 +175,10 @@ def test_a_missing_file_without_a_deletion_is_told_with_both_ways(installation: 
     (installation.data / "companies" / "2.db").unlink()
     done = installation.ok("backup", "restore", archive, "--only-platform")
     told = " ".join(done.err.split())
-    assert f"To bring it back: wmsd backup restore {archive} --company LOST If LOST" not in told
-    assert "The file of LOST is missing, and nothing says that LOST was deleted." in told
-    assert "If LOST was deleted: wmsd company delete LOST --without-archive" in told
-    [command] = re.findall(r"To bring it back: wmsd (backup restore \S+ --company LOST)", told)
+    assert f"To restore the company: wmsd backup restore {archive} --company LOST If the company" not in told
+    assert "The file of LOST is missing, but wmsd has no record that LOST was deleted." in told
+    assert "If the company was deleted: wmsd company delete LOST --without-archive" in told
+    [command] = re.findall(r"To restore the company: wmsd (backup restore \S+ --company LOST)", told)
     installation.ok(*command.split())
     assert is_right(installation)
 
@@ -231,7 +231,7 @@ def test_tokens_that_were_revoked_stay_so_where_the_replaced_file_says_it(instal
     [[number]] = sql(installation.data / "platform.db", "SELECT id FROM tokens")
     installation.ok("token", "revoke", str(number))
     done = installation.ok("backup", "restore", archive, "--only-platform", "--yes")
-    assert "1 token that was revoked or disabled after the backup stays so." in done.err
+    assert "1 token that was revoked or disabled after the backup stays revoked or disabled." in done.err
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 401
 

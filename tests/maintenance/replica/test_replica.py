@@ -150,7 +150,7 @@ def test_status_says_what_is_behind(installation: Home) -> None:
             )
             assert server.get("/api/health", company=None)[1]["checks"]["replica"]["ok"]
             assert installation.run("replica", "status").wrong == [
-                "replica.enabled is not set: the server keeps its files to itself."
+                "replica.enabled is not set, so the server does not share its files with Litestream."
             ]
             litestream.kill()
         assert installation.run("replica", "status", env=SHARED).code == 1
@@ -194,5 +194,5 @@ def test_a_company_that_the_replica_has_not_is_named(installation: Home) -> None
     other = Home(installation.program, installation.folder / "other")
     done = other.run("replica", "restore", litestream.replica, "--litestream", PROGRAM)
     assert done.code == 1
-    assert "GONE was not taken: " in done.err
+    assert "GONE was not restored: " in done.err
     assert (other.data / "companies" / "1.db").exists()

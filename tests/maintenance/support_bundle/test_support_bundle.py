@@ -198,7 +198,7 @@ def test_a_damaged_folder_still_gives_a_bundle(home: Home, damaged: str) -> None
         assert any(not each["ok"] for each in tables(parts, "doctor.json")["files"])
         assert tables(parts, "schemas.json")["of_files"][Path(damaged).name] == {"error": "is not a SQLite file"}
     if damaged == "platform.db":
-        assert "the codes of companies are not known" in parts["README.txt"]
+        assert "the log may still contain codes of companies" in parts["README.txt"]
     if damaged == "upgrade.json":
         assert "could not be found out" in parts["records.json"]
 
@@ -229,7 +229,7 @@ def test_the_facts_of_alerts_stay_here(home: Home) -> None:
 def test_no_file_is_written_over(home: Home) -> None:
     first_day(home)
     file = home.write("mine.tar.gz", "precious")
-    assert home.refused("support-bundle", str(file)) == f"{file} is there already. Name another file."
+    assert home.refused("support-bundle", str(file)) == f"{file} already exists. Name another file."
     assert file.read_text() == "precious"
     assert "cannot be written" in home.refused("support-bundle", str(home.folder / "nowhere" / "x.tar.gz"))
 

@@ -91,7 +91,7 @@ def test_a_test_that_is_not_taken_fails_and_says_why(home: Home, receiver: Recei
     receiver.status = 500
     done = home.run("alerts", "test")
     assert done.code == 1
-    assert done.wrong == ["The test was not taken by alerts.url."]
+    assert done.wrong == ["The test alert was not accepted by alerts.url."]
     assert "The receiver answered with status 500. Its answer was: thank you." in done.out
     assert "noted" in done.out
 
@@ -118,7 +118,7 @@ def test_wrong_settings_are_named(home: Home, text: str, said: str) -> None:
 
 def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
-    assert "Nothing needs a person." in home.ok("alerts").err
+    assert "There are no open alerts." in home.ok("alerts").err
     facts = {"company": "ACME", "why": "gone \x1b[31m."}
     kept = Kept(
         open=[OpenAlert(kind="company-down", subject="1", facts=facts, begun_at=AT, gone_at=AT)],
@@ -130,10 +130,13 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     assert home.ok("alerts", "--json").json == home.ok("alerts", "list", "--json").json
     assert "A company is down" in done.out
     assert r"The file of the company ACME cannot be used or written: gone \x1b[31m." in done.out
-    assert f"alerts.url has not taken alerts since {AT}; 0 wait: The receiver answered 500." in done.err
+    assert f"alerts.url has not accepted alerts since {AT} (waiting: 0): The receiver answered 500." in done.err
     assert "Run wmsd doctor. If the file is damaged, restore this company from a backup." in done.out
-    assert f"The trouble has been gone since {AT}. If it stays away, the alert ends by itself." in done.out
-    assert "No server runs: this is what the last one knew, as of 20" in done.err
+    assert (
+        f"The problem has been gone since {AT}. If the problem does not return, the alert ends automatically."
+        in done.out
+    )
+    assert "No server is running: these are the alerts of the last server, as of 20" in done.err
     shown = home.ok("alerts", "list", "--json").json
     [shown_alert] = shown["open"]
     assert (shown_alert["kind"], shown_alert["remedy"][:16]) == ("company-down", "Run wmsd doctor.")
@@ -173,7 +176,7 @@ def mailing(home: Home, relay: MailRelay, to: str = "admin@example.com") -> None
 
 def test_an_e_mail_counts_as_set_up_when_its_code_was_typed(home: Home) -> None:
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
-    assert "nobody: the guide says how" in home.run("status").out
+    assert "no one; to set up alerts, see" in home.run("status").out
     with mail_relay() as relay:
         mailing(home, relay)
         unconfirmed = "No one has confirmed that alert e-mails arrive at admin@example.com."
@@ -181,12 +184,12 @@ def test_an_e_mail_counts_as_set_up_when_its_code_was_typed(home: Home) -> None:
         assert (status.code, "admin@example.com (not confirmed yet)" in status.out) == (1, True)
         assert unconfirmed in status.err
         done = home.ok("alerts", "test")
-        assert "An e-mail with a code is on its way to admin@example.com." in done.err
+        assert "An e-mail with a code was sent to admin@example.com." in done.err
         [code] = re.findall(r"wmsd alerts confirm (\d{6})", relay.mail().get_content())
         assert unconfirmed in home.ok("alerts").err
         wrong = "111111" if code != "111111" else "222222"
         assert f"{wrong} is not the code of the last test" in home.refused("alerts", "confirm", wrong)
-        assert "Confirmed: alerts come to admin@example.com." in home.ok("alerts", "confirm", code).err
+        assert "Confirmed: wmsd sends alerts to admin@example.com." in home.ok("alerts", "confirm", code).err
         status = home.run("status")
         assert "admin@example.com (confirmed 20" in status.out
         assert "by e-mail" not in status.err
@@ -201,14 +204,14 @@ def test_a_relay_that_does_not_take_the_test_confirms_nothing(home: Home) -> Non
     with mail_relay(refuses=("admin@example.com",)) as relay:
         mailing(home, relay)
         done = home.run("alerts", "test")
-    assert (done.code, done.wrong) == (1, ["The test was not taken by alerts.mail."])
+    assert (done.code, done.wrong) == (1, ["The test alert was not accepted by alerts.mail."])
     assert "127.0.0.1 refused the sender: " in done.out
     assert not (home.data / "alerts-mail.json").exists()
 
 
 def test_where_no_e_mail_is_set_nothing_is_confirmed(home: Home) -> None:
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
-    assert "No e-mail is set: name addresses in alerts.mail_to" in home.refused("alerts", "confirm", "123456")
+    assert "E-mail is not set up: name addresses in alerts.mail_to" in home.refused("alerts", "confirm", "123456")
 
 
 @pytest.mark.parametrize(

@@ -14,53 +14,59 @@ from wmsd import __version__
 NAMES: Final = {"stdin": "r", "stdout": "w", "stderr": "w"}
 COMMANDS: Final = {
     "serve": ("server.serve", "Serve the API and the pages."),
-    "company": ("tenants.companies", "Make, change, show and delete companies, the tenants."),
-    "operator": ("tenants.operators", "Make, change and list third-party-logistics operators."),
+    "company": ("tenants.companies", "Create, change, show and delete companies (tenants)."),
+    "operator": ("tenants.operators", "Create, change and list third-party-logistics operators."),
     "module": ("tenants.modules", "Switch a company's modules on and off."),
-    "user": ("tenants.users", "Make, change and show users."),
-    "token": ("tenants.tokens", "Make and revoke API tokens."),
-    "key": ("tenants.keys", "Seal the keys of the installation, and change them."),
+    "user": ("tenants.users", "Create, change and show users."),
+    "token": ("tenants.tokens", "Create and revoke API tokens."),
+    "key": ("tenants.keys", "Encrypt the keys of the installation, and change them."),
     "recovery-phrase": (
         "maintenance.recovery_phrase",
-        "Create and check the phrase that brings the keys back from a backup.",
+        "Create and check the phrase that restores the keys from a backup.",
     ),
-    "site": ("tenants.sites", "Make, rotate and revoke the tokens of sites, for the transport integration."),
-    "kernel-token": ("tenants.kernel_tokens", "Make, replace and revoke the platform token."),
-    "import": ("files.import_export", "Import a CSV file: all of its rows, or none."),
-    "export": ("files.import_export", "Write a CSV file that import takes back."),
-    "article": ("records.articles", "List, show, make and change articles."),
-    "partner": ("records.partners", "List, show, make and change partners."),
-    "client": ("records.clients", "List, show, make and change clients, the owners of goods."),
-    "warehouse": ("records.warehouses", "List, show, make and change warehouses."),
+    "site": ("tenants.sites", "Create, rotate and revoke the tokens of sites, for the transport integration."),
+    "kernel-token": ("tenants.kernel_tokens", "Create, replace and revoke the platform token."),
+    "import": ("files.import_export", "Import a CSV file: either all rows or no rows."),
+    "export": ("files.import_export", "Write a CSV file that import can read."),
+    "article": ("records.articles", "List, show, create and change articles."),
+    "partner": ("records.partners", "List, show, create and change partners."),
+    "client": ("records.clients", "List, show, create and change clients, the owners of goods."),
+    "warehouse": ("records.warehouses", "List, show, create and change warehouses."),
     "stock": ("records.stock", "List, adjust and quarantine stock, and read its ledger."),
-    "count": ("records.counts", "List, show, move and book counts of stock."),
+    "count": ("records.counts", "List, show, move and book stock counts."),
     "sales-order": ("records.sales_orders", "List, show and move sales orders."),
     "purchase-order": ("records.purchase_orders", "List, show and move purchase orders."),
     "reception": ("records.receptions", "List, show and move receptions."),
     "return": ("records.returns", "List, show and move returns."),
     "packaging": ("records.packaging", "Record returnable packaging, and show who owes how much."),
-    "webhook": ("webhooks.webhooks", "List, test and switch webhooks, read their log, and send deliveries again."),
+    "webhook": (
+        "webhooks.webhooks",
+        "List, test and switch webhooks, read their log, and send webhook deliveries again.",
+    ),
     "graphql": ("about.graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("tenants.billing", "Count a company's events by month, for billing."),
-    "audit": ("tenants.audit", "List who did what to the installation."),
+    "audit": ("tenants.audit", "List who changed what in the installation."),
     "status": ("server.status", "Show whether all is well: server, requests, disk, backups."),
-    "logs": ("server.logs", "Show the log of the server, chosen and followed."),
-    "alerts": ("server.alerts", "List what needs a person, and try whether admins are told of it."),
-    "backup": ("maintenance.backups", "Make, list, prove and restore backups."),
-    "recovery": ("maintenance.recovery", "List and settle what a restore has lost or brought back."),
-    "replica": ("maintenance.replica", "Keep a second copy, a second or two behind, and serve from it."),
-    "upgrade": ("maintenance.upgrade", "Upgrade to a newer program, rehearsed on copies."),
-    "service": ("server.service", "Run wmsd as a service of systemd."),
-    "doctor": ("maintenance.doctor", "Check that every figure is right, and that the files are whole."),
+    "logs": ("server.logs", "Show, filter and follow the log of the server."),
+    "alerts": ("server.alerts", "List the open alerts, and test whether admins receive alerts."),
+    "backup": ("maintenance.backups", "Create, list, verify and restore backups."),
+    "recovery": ("maintenance.recovery", "List and settle what a restore lost or brought back."),
+    "replica": (
+        "maintenance.replica",
+        "Keep a second copy of the data, a second or two behind, and serve from it.",
+    ),
+    "upgrade": ("maintenance.upgrade", "Upgrade to a newer program, after a trial run on copies."),
+    "service": ("server.service", "Run wmsd as a systemd service."),
+    "doctor": ("maintenance.doctor", "Check that all numbers are right, and that the files are undamaged."),
     "support-bundle": (
         "maintenance.support_bundle",
-        "Write what helps others to find out what is wrong, without secrets.",
+        "Write a file that helps others to find the cause of a problem, without secrets.",
     ),
-    "tls": ("server.tls", "Show the certificate of the LAN, and how to trust it."),
+    "tls": ("server.tls", "Show the certificate for the LAN, and how to trust it."),
     "clock": ("maintenance.clock", "Show whether the clock can be trusted, and confirm that it is right."),
     "config": ("maintenance.config", "Show and check the settings."),
-    "completion": ("about.completion", "Have the shell complete commands and options."),
-    "licenses": ("about.licenses", "List the work of others in wmsd, with its licences."),
+    "completion": ("about.completion", "Set up the shell to complete commands and options."),
+    "licenses": ("about.licenses", "List the third-party components of wmsd, with their licences."),
     "version": ("about.version", "Show the version."),
 }
 
@@ -71,18 +77,18 @@ GARBAGE_COLLECTION: Final = (10_000, 20, 20)
 Imports and requests create many short-lived objects and few cycles.
 """
 
-STARTS: Final = "The server is started with 'wmsd serve', as a service with 'systemctl start wmsd'."
+STARTS: Final = "To start the server: 'wmsd serve'; as a service: 'systemctl start wmsd'."
 NEW_PASSWORD: Final = "Did you mean 'user reset-password'?"
 OF_OTHERS: Final = {
     "start": STARTS,
     "run": STARTS,
-    "stop": "The server is stopped with Ctrl-C, as a service with 'systemctl stop wmsd'.",
-    "restart": "The server is stopped with Ctrl-C and started again, as a service with 'systemctl restart wmsd'.",
+    "stop": "To stop the server: Ctrl-C; as a service: 'systemctl stop wmsd'.",
+    "restart": "To restart the server: Ctrl-C, then 'wmsd serve'; as a service: 'systemctl restart wmsd'.",
     "passwd": NEW_PASSWORD,
     "reset-password": NEW_PASSWORD,
     "update": "Did you mean 'upgrade'?",
     "restore": "Did you mean 'backup restore'?",
-    "init": "Did you mean 'config init'? 'serve' makes the data.",
+    "init": "Did you mean 'config init'? 'serve' creates the data folder.",
 }
 """The hints for commands that people know from other programs.
 
@@ -159,14 +165,14 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="To begin: wmsd serve --demo. Each command explains itself with --help.",
+    epilog="To begin: wmsd serve --demo. Help for a command: wmsd COMMAND --help",
 )
 @click.version_option(__version__, message="wmsd %(version)s", help="Show the version.")
 def wmsd() -> None:
     """Run wmsd, the warehouse service that a small site can own.
 
     All data is in one data folder: ./data, unless --data, WMSD_SERVER_DATA or the configuration file names
-    another.
+    another folder.
     """
 
 

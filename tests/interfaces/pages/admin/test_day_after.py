@@ -119,7 +119,7 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     for email in (EMAIL, ADMIN):
         await press(admin, "confirm", email)
     assert await open_entries(world) == set()
-    assert "Nothing is open" in (await admin.get("/admin/day-after")).text
+    assert "There are no open entries" in (await admin.get("/admin/day-after")).text
     assert (await world.call("GET", "/api/health")).body["status"] == "ok"
     assert "not settled" not in text_of((await admin.get("/today")).text)
     disabled = await world.installation.platform.read(

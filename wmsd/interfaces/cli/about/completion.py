@@ -17,7 +17,7 @@ PLACES: Final = {
 }
 """The completion file of each shell, relative to the user's XDG_DATA_HOME."""
 VARIABLE: Final = "_WMSD_COMPLETE"
-ZSH: Final = "Let zsh look there: put `fpath=({folder} $fpath)` before `compinit` into ~/.zshrc."
+ZSH: Final = "To let zsh find the file, put `fpath=({folder} $fpath)` before `compinit` in ~/.zshrc."
 
 
 @click.group()
@@ -31,12 +31,12 @@ def install(shell: str | None) -> None:
     """Install the completion for SHELL, for the current user. Without SHELL, your login shell is used."""
     chosen = shell or Path(os.environ.get("SHELL", "")).name
     if chosen not in SHELLS:
-        raise click.UsageError(f"Say for which shell: {', '.join(SHELLS)}.")
+        raise click.UsageError(f"Name the shell: {', '.join(SHELLS)}.")
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     file = Path(home, PLACES[chosen])
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"{script(chosen)}\n", encoding="utf-8")
-    note(f"The completion for {chosen} is in {file}. It works in a new shell.")
+    note(f"The completion for {chosen} is in {file}. Start a new shell to use the completion.")
     if chosen == "zsh":
         note(ZSH.format(folder=file.parent))
 

@@ -19,7 +19,7 @@ def licenses_command(name: str | None, full: bool, as_json: bool) -> None:
     if name is not None:
         found = [each for each in found if each.name.lower() == name.lower()]
         if not found:
-            raise click.UsageError(f"Nothing in wmsd has the name {name}. The names: wmsd licenses.")
+            raise click.UsageError(f"No component has the name {name}. To list the names: wmsd licenses")
     if full or (name is not None and not as_json):
         for each in found:
             say_text(f"{each.name} {each.version}: {each.licence}\n\n{each.text.strip()}\n")

@@ -57,7 +57,7 @@ The line is wrapped here, because click would break the names at their hyphens.
 OTHERS: Final = {"undo": import_undo.undo, "list": import_undo.show_list}
 """The subcommands whose names may stand in place of a kind."""
 DELIMITERS: Final = {name: delimiter for delimiter, name in DELIMITER_NAMES.items()}
-AS_GUESSED: Final = "  [default: as the file shows]"
+AS_GUESSED: Final = "  [default: detected from the file]"
 
 Options = dict[str, Any]
 
@@ -67,20 +67,22 @@ Options = dict[str, Any]
 @click.argument("file", type=click.File("rb"), metavar="FILE.csv")
 @company_option
 @click.option("--decimal", type=click.Choice(MARKS), help=f"The decimal mark of the file.{AS_GUESSED}")
-@click.option("--delimiter", type=click.Choice(list(DELIMITERS)), help=f"What separates cells.{AS_GUESSED}")
-@click.option("--encoding", type=click.Choice(list(ENCODINGS)), help=f"How text is written.{AS_GUESSED}")
+@click.option("--delimiter", type=click.Choice(list(DELIMITERS)), help=f"The character between cells.{AS_GUESSED}")
+@click.option("--encoding", type=click.Choice(list(ENCODINGS)), help=f"The text encoding of the file.{AS_GUESSED}")
 @click.option("--preview", "is_preview", is_flag=True, help="Show what would change, row by row; change nothing.")
 @click.option("--dry-run", is_flag=True, help="Check and count only; change nothing.")
 @click.option("--errors", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv",
-              help="Also write the first 1000 errors to this file; without errors, its heading only.")  # fmt: skip
-@click.option("--complete", is_flag=True, help="stock-count: what the file leaves out was not found.")
-@click.option("--reason", metavar="TEXT", help="stock-count: why, for the ledger.  [default: stock count]")
-@click.option("--by", hidden=True, help="Who asks for it at the pages.")
-@click.option("--upload", hidden=True, help="The upload at the pages, which is taken in once.")
+              help="Also write the first 1000 errors to this file; without errors, only its header.")  # fmt: skip
+@click.option("--complete", is_flag=True, help="stock-count: articles without a row in the file count 0.")
+@click.option("--reason", metavar="TEXT", help="stock-count: the reason in the ledger.  [default: stock count]")
+@click.option("--by", hidden=True, help="The user of the pages who started the command.")
+@click.option("--upload", hidden=True, help="The upload at the pages, which is imported only once.")
 @click.option("--named", hidden=True, help="The name of the uploaded file.")
-@click.option("--scratch", type=click.Path(path_type=Path), hidden=True, help="Where the rows wait, at the pages.")
+@click.option(
+    "--scratch", type=click.Path(path_type=Path), hidden=True, help="The folder for rows that wait, at the pages."
+)
 @click.option("--most-growth", type=int, hidden=True, help="Bytes by which the company's file may grow.")
-@click.option("--tell-progress", is_flag=True, hidden=True, help="Tell it in lines, for the server.")
+@click.option("--tell-progress", is_flag=True, hidden=True, help="Report the progress in lines, for the server.")
 @json_option
 @with_installation
 def import_command(
@@ -162,8 +164,8 @@ async def _tell_module_off(installation: Installation, code: str, kind: str) -> 
     module = MODULE_OF.get(kind)
     if module is not None and module not in company.modules:
         note(
-            f"Warning: the module {module} is off for {code}, so neither its pages nor programs show what is "
-            f"imported. Switch it on: wmsd module enable {shlex.quote(code)} {module}"
+            f"Warning: the module {module} is off for {code}, so the pages and the API do not show the "
+            f"imported records. To switch the module on: wmsd module enable {shlex.quote(code)} {module}"
         )
 
 
@@ -271,7 +273,7 @@ def _options(kind: str, **given: object) -> dict[str, object]:
     for name in options:
         if name not in KINDS[kind].options:
             kinds = [other for other in KINDS if name in KINDS[other].options]
-            raise click.UsageError(f"--{name} goes with {', '.join(kinds)} only.")
+            raise click.UsageError(f"Use --{name} only with {', '.join(kinds)}.")
     if "reason" in options:
         validate_model(Reason, {"reason": options["reason"]})
     return options
@@ -283,18 +285,18 @@ def _refuse(errors: Told, as_json: bool, errors_file: Path | None) -> NoReturn:
     fail(
         [
             *previews.first_of(errors, errors_file),
-            "Nothing was imported. Mend the rows above and import the whole file again.",
+            "Nothing was imported. Fix the rows above and import the whole file again.",
         ]
     )
 
 
 def _refuse_file(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
     if files == ("-",):
-        raise click.UsageError("The rows go to standard output without `-`: leave it out.")
+        raise click.UsageError("Leave out `-`: the rows always go to standard output.")
     if files:
         name = shlex.quote(files[0])
         raise click.UsageError(
-            f"The rows go to standard output. To have them in a file, say > {name}, not {name}."
+            f"The rows go to standard output. To write them to a file, use > {name}, not {name}."
         )
 
 
@@ -318,7 +320,7 @@ def export_command(command_line: CommandLine, kind: str, code: str) -> None:
 
 
 REFUSED: Final = (
-    "--errors names the file that is imported, which would be overwritten. Name another file.",
+    "--errors would overwrite the imported file. Name another file.",
     "Nothing was imported.",
 )
 

@@ -28,8 +28,8 @@ TELL_SECONDS = 0.25
 """The shortest time between two such lines, in seconds."""
 PATIENCE_SECONDS = 5.0
 OTHERS_WAIT = (
-    "The rows are being written. Until that is done other writes to this company's data wait; those that have "
-    f"waited for {BUSY_SECONDS:.0f} s are refused, with 503 and Retry-After. Smaller files make them wait less."
+    "wmsd is writing the rows. Until this is done, other writes to this company's data wait; after "
+    f"{BUSY_SECONDS:.0f} s they are refused with 503 and Retry-After. Smaller files shorten the wait."
 )
 
 
@@ -86,7 +86,7 @@ class ShownProgress(Watch):
     def check_unchanged(self) -> None:
         """Raise Unreadable if another program changed the file while it was read."""
         if _state(self._file) != self._found:
-            raise Unreadable("the file has changed while it was read. Import it again when it is complete.")
+            raise Unreadable("the file changed while wmsd read it. Import the file again when it is complete.")
 
     def reading(self, texts: Generator[str, None, None], file: IO[bytes]) -> Generator[str, None, None]:
         """Yield the lines of the file, and update the progress bar.

@@ -24,8 +24,8 @@ MOST_LISTED = 20
 
 @click.command("undo")
 @company_option
-@click.option("--by", hidden=True, help="Who asks for it at the pages.")
-@click.option("--number", type=int, hidden=True, help="The import that must be the last one.")
+@click.option("--by", hidden=True, help="The user of the pages who started the command.")
+@click.option("--number", type=int, hidden=True, help="The id that the last import must have.")
 @yes_option
 @json_option
 @with_installation
@@ -66,7 +66,7 @@ def undo(
         say({"undone": undone["id"], **told, **counts}, as_json)
     else:
         undone_in_all = sum(counts.values())
-        say({"import taken back": undone["id"], **told, **counts, "records undone": undone_in_all}, False)
+        say({"import undone": undone["id"], **told, **counts, "records undone": undone_in_all}, False)
 
 
 def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
@@ -79,7 +79,7 @@ def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int 
     if last is None or number not in (None, last["id"]):
         return number
     confirm(
-        f"Take import {last['id']} of {code} back: {last['kind']} from {last['file_name']}, "
+        f"Undo import {last['id']} of {code}: {last['kind']} from {last['file_name']}, "
         f"{count_of(last['created'], 'record')} created and {last['updated']} changed?"
     )
     return int(last["id"])
@@ -94,4 +94,4 @@ def show_list(command_line: CommandLine, code: str, as_json: bool) -> None:
     query = ImportQuery(sort="-id", per_page=MOST_LISTED)
 
     found = read_company(command_line, code, lambda tx: record.page(tx, query))
-    say(json.loads(f"[{found.records}]"), as_json, "Nothing was imported yet.")
+    say(json.loads(f"[{found.records}]"), as_json, "There are no imports yet.")

@@ -21,7 +21,7 @@ MOST_ERRORS_SHOWN = 50
 def how_to_choose(error: Unreadable) -> str:
     """Return a sentence with the --encoding options that can read the file, or "" if there are none."""
     others = error.others if isinstance(error, WrongEncoding) else []
-    return f" Say {' or '.join(f'--encoding {each}' for each in others)}." if others else ""
+    return f" Use {' or '.join(f'--encoding {each}' for each in others)}." if others else ""
 
 
 def form_read(form: Form, sample: Sample | None, evidence: str | None) -> str:
@@ -40,8 +40,8 @@ def form_read(form: Form, sample: Sample | None, evidence: str | None) -> str:
 
 def _of_sample(sample: Sample) -> str:
     others = " or ".join(f"--encoding {each} ({_quoted(cell)})" for each, cell in sample.others.items())
-    instead = f"say {others}" if others else "save the file as CSV UTF-8"
-    return f"Row {sample.line} has {_quoted(sample.cell)}. If that is wrong, {instead}."
+    instead = f"use {others}" if others else "save the file as CSV UTF-8"
+    return f"Row {sample.line} has {_quoted(sample.cell)}. If this text is wrong, {instead}."
 
 
 def _quoted(cell: str) -> str:
@@ -53,11 +53,11 @@ def note_similar_codes(alike: list[Alike]) -> None:
     for each in alike:
         where = ", which is there already" if each.other_line is None else f" in row {each.other_line}"
         note(
-            f"Warning: row {each.line}, code: {each.code} is another record than {each.other}{where}. They differ "
-            f"in {each.differ_in}."
+            f"Warning: row {each.line}, code: {each.code} is not the same record as {each.other}{where}. The "
+            f"codes differ in {each.differ_in}."
         )
     if (more := in_all(alike) - len(alike)) > 0:
-        note(f"Warning: there are {more} more such codes.")
+        note(f"Warning: {more} more codes are similar to other codes.")
 
 
 def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) -> None:
@@ -89,12 +89,12 @@ def question_sentences(guessed: Guess, errors: Told, errors_file: Path | None) -
     """
     sentences = [_refusal(guessed)]
     if errors.in_all:
-        sentences += ["These errors do not depend on it:", *first_of(errors, errors_file)]
+        sentences += ["These errors do not depend on the decimal mark:", *first_of(errors, errors_file)]
     if errors_file is not None:
         asked = len(guessed.questions)
-        cells = "the cell that is" if asked == 1 else f"the first {asked} cells that are"
+        cells = "the cell in question" if asked == 1 else f"the first {asked} cells in question"
         all_of = f" and {count_of(len(errors.first), 'error')}" if errors.in_all else ""
-        sentences.append(f"{errors_file} has {cells} asked about{all_of}.")
+        sentences.append(f"{errors_file} lists {cells}{all_of}.")
     return sentences
 
 
@@ -105,7 +105,7 @@ def _refusal(guessed: Guess) -> str:
     """
     is_shown = guessed.evidence is not None
     first, second = sorted(MARKS, key=lambda mark: is_shown and mark != guessed.form.decimal)
-    return f"{guessed.question} Say --decimal {first} or --decimal {second}."
+    return f"{guessed.question} Use --decimal {first} or --decimal {second}."
 
 
 def show(found: Preview, as_json: bool, errors_file: Path | None = None) -> None:
@@ -151,4 +151,4 @@ def _lines_in_words(lines: dict[str, Any]) -> str:
     for sign, named, more in (("-", lines["go"], lines["more_go"]), ("+", lines["come"], lines["more_come"])):
         told += [f"{sign} {each}" for each in named]
         told += [f"{sign} {more} more"] if more else []
-    return "; ".join(told) or "in another order"
+    return "; ".join(told) or "same lines in another order"

@@ -41,7 +41,7 @@ def audit(
     try:
         run(write)
     except (Problem, StorageError, *STORAGE_FAILURES) as error:
-        note(f"It is done, but it is not in the audit: {' '.join(str(error).split())}")
+        note(f"The change was made, but is not in the audit: {' '.join(str(error).split())}")
 
 
 def audit_import(

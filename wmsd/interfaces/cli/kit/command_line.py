@@ -38,8 +38,8 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 DEFAULT_CONFIG = Path("config.toml")
 FAR_AHEAD: Final = (
-    "The clock is far ahead of the last moment at which a server ran here. What a command changes is dated {}. "
-    "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
+    "The clock is far ahead of the time when a server last ran here. Changes by commands are dated "
+    "{}. If the clock is right, run `wmsd clock confirm`: then changes get the time of the clock."
 )
 
 
@@ -209,9 +209,12 @@ def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
     settings, told, *two = use_old_places(readable, layers)
     wrong += [sentence for sentences in two for sentence in sentences]
     for sentence in wrong:
-        note(f"Mistake in the settings: {sentence}")
+        note(f"Error in the settings: {sentence}")
     if wrong:
-        note("What is wrong in them is left out here, and the others hold. No server starts with them.")
+        note(
+            "This command ignores the settings with errors and uses the others. No server starts with "
+            "these settings."
+        )
     return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong, told)
 
 
@@ -224,7 +227,7 @@ def _installed(
         metavar="FILE",
         type=click.Path(readable=False, path_type=Path),  # our own sentence explains why the file cannot be read
         envvar="WMSD_CONFIG",
-        help="Configuration file.  [default: ./config.toml, if there is one]",
+        help="Configuration file.  [default: ./config.toml, if it exists]",
     )
     @click.option("--data", metavar="DIR", help="Data folder.  [default: ./data]")
     @functools.wraps(command)
@@ -251,7 +254,7 @@ def _installed(
             note("")
             fail(["Interrupted: nothing was changed."])
         except KeyboardInterrupt:
-            fail(["Interrupted. What the command had done until then stays done."])
+            fail(["Interrupted. What the command has already changed stays changed."])
 
     return wrapped  # type: ignore[return-value]  # click adds the two options
 
@@ -298,7 +301,7 @@ def answer_needed_from(otherwise: str) -> Iterator[None]:
         if sys.stdin.isatty():
             raise
         end_line()
-        fail([f"Nobody has answered, and nothing was changed. Without a terminal, give {otherwise}."])
+        fail([f"There was no answer, so nothing was changed. Without a terminal, give {otherwise}."])
 
 
 def end_line() -> None:
@@ -307,7 +310,7 @@ def end_line() -> None:
         note("")
 
 
-def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:
+def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "The list is empty.") -> None:
     """Print a result: JSON for programs; for people, a table or one line for each field."""
     if as_json:
         click.echo(json.dumps(shown, ensure_ascii=False, indent=2))

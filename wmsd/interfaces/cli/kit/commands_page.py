@@ -21,19 +21,19 @@ SHARED: Final = frozenset({"--config", "--data", "--help"})
 """Options of nearly every command, which the page describes only once."""
 ABOVE: Final = """# Commands
 
-The commands for whoever runs `wmsd`; those for the records of a company are on
-[a page of their own](/docs/record-commands). They work beside a running server, which follows their changes
-within a second, unless a command says otherwise. Each explains itself with `--help`. It exits with 0 when it is
-done, with 1 when it failed, and with 2 when it was not understood.
+The commands for the person who runs `wmsd`. The commands for a company's records are on
+[another page](/docs/record-commands). Commands work while a server runs, and the server follows their changes
+within a second, unless the command says otherwise. `--help` describes each command. The exit status is 0 if the
+command succeeded, 1 if it failed, and 2 if wmsd did not understand the command line.
 
-Every command that works with the data takes `--data DIR`, the data folder, and `--config FILE`, the configuration
-file. Without them it takes `./data`, and `./config.toml` if there is one. A number that may mean two, such as
-`1.000`, [is asked](/docs/stock#adjusting).
+Every command that works with the data has the options `--data DIR`, the data folder, and `--config FILE`, the
+configuration file. The defaults are `./data`, and `./config.toml` if it exists. If a number has two possible
+meanings, such as `1.000`, [wmsd asks](/docs/stock#adjusting).
 """
 ABOVE_RECORDS: Final = """# Commands for records
 
-The commands that list, show and change what a company keeps: articles, stock, documents, webhooks. What holds for
-every command is [on the page of the others](/docs/commands).
+The commands that list, show and change a company's records: articles, stock, documents, webhooks. The rules for
+all commands are on [the page Commands](/docs/commands).
 """
 MARKS: Final = re.compile(r"([\\*_<>\[\]|~&])")
 KEPT_LINES: Final = "\b\n"

@@ -24,13 +24,17 @@ MOST_SHOWN: Final = 200
 Option = Callable[[Any], Any]
 """A decorator that adds an option or an argument to a command."""
 
-company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
+company_option = click.option("--company", "code", required=True, metavar="CODE", help="The code of the company.")
 paging_options: Final[tuple[Option, ...]] = (
     click.option(
-        "--page", type=click.IntRange(1, MAX_PAGE), default=1, show_default=True, help="Page 1 has the oldest."
+        "--page",
+        type=click.IntRange(1, MAX_PAGE),
+        default=1,
+        show_default=True,
+        help="Page number; page 1 has the oldest rows.",
     ),
     click.option(
-        "--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="Rows on a page."
+        "--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="Rows per page."
     ),
 )
 
@@ -51,9 +55,9 @@ def options_of(*options: Option) -> Option:
 
 def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, empty: str) -> None:
     """Print a page of a list and, for people, the position of the page in the list."""
-    say(rows, as_json, f"There is no page {page}: there are {total} in all." if page > 1 and total else empty)
+    say(rows, as_json, f"There is no page {page}: the list has {total} rows." if page > 1 and total else empty)
     if rows and len(rows) < total and not as_json:
-        note(f"{len(rows)} of {total}; page {page}. See --page.")
+        note(f"{len(rows)} of {total} rows, page {page}. For another page: --page N")
 
 
 async def company_database(installation: Installation, code: str) -> Database:

@@ -12,17 +12,23 @@ from wmsd.settings.all_settings import Settings
 def risks(settings: Settings, platform_file: Path) -> Iterator[str]:
     server = settings.server
     if os.geteuid() == 0:
-        yield "wmsd runs as root: whoever breaks into it has the whole machine. Give it a user of its own."
+        yield (
+            "wmsd runs as root: an attacker who breaks into wmsd controls the whole machine. Run wmsd as "
+            "a separate user."
+        )
     host = server.listen.rpartition(":")[0].strip("[]")
     if not server.has_tls and not server.trusted_proxies and not is_loopback(host):
         yield (
-            f"wmsd listens on {host} without TLS: the network can read passwords and tokens. Serve with "
-            "--tls lan, set server.tls, or put a proxy with TLS before it and name it in server.trusted_proxies."
+            f"wmsd listens on {host} without TLS: others in the network can read passwords and tokens. Serve "
+            "with --tls lan, set server.tls, or put a TLS proxy in front and name the proxy in "
+            "server.trusted_proxies."
         )
     if server.certificate_files is not None and _is_open_to_others(key := server.certificate_files[1]):
-        yield f"Others on this machine can read the private key in {key}: chmod 600 {key}"
+        yield f"Other users on this machine can read the private key in {key}: chmod 600 {key}"
     if not server.key_file and all(map(_is_open_to_others, (platform_file, platform_file.parent))):
-        yield f"Others on this machine can read {platform_file}, which holds keys: chmod 600 {platform_file}"
+        yield (
+            f"Other users on this machine can read {platform_file}, which contains keys: chmod 600 {platform_file}"
+        )
 
 
 def is_loopback(host: str) -> bool:

@@ -66,9 +66,13 @@ class FieldOption:
             case {"type": "array", "items": {"enum": choices}}:
                 given |= {"multiple": True, "type": click.Choice(choices)}
             case {"type": "array"}:
-                given |= {"multiple": True, "metavar": "TEXT", "help": f"{self.says} Repeat it for several."}
+                given |= {
+                    "multiple": True,
+                    "metavar": "TEXT",
+                    "help": f"{self.says} Repeat the option for several values.",
+                }
             case _ if self.reference is not None:
-                says = "Only of this" if self.declared is None else "The code of the"
+                says = "Only for this" if self.declared is None else "The code of the"
                 given |= {"metavar": "CODE", "help": f"{says} {self.reference.noun}."}
             case _:
                 given["metavar"] = METAVARS.get(self.schema.get("type", ""), "TEXT")

@@ -11,7 +11,7 @@ from wmsd.base import timestamps
 
 AGO: Final = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
 UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-FORMS: Final = "30m, 1h or 2d ago, a day (UTC), or a moment such as 2026-11-20T13:25:00Z"
+FORMS: Final = "30m, 1h or 2d ago, a day (UTC), or a date and time such as 2026-11-20T13:25:00Z"
 
 
 def read(text: str, now: datetime) -> datetime:
@@ -31,8 +31,8 @@ class Moment(click.ParamType[datetime]):
             return read(str(value), datetime.now(UTC))
         except (ValueError, OverflowError):
             self.fail(
-                f"{value!r} is not a moment: give how long ago, such as 90s, 30m, 1h, 2d or 1w; a day, such as "
-                "2026-11-20, which begins at midnight UTC; or a moment with its offset from UTC, such as "
+                f"{value!r} is not a time. Give how long ago, such as 90s, 30m, 1h, 2d or 1w; a day, such as "
+                "2026-11-20, which begins at midnight UTC; or a date and time with a UTC offset, such as "
                 "2026-11-20T13:25:00Z.",
                 param,
                 ctx,

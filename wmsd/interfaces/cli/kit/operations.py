@@ -69,8 +69,8 @@ def needed_id(tx: Transaction, found: int | None, noun: str, table: str, typed: 
         return found
     meant = similar_code(tx, table, typed)
     if meant is None:
-        raise Problem("NOT_FOUND", f"There is no {noun} {typed}: `wmsd {lists}` lists them.")
-    raise Problem("NOT_FOUND", f"There is no {noun} {typed}. Did you mean {meant}?")
+        raise Problem("NOT_FOUND", f"No {noun} has the code {typed}. `wmsd {lists}` lists the codes.")
+    raise Problem("NOT_FOUND", f"No {noun} has the code {typed}. Did you mean {meant}?")
 
 
 def typed_sentences(problem: Problem) -> list[str]:

@@ -19,7 +19,7 @@ def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Cal
     if not sys.stdin.isatty():
         return
     names = " or ".join(each.fingerprint for each in manifest.phrases)
-    how = f"sealed to the recovery phrase {names}" if names else "encrypted with a passphrase"
+    how = f"encrypted for the recovery phrase {names}" if names else "encrypted with a passphrase"
     note(f"{what} in this archive are {how}. An empty answer {otherwise}.")
     while typed := _typed("Recovery phrase" if names else "Passphrase", is_hidden=not names):
         try:

@@ -26,7 +26,7 @@ def address_of_links(command_line: CommandLine) -> str:
     """
     server, settings = command_line.folder.server(), command_line.settings.server
     if server is None:
-        note("No server runs now; the link works when it does.")
+        note("No server is running. The link works while a server runs.")
     if settings.public_url:
         return settings.public_url
     if server is not None and server.address:

@@ -49,12 +49,12 @@ def backup_columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str
 def note_companies(folder: BackupFolder, rows: list[dict[str, Any]]) -> None:
     """Print notes about archives of deleted companies in the folder, and how to use them."""
     if any(row["company"] for row in rows):
-        note("The archives of one company are no backups: `wmsd company import FILE` brings a company back.")
+        note("Archives of one company are not backups. `wmsd company import FILE` brings a company back.")
     inside = folder.of_companies()
     if number := len(inside.companies()):
         archives = count_of(number, "archive of a deleted company", "archives of deleted companies")
         path = shlex.quote(str(inside.path.absolute()))
-        note(f"{path} has {archives}: wmsd backup list --folder {path}")
+        note(f"{path} has {archives}. To list that folder: wmsd backup list --folder {path}")
 
 
 def describe_backup(path: Path, manifest: Manifest) -> dict[str, Any]:

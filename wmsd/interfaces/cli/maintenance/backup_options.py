@@ -16,8 +16,8 @@ passphrase_option = click.option(
     "passphrase_file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Its first line, a passphrase or a recovery phrase, protects what is secret.  [default: "
-    "backup.passphrase_file of the settings]",
+    help="File whose first line is the passphrase or recovery phrase that protects the secrets.  "
+    "[default: backup.passphrase_file of the settings]",
 )
 
 

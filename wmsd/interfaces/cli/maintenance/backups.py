@@ -63,8 +63,8 @@ folder_option = click.option(
 def backup_command() -> None:
     """Create, list, verify and restore backups.
 
-    A backup is one archive with a consistent copy of every file, made while the server works. Without wmsd too,
-    `tar` unpacks the archive and `sqlite3` opens the files in it.
+    A backup is one archive with a consistent copy of every file. It can be created while the server works. Even
+    without wmsd, `tar` unpacks the archive and `sqlite3` opens its files.
     """
 
 
@@ -86,10 +86,10 @@ def create(
 ) -> None:
     """Create a backup of everything.
 
-    The backup is written to FILE, or into the folder of the backups under the name of its time. The backup stays
-    until you delete it. The keys of the installation are included only if they are sealed to the recovery phrase
-    or encrypted with a passphrase. The command exits with 1 if a company's file could not be read; the backup has
-    the other files.
+    The backup is written to FILE, or into the folder of the backups with its time as the name. The backup stays
+    until you delete it. The keys of the installation are included only if they can be encrypted for the recovery
+    phrase or with a passphrase. The command exits with 1 if a company's file could not be read; the backup has the
+    other files.
     """
     if name is not None and folder_name is not None:
         raise click.UsageError("Give either FILE or --folder.")
@@ -113,8 +113,8 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
         note(f"{each.code} is not in the backup: {each.reason}")
     if folder.is_on_disk_of(command_line.folder.path):
         note(
-            f"{folder.path} is on the same disk as the data, and is lost with it. Keep a copy elsewhere, or set "
-            "backup.folder to another disk."
+            f"{folder.path} is on the same disk as the data: if the disk fails, both are lost. Keep a copy "
+            "elsewhere, or set backup.folder to a folder on another disk."
         )
 
 
@@ -165,7 +165,7 @@ def verify(
     path = name or _newest(folder, own, _elsewhere(command_line, folder))
     passphrase = secret_for(command_line, read_manifest(path), passphrase_file)
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
-    with progress_bar("Proving") as tell:
+    with progress_bar("Verifying") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
     if own == proof.manifest.installation:
         _note_proof(command_line, path, proof)
@@ -215,22 +215,28 @@ def _keys_proven(proof: Proof) -> str:
     if proof.manifest.keys != "encrypted":
         return told
     if proof.are_keys_opened:
-        return f"{told} They were opened."
-    return f"{told} They were not opened: name the file that has the words with --passphrase-file FILE."
+        return f"{told} Their decryption was tested."
+    return f"{told} To test their decryption, name the file with the words: --passphrase-file FILE"
 
 
 def _verdict(proof: Proof, company: str | None) -> str:
     if company is not None:
-        return f"is the archive of the company {company}, and {'not whole' if proof.problems else 'proven'}"
+        return (
+            f"is the archive of the company {company}, and {'has errors' if proof.problems else 'has no errors'}"
+        )
     if proof.is_whole is None:
-        return "can be restored, but for what is secret in it"
-    return "can be restored" if proof.is_whole else "cannot be restored whole"
+        return "can be restored, except for its secrets"
+    return "can be restored" if proof.is_whole else "cannot be restored completely"
 
 
 @backup_command.command("schedule")
-@click.option("--run", "is_run", is_flag=True, help="Do now what is due, as the server does.")
-@click.option("--now", "is_now", is_flag=True, help="With --run: make a backup and prove it, due or not.")
-@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
+@click.option(
+    "--run", "is_run", is_flag=True, help="Create and verify the backups that are due, as the server does."
+)
+@click.option(
+    "--now", "is_now", is_flag=True, help="With --run: create and verify a backup, even if no backup is due."
+)
+@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Report the progress to the server.")
 @json_option
 @with_installation
 def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress: bool, as_json: bool) -> None:
@@ -244,7 +250,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
     if is_run:
         _run_scheduled(command_line, is_now, has_progress)
     elif is_now:
-        raise click.UsageError("--now goes with --run.")
+        raise click.UsageError("Use --now only with --run.")
     record = read_record(command_line.folder.path)
     found = backup_verdict(settings, record, local_now())
     there = record.there(settings)
@@ -287,7 +293,7 @@ def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
     if last is None or folder.path != command_line.backups:
         return ""
     lists = f"wmsd backup list --folder {shlex.quote(str(last.parent))}"
-    return f" The last one, {last.name}, was made in {last.parent}: {lists} shows what is there."
+    return f" The last backup, {last.name}, was created in {last.parent}. To list that folder: {lists}"
 
 
 def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> Path:
@@ -298,10 +304,10 @@ def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> P
             return path
     if archives:
         raise StorageError(
-            f"There are only backups of other installations in {folder.path}. "
-            "`wmsd backup create` makes one of this."
+            f"{folder.path} has only backups of other installations. `wmsd backup create` creates a backup "
+            "of this installation."
         )
-    raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` makes one.{elsewhere}")
+    raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` creates a backup.{elsewhere}")
 
 
 def _installation_of(path: Path, otherwise: str | None) -> str | None:

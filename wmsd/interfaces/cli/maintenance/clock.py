@@ -12,8 +12,8 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note,
 def clock_command() -> None:
     """Show whether the machine's clock can be trusted, and confirm that it is right.
 
-    The server deletes events after 90 days, deliveries after 30 days, idempotency keys after 7 days, and tokens
-    when they have expired. A wrong clock would delete them too early. When the clock is set, the server therefore
+    The server deletes events after 90 days, webhook deliveries after 30 days, idempotency keys after 7 days,
+    and expired tokens. A wrong clock would delete them too early. When the clock is set, the server therefore
     deletes nothing until the clock has been steady for a day, or you confirm that it is right.
     """
 
@@ -52,4 +52,4 @@ def confirm_clock(command_line: CommandLine) -> None:
         return timestamps.to_text(installation.clock.now())
 
     now = command_line.run(work)
-    note(f"It is {now}, and the clock is right. A running server follows within a second.")
+    note(f"Confirmed: the clock is right, and shows {now}. A running server follows within a second.")

@@ -61,8 +61,8 @@ def check(command_line: CommandLine) -> None:
     found = diagnose(situation, groups=BEFORE_START)
     print_findings(found, note)
     if any(each.is_wrong for each in found):
-        fail([f"The server cannot do all that the settings say: {verdict_of_findings(found)}."])
-    note(f"The settings can be used: {verdict_of_findings(found)}." if found else "The settings are good.")
+        fail([f"The server cannot work fully with these settings: {verdict_of_findings(found)}."])
+    note(f"The settings can be used: {verdict_of_findings(found)}." if found else "The settings have no errors.")
 
 
 @config_command.command("init")
@@ -76,11 +76,11 @@ def init(file: Path) -> None:
         with new_private(file) as new:  # the file may later contain secrets of sign-on providers
             new.write(example().encode())
     except FileExistsError:
-        fail([f"{file} is there already. Nothing was changed."])
-    note(f"{file} has every setting with its default. Remove the # of those that you change.")
-    note("Then check it: wmsd config check")
+        fail([f"{file} already exists. Nothing was changed."])
+    note(f"{file} has every setting with its default. Remove the # from each setting that you change.")
+    note("Then check the file: wmsd config check")
 
 
 def _say_file(command_line: CommandLine) -> None:
     command_line.say_folder()
-    note(f"Configuration file: {command_line.config_file or 'none; ./config.toml would be read'}")
+    note(f"Configuration file: {command_line.config_file or 'none (there is no ./config.toml)'}")

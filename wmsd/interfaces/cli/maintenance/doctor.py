@@ -50,10 +50,21 @@ ONLY_WARNINGS: Final = 3
 
 
 @click.command("doctor")
-@click.option("--company", "codes", multiple=True, metavar="CODE", help="Only this one; repeat it for several.")
-@click.option("--fix", "is_fix", is_flag=True, help="Mend what is safe: permissions, leftovers, search indexes.")
-@click.option("--dry-run", "is_dry_run", is_flag=True, help="With --fix: only say what it would do.")
-@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
+@click.option(
+    "--company",
+    "codes",
+    multiple=True,
+    metavar="CODE",
+    help="Check only this company; repeat the option for several.",
+)
+@click.option(
+    "--fix",
+    "is_fix",
+    is_flag=True,
+    help="Fix what can be fixed safely: permissions, leftover files, search indexes.",
+)
+@click.option("--dry-run", "is_dry_run", is_flag=True, help="With --fix: show the fixes, but change nothing.")
+@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Report the progress to the server.")
 @json_option
 @with_installation_despite_errors
 def doctor_command(
@@ -73,13 +84,13 @@ def doctor_command(
     finding says what to do.
 
     The command exits with 1 if there is an error, with 3 if there are only warnings, and with 0 if it finds
-    nothing. Without --fix the command writes nothing, so the command works beside a running server and on a
-    read-only copy.
+    nothing. Without --fix the command writes nothing, so you can run it while the server works, and on a read-only
+    copy.
     """
     if is_dry_run and not is_fix:
-        raise click.UsageError("--dry-run goes with --fix.")
+        raise click.UsageError("Use --dry-run only with --fix.")
     if is_fix and codes:
-        raise click.UsageError("--fix is for the whole installation: leave out --company.")
+        raise click.UsageError("--fix works on the whole installation. Leave out --company.")
     began = time.perf_counter()
     find_data(command_line)
     with read_only_view(command_line.folder) as borrow:
@@ -110,7 +121,7 @@ def doctor_command(
             print_findings(found, is_dry_run=is_dry_run)
             note(f"Installation: {verdict_of_findings(found, all(report.is_right for report in reports))}.")
         note(
-            f"Examined {count_of(sums['files'], 'file')}, {sums['companies']} of companies: "
+            f"Examined {count_of(sums['files'], 'file')} (companies: {sums['companies']}), "
             f"{count_of(sums['rows'], 'row')} and {size_text(sums['bytes'])}, in {sums['seconds']} s."
         )
     sys.exit(_status(reports, found))
@@ -159,7 +170,7 @@ def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
         return [examination.unknown(code) for code in codes]
     unknown = sorted(set(codes) - set((known or {}).values()))
     if unknown:
-        fail([f"There is no company {code}." for code in unknown])
+        fail([f"No company has the code {code}." for code in unknown])
     chosen = [each for each in examination.known_companies() if not codes or each[1] in codes]
     reports = [] if codes else [examination.platform()]
     with _progress(chosen) as companies:
@@ -222,7 +233,7 @@ def _tell_findings(report: Report) -> None:
 def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
     not_right = [
         count_of(len(found.differences), "difference") if found.differences else "",
-        f"{count_of(len(found.unproved), 'check')} could not be made" if found.unproved else "",
+        f"{count_of(len(found.unproved), 'check')} could not be run" if found.unproved else "",
     ]
     if found.damages:
         places = [damage.place for damage in found.damages]
@@ -230,11 +241,11 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
         where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
         told = "; ".join(filter(None, [f"damaged: {where}", *not_right]))
         if found.is_only_of_index:
-            lost = "" if any(not_right) else ", and no record is lost"
-            return f"{told}. It is the search index: `wmsd doctor --fix` builds it again{lost}."
-        return f"{told}. Restore it: {_restoring(command_line, report)}"
+            lost = "" if any(not_right) else ", and no records are lost"
+            return f"{told}. Only the search index is damaged: `wmsd doctor --fix` rebuilds it{lost}."
+        return f"{told}. Restore the file: {_restoring(command_line, report)}"
     if found.are_none:
-        not_right = ["everything is right"]
+        not_right = ["no errors"]
     rate = round(found.rows / found.seconds) if found.seconds else 0
     rows = f"{count_of(found.rows, 'row')}, {rate} a second" if found.rows else ""
     return "; ".join(filter(None, [*not_right, rows])) + "."

@@ -22,9 +22,9 @@ from wmsd.maintenance.doctor.situation import Situation
 from wmsd.maintenance.keys.key_protection import read_known_keys
 from wmsd.tenants.recovery.store import recovery
 
-TITLES: Final = {"wrong": "Wrong", "warning": "Warning"}
-GOOD: Final = "nothing found"
-NOTHING_ELSE: Final = "nothing else found"
+TITLES: Final = {"wrong": "Error", "warning": "Warning"}
+GOOD: Final = "no problems found"
+NOTHING_ELSE: Final = "no other problems found"
 
 
 def diagnose_installation(
@@ -65,7 +65,7 @@ def find_data(command_line: CommandLine) -> None:
         command_line.say_folder()
         newest = newest_with(folder.path, folder.path)
         raise StorageError(
-            f"{folder.path.resolve()} holds backups, and no data. Prove one of them: wmsd backup verify {newest}"
+            f"{folder.path.resolve()} has backups, but no data. To verify a backup: wmsd backup verify {newest}"
         )
     if folder.is_made or not any(folder.companies.glob("*.db")):
         command_line.find()
@@ -122,14 +122,14 @@ def print_findings(
             continue
         say(f"  {complete_commands(finding.remedy)}")
         if sentence is not None:
-            say(complete_commands(f"  wmsd doctor --fix does it: {sentence}"))
+            say(complete_commands(f"  wmsd doctor --fix fixes this: {sentence}"))
 
 
 def verdict_of_findings(found: Sequence[Finding], are_files_right: bool = True) -> str:
     wrong = sum(finding.is_wrong for finding in found)
     warnings = len(found) - wrong
     told = [
-        f"{wrong} wrong" if wrong else "",
+        count_of(wrong, "error") if wrong else "",
         count_of(warnings, "warning") if warnings else "",
     ]
     return ", ".join(filter(None, told)) or (GOOD if are_files_right else NOTHING_ELSE)

@@ -16,16 +16,16 @@ from wmsd.server.missing_credentials import LostCredentials
 from wmsd.tenants.recovery import actions
 from wmsd.tenants.recovery.schema import EndedAccess, RecoveryChoice
 
-NOTHING: Final = "Nothing is open: all that a restore has lost or brought back is settled."
+NOTHING: Final = "There are no open entries: everything that a restore lost or brought back is settled."
 UNKNOWN_AFTER: Final = (
-    "Revocations and users disabled after {} are not known. Confirm whose access is right (`wmsd recovery "
-    "confirm`), and end the others' (`wmsd recovery end`)."
+    "wmsd does not know which access was revoked or disabled after {}. Confirm the access that is "
+    "right (`wmsd recovery confirm`), and end all other access (`wmsd recovery end`)."
 )
-SETTLED: Final = "Ticked off: {}."
-NONE_LEFT: Final = "No open entry was chosen; somebody has settled them already. Nothing was changed."
+SETTLED: Final = "Entries settled: {}."
+NONE_LEFT: Final = "These entries are already settled. Nothing was changed."
 END_ALL: Final = (
-    "This ends the access of every user in the list who is not a platform admin, of every site and of the "
-    "platform token.\nEnd it?"
+    "This ends the access of every site, of the platform token, and of every user in the list who "
+    "is not a platform admin.\nEnd this access?"
 )
 chosen_entries = click.argument("entries", metavar="[ID]...", nargs=-1, type=click.IntRange(1, MAX_ID))
 
@@ -39,15 +39,15 @@ def recovery_command() -> None:
     """List and settle what a restore has lost, and which access may have come back.
 
     After a restore without the keys, tokens, credentials of webhooks and second factors must be created again. If
-    the previous platform.db could not be read, users, sites and platform tokens that were shut out after the
-    backup may have access again. Until each entry is settled, `wmsd status` exits with 1 and /api/health is
-    degraded. An entry is settled automatically when a token of that name is created, when the credentials are set
-    again, or when the user is disabled.
+    the previous platform.db could not be read, users, sites and platform tokens that were disabled or revoked
+    after the backup may have access again. Until each entry is settled, `wmsd status` exits with 1 and /api/health
+    is degraded. An entry is settled automatically when a token of that name is created, when the credentials are
+    set again, or when the user is disabled.
     """
 
 
 @recovery_command.command("list")
-@click.option("--done", "with_done", is_flag=True, help="Also what is settled, the newest first.")
+@click.option("--done", "with_done", is_flag=True, help="Also list settled entries, the newest first.")
 @json_option
 @with_installation
 def list_entries(command_line: CommandLine, with_done: bool, as_json: bool) -> None:
@@ -66,7 +66,7 @@ def list_entries(command_line: CommandLine, with_done: bool, as_json: bool) -> N
     if found["access_unknown_after"]:
         note(UNKNOWN_AFTER.format(found["access_unknown_after"]))
     if with_done:
-        say([_done_row(entry) for entry in found["done"]], as_json, "Nothing has been settled yet.")
+        say([_done_row(entry) for entry in found["done"]], as_json, "No entries are settled yet.")
 
 
 def _row(entry: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _done_row(entry: dict[str, Any]) -> dict[str, Any]:
 
 @recovery_command.command("dismiss")
 @chosen_entries
-@every("All that is lost.")
+@every("All lost entries.")
 @with_installation
 def dismiss(command_line: CommandLine, entries: tuple[int, ...], is_every: bool) -> None:
     """Dismiss lost tokens, credentials or second factors as not needed."""
@@ -111,10 +111,8 @@ def confirm_entries(command_line: CommandLine, entries: tuple[int, ...], is_ever
 
 @recovery_command.command("end")
 @chosen_entries
-@every("All access in the list, but that of platform admins.")
-@click.option(
-    "--keep-users", is_flag=True, help="Only revoke tokens and end sessions: these users may sign in again."
-)
+@every("All access in the list, except that of platform admins.")
+@click.option("--keep-users", is_flag=True, help="Revoke tokens and end sessions, but do not disable users.")
 @yes_option
 @with_installation
 def end(command_line: CommandLine, entries: tuple[int, ...], is_every: bool, keep_users: bool, yes: bool) -> None:
@@ -130,7 +128,7 @@ def end(command_line: CommandLine, entries: tuple[int, ...], is_every: bool, kee
 
 def _choice(entries: Sequence[int], is_every: bool) -> dict[str, Any]:
     if bool(entries) == is_every:
-        raise click.UsageError("Name entries by their IDs (`wmsd recovery list`), or give --all.")
+        raise click.UsageError("Give the IDs of entries (`wmsd recovery list` lists them), or --all.")
     return {"entries": list(entries), "every": is_every}
 
 

@@ -26,9 +26,10 @@ from wmsd.tenants.keys import recovery_phrases
 from wmsd.tenants.keys.recovery_phrases import KnownPhrase
 
 WRITE_DOWN: Final = (
-    "Write these 12 words on paper, in this order, with the fingerprint {fingerprint}. They are shown only "
-    "now, and are nowhere on this disk. With them and a backup, another box has the same tokens and webhook "
-    "credentials. Whoever has both can read the keys: keep them apart."
+    "Write these 12 words on paper, in this order, with the fingerprint {fingerprint}. The words "
+    "are shown only now, and are not stored on this disk. With the words and a backup, another "
+    "machine gets the same tokens and webhook credentials. Anyone who has both can read the keys, "
+    "so keep the words and the backups in different places."
 )
 CHECK_LATER: Final = "Then type the words again: wmsd recovery-phrase check"
 file_option = click.option(
@@ -36,7 +37,7 @@ file_option = click.option(
     "passphrase_file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Its first line has the words.  [default: they are asked for]",
+    help="File with the words in its first line.  [default: the command asks for the words]",
 )
 
 
@@ -44,8 +45,8 @@ file_option = click.option(
 def recovery_phrase_command() -> None:
     """Create and check the recovery phrase: 12 words that bring the keys back from a backup.
 
-    Only the public half of the phrase is on this machine. Backups are sealed to it without a person, and whoever
-    takes the machine cannot open them. The words themselves are on paper only.
+    This machine stores only the public half of the phrase. It encrypts backups with this half automatically, and a
+    thief who takes the machine cannot open them. The words themselves are on paper only.
     """
 
 
@@ -56,14 +57,14 @@ def create(command_line: CommandLine, as_json: bool) -> None:
     """Create the recovery phrase, show it once, and check that it was written down.
 
     At a terminal the command asks for the words again. Elsewhere, check them afterwards with `wmsd recovery-phrase
-    check`: until then `wmsd status` says that nobody has checked them, and `create` replaces them with other
-    words.
+    check`: until then `wmsd status` says that the words are not checked, and `create` replaces them with
+    other words.
     """
     now = _checked(command_line)
     if now is not None:
         raise StorageError(
-            f"There is a recovery phrase already, {now.fingerprint}, checked at {now.checked_at}. "
-            f"`wmsd recovery-phrase replace` makes another one."
+            f"There is already a recovery phrase, {now.fingerprint}, checked at {now.checked_at}. To create "
+            "another phrase: wmsd recovery-phrase replace"
         )
     phrase = _create(command_line, None)
     _show(command_line, phrase, as_json)
@@ -82,12 +83,14 @@ def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
     now = _checked(command_line)
     if now is None:
         raise StorageError(
-            "There is no recovery phrase that was checked, so there is nothing to replace. "
-            "`wmsd recovery-phrase create` makes one."
+            "There is no checked recovery phrase to replace. To create a phrase: wmsd recovery-phrase create"
         )
-    kept = f"Existing backups open only with the recovery phrase {now.fingerprint}: keep it as long as them."
+    kept = (
+        f"Existing backups open only with the recovery phrase {now.fingerprint}. Keep that phrase as "
+        "long as you keep those backups."
+    )
     if not yes:
-        confirm(f"{kept}\nCreate another one for the backups to come?")
+        confirm(f"{kept}\nCreate another recovery phrase for future backups?")
     phrase = _create(command_line, now.fingerprint)
     note(kept)
     _show(command_line, phrase, as_json)
@@ -97,7 +100,7 @@ def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
 @file_option
 @with_installation
 def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
-    """Type the recovery phrase again, to prove that it was written down correctly.
+    """Type the recovery phrase again, to verify that it was written down correctly.
 
     Do this after `create`, and from time to time: `wmsd status` and every backup say when it was last checked.
     """
@@ -123,14 +126,11 @@ def decline(command_line: CommandLine, yes: bool) -> None:
     known = command_line.read(key_protection.read_known_keys)
     made = read_record(command_line.folder.path).made
     found = key_protection.protection(known, command_line.settings.backup, made is not None)
-    lost = (
-        found.sentence
-        or "If this box is lost, all API tokens and webhook credentials that it has then are lost with it."
-    )
+    lost = found.sentence or "If this machine is lost, all its API tokens and webhook credentials are lost too."
     if not yes:
-        confirm(f"{lost}\nGo on without a recovery phrase?")
+        confirm(f"{lost}\nContinue without a recovery phrase?")
     command_line.write(recovery_phrases.decline, is_again=True)
-    note("Noted: this installation goes on without a recovery phrase.")
+    note("Recorded: this installation continues without a recovery phrase.")
 
 
 @recovery_phrase_command.command("list")
@@ -148,7 +148,7 @@ def list_phrases(command_line: CommandLine, as_json: bool) -> None:
         }
         for each in command_line.read(recovery_phrases.every)
     ]
-    say(rows, as_json, "No recovery phrase yet: wmsd recovery-phrase create")
+    say(rows, as_json, "There is no recovery phrase yet. To create a phrase: wmsd recovery-phrase create")
 
 
 def _create(command_line: CommandLine, replaces: str | None) -> Phrase:
@@ -162,8 +162,8 @@ def _checked(command_line: CommandLine) -> KnownPhrase | None:
 def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
     if file := command_line.settings.backup.passphrase_file:
         note(
-            f"Scheduled backups encrypt the keys with the passphrase in {file}. "
-            "They are sealed to the recovery phrase when backup.passphrase_file is empty."
+            f"Scheduled backups encrypt the keys with the passphrase in {file}. To use the recovery phrase "
+            "instead, make backup.passphrase_file empty."
         )
     note(WRITE_DOWN.format(fingerprint=phrase.fingerprint))
     if as_json:
@@ -178,7 +178,7 @@ def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
 
 def _ask_again(command_line: CommandLine) -> None:
     """Ask for the words until they are right. After Ctrl-C the phrase exists, but is not checked."""
-    click.prompt("Press Enter when the words are written down", default="", show_default=False, err=True)
+    click.prompt("Press Enter when you have written down the words", default="", show_default=False, err=True)
     click.clear()
     while True:
         try:
@@ -193,6 +193,6 @@ def _ask_again(command_line: CommandLine) -> None:
 def _tell_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = False) -> None:
     checked = command_line.write(lambda tx: recovery_phrases.check(tx, phrase.recipient), is_again=not is_first)
     note(
-        f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is sealed to "
-        f"it. `wmsd backup create` makes one now."
+        f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is "
+        "encrypted for this phrase. To create a backup now: wmsd backup create"
     )

@@ -38,7 +38,9 @@ def config(command_line: CommandLine, address: str) -> None:
     number = len(list(folder.companies.glob("*.db")))
     click.echo(configuration(folder.path, address, number), nl=False)
     if not command_line.settings.replica.enabled:
-        note("The server must share its files for that: set replica.enabled = true, and start it again.")
+        note(
+            "Litestream needs the shared files of the server: set replica.enabled = true, and restart the server."
+        )
 
 
 @replica_command.command("status")
@@ -51,22 +53,28 @@ def status(command_line: CommandLine, as_json: bool) -> None:
     say({"ok": found.ok, "replica": found.sentence, "behind": list(found.behind)}, as_json)
     wrong = [] if found.ok else [found.sentence.rstrip(".") + "."]
     if not command_line.settings.replica.enabled:
-        wrong.append("replica.enabled is not set: the server keeps its files to itself.")
+        wrong.append("replica.enabled is not set, so the server does not share its files with Litestream.")
     if wrong:
         fail(wrong)
 
 
 @replica_command.command("restore")
 @click.argument("address", metavar="REPLICA")
-@click.option("--litestream", "program", metavar="FILE", type=click.Path(path_type=Path), help="Its program.")
+@click.option(
+    "--litestream",
+    "program",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The Litestream program.  [default: litestream on the PATH]",
+)
 @json_option
 @with_installation
 def restore(command_line: CommandLine, address: str, program: Path | None, as_json: bool) -> None:
     """Copy everything from REPLICA into an empty data folder, to serve from there.
 
-    The command prints the last change of each company that arrived. Changes of the last second or two are missing,
-    and nobody knows how many. Therefore ids, codes and the numbers of events and deliveries continue at least 10
-    000 higher, so that no number is used twice. The other machine must not serve any more.
+    The command prints the last change of each company that arrived. Changes of the last second or two are missing;
+    their number is not known. Therefore ids, codes and the numbers of events and webhook deliveries skip at least
+    10 000, so that no number is used twice. The other machine must not serve any more.
     """
     found = find_program(program)
     folder = command_line.folder
@@ -95,16 +103,16 @@ def _tell(done: TakenOver, as_json: bool) -> None:
         shown = {"companies": rows, "failed": failed, "seconds": round(done.seconds, 1)}
         say({**shown, "access_unknown_after": done.access_unknown_after}, as_json)
     else:
-        say(rows, as_json, empty="There was no company.")
+        say(rows, as_json, empty="The replica has no companies.")
     for each in done.taken:
         if each.known_missing:
             events = count_of(each.known_missing, "event")
             note(f"{each.code} lacks at least {events} after {each.last_event}.")
     for code, reason in done.failed.items():
-        note(f"{code} was not taken: {reason}")
+        note(f"{code} was not restored: {reason}")
     note(sentence_of_access(done.access_unknown_after))
     note(
-        f"Taken in {done.seconds:.1f} s. What was written after the last change of each company is missing; new "
-        f"numbers go on at least {LEAST_LEAP} further. Start `wmsd serve` now, and see to it that the other box "
-        "does not serve any more."
+        f"Restored in {done.seconds:.1f} s. Everything after the last change of each company is missing; "
+        f"new numbers skip at least {LEAST_LEAP}. Start `wmsd serve` now, and make sure that the other "
+        "machine does not serve any more."
     )

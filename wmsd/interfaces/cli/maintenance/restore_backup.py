@@ -41,18 +41,24 @@ from wmsd.maintenance.platform_restore.restore_platform import PlatformRestore, 
 
 UNTOUCHED: Final = "The companies' files were not touched: their records, stock and history are complete."
 MISSING: Final = (
-    "What was changed after {made_at} at users, tokens, sites, operators and the settings of companies is "
-    "missing. Look through wmsd user list and wmsd token list."
+    "Changes after {made_at} to users, tokens, sites, operators and the settings of companies are "
+    "missing. Check wmsd user list and wmsd token list."
 )
 
 
 @click.command("restore")
 @click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
-@click.option("--only-platform", is_flag=True, help="Only platform.db; the companies' files stay as they are.")
-@click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
-@click.option("--new-keys", is_flag=True, help="Make the keys anew where the passphrase of the backup is lost.")
-@click.option("--nothing-after", is_flag=True, help="Nothing was written after the backup: numbers need not leap.")
+@click.option(
+    "--company", "code", metavar="CODE", help="Restore only this company; the other companies continue to work."
+)
+@click.option(
+    "--only-platform", is_flag=True, help="Restore only platform.db; the companies' files stay as they are."
+)
+@click.option("--anyway", is_flag=True, help="Restore files even if the examination finds errors in them.")
+@click.option("--new-keys", is_flag=True, help="Generate new keys, if the passphrase of the backup is lost.")
+@click.option(
+    "--nothing-after", is_flag=True, help="Nothing was written after the backup, so wmsd need not skip numbers."
+)
 @yes_option
 @passphrase_option
 @json_option
@@ -76,10 +82,11 @@ def restore_command(
     unpacked, compared and examined; then either all files are put in place or none. The previous files are kept in
     the data folder, in replaced-<time>. The command first says what is replaced, and asks for confirmation.
 
-    No number is used twice: ids, codes, events and deliveries continue after the last numbers of the replaced
-    files. If these are not known, as in an empty data folder, the numbers leap by 10 000 or more. --nothing-after
-    says that the server was stopped before the backup was made, as in a move to another machine. Tokens that were
-    revoked since the backup stay revoked. The command says what was written after the backup and is now missing.
+    No number is used twice: ids, codes, events and webhook deliveries continue after the last numbers of the
+    replaced files. If these are not known, as in an empty data folder, wmsd skips 10 000 or more numbers. Use
+    --nothing-after if the server was stopped before the backup was created, as in a move to another machine.
+    Tokens that were revoked since the backup stay revoked. The command says what was written after the backup and
+    is now missing.
 
     With --only-platform the companies' files stay as they are: use it if only platform.db is lost. Companies that
     were created after the backup are served again from their own files. Stop the server first.
@@ -104,7 +111,7 @@ def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: b
     refuse_strangers(command_line)
     with new_place(folder):
         if work.lacks_secret:
-            what, otherwise = "The keys of the installation", "restores nothing"
+            what, otherwise = "The keys of the installation", "cancels the restore"
             ask_for_secret(work.manifest, what, otherwise, work.open_with)
         work.check_everything()
         if asks and work.puts_aside:
@@ -193,9 +200,9 @@ def _only_platform(command_line: CommandLine, work: PlatformRestore, asks: bool,
 
 def _question(work: PlatformRestore, data: Path) -> str:
     return (
-        f"This puts platform.db in {data} back to {work.manifest.began_at}: users, tokens, sites, operators and "
-        "the settings of companies. The companies' files stay as they are. The platform.db that is there now is "
-        f"kept in {data / work.replaced}.\nRestore it?"
+        f"This restores platform.db in {data} to the state of {work.manifest.began_at}: users, tokens, "
+        "sites, operators and the settings of companies. The companies' files stay as they are. The "
+        f"present platform.db is kept in {data / work.replaced}.\nRestore platform.db?"
     )
 
 
@@ -208,21 +215,21 @@ def _sentences(
         sentences += _of_adopted(each)
     if settled.deleted:
         sentences.append(
-            f"Deleted after the backup, and not served any more: {some_of(settled.deleted)}. Tokens that were for "
-            "nothing else are revoked."
+            f"Deleted after the backup, and still deleted: {some_of(settled.deleted)}. Tokens that were only "
+            "for these companies are revoked."
         )
     for code in settled.without_file:
         newest = newest_with(command_line.folder.path, backups, code, work.manifest.installation)
         quoted = shlex.quote(code)
         sentences.append(
-            f"The file of {code} is missing, and nothing says that {code} was deleted. To bring it back: wmsd "
-            f"backup restore {newest} --company {quoted}. If {code} was deleted: wmsd company delete "
-            f"{quoted} --without-archive"
+            f"The file of {code} is missing, but wmsd has no record that {code} was deleted. To restore the "
+            f"company: wmsd backup restore {newest} --company {quoted}. If the company was deleted: wmsd "
+            f"company delete {quoted} --without-archive"
         )
     if settled.not_adopted:
         sentences.append(
-            f"No company was created for {some_of(settled.not_adopted)}: wmsd cannot read in the file that it "
-            "belongs to this installation. The file was left as it is; wmsd doctor says more."
+            f"No company was created for {some_of(settled.not_adopted)}, because the file does not show that "
+            "it belongs to this installation. The file was not changed; wmsd doctor reports more."
         )
     sentences += sentences_of_shut_out(done.shut_out)
     sentences += sentences_of_replaced(done.replaced)
@@ -233,17 +240,17 @@ def _of_adopted(company: AdoptedCompany) -> list[str]:
     code = shlex.quote(company.code)
     modules = ", ".join(company.modules)
     made = f"{company.code} (id {company.id}) was created after the backup, and is served again from its own file"
-    access = f"Give it to its users: wmsd user change EMAIL --add-company {code}"
+    access = f"To give a user access: wmsd user change EMAIL --add-company {code}"
     renamed = (
         ""
         if company.code == company.had_code or company.is_known
-        else f" Another company has the code {company.had_code} now, so its code is {company.code}."
+        else f" Another company now has the code {company.had_code}, so this company has the code {company.code}."
     )
     if company.is_known:
-        return [f"{made}. Its name and settings are those of the replaced platform.db.{renamed} {access}"]
+        return [f"{made}. Its name and settings come from the replaced platform.db.{renamed} {access}"]
     return [
-        f"{made}. Its file does not say its name, operator, limits, and whether it is a sandbox: its name is "
-        f"{company.name}, it has no operator and no limits of its own, and it is no sandbox.{renamed} Modules "
-        f"that it has records of are on: {modules}. Change what is different: wmsd company change {code} "
-        f"and wmsd module enable {code} MODULE. {access}"
+        f"{made}. The file does not contain the company's name, operator and limits, or whether it is a "
+        f"sandbox. The company is now named {company.name}, has no operator and no separate limits, and "
+        f"is not a sandbox.{renamed} Modules with records are on: {modules}. To correct this: wmsd "
+        f"company change {code} and wmsd module enable {code} MODULE. {access}"
     ]

@@ -14,29 +14,30 @@ from wmsd.maintenance.backups.restore import Restore, Restored
 
 MOST_NAMED: Final = 20
 WITHOUT_KEYS: Final = (
-    "are made anew at the next start. Everybody signs in again, integrators need new tokens (wmsd token create), "
-    "and the credentials of every webhook must be set again: until then its deliveries wait. `wmsd recovery list` "
-    "lists what is lost."
+    "are replaced by new keys at the next start. All users must sign in again, integrators need new "
+    "tokens (wmsd token create), and the credentials of every webhook must be set again; until "
+    "then, its webhook deliveries wait. `wmsd recovery list` lists what is lost."
 )
 KEYS: Final = {
-    "replaced": "The keys are those that were in the data folder: tokens go on, and people sign in again.",
-    "backup": "The keys are those of the backup: tokens go on, and people sign in again.",
-    "sealed": "The keys in the backup are sealed: the server needs the key file of that time (server.key_file).",
+    "replaced": "The keys are those from the data folder: tokens still work, and users must sign in again.",
+    "backup": "The keys are those from the backup: tokens still work, and users must sign in again.",
+    "sealed": "The keys in the backup are encrypted: the server needs the key file that it had at that time "
+    "(server.key_file).",
     "renewed": f"The keys of the installation {WITHOUT_KEYS}",
     "anew": f"The keys of the installation were not in the backup, and {WITHOUT_KEYS}",
 }
 KEYS_SHOWN: Final = {
-    "replaced": "kept, as they were in the data folder",
+    "replaced": "those from the data folder",
     "backup": "those of the backup",
-    "sealed": "those of the backup, sealed",
-    "renewed": "made anew at the next start",
-    "anew": "made anew at the next start",
+    "sealed": "those of the backup, encrypted",
+    "renewed": "new keys at the next start",
+    "anew": "new keys at the next start",
 }
 
 
 INTEGRATORS: Final = (
-    "Programs of integrators are told what is gone when they read on. The guide says what they meet: "
-    "/docs/using-the-api#after-a-restore"
+    "When integrators' programs continue to read, the API reports to them what is lost. The guide "
+    "describes this: /docs/using-the-api#after-a-restore"
 )
 
 
@@ -50,21 +51,21 @@ def question(work: Restore, data: Path, file: BackedUpFile | None = None) -> str
     events = some_of([f"{count_of(number, 'event')} of {code}" for code, number in later])
     what = f"everything ({some_of(each.code for each in files if each.code)})" if file is None else file.code
     return (
-        f"This puts {what} in {data} back to {work.manifest.began_at}. What was written after that goes"
-        f"{f': at least {events}' if events else ''}. What is there now is kept in {data / work.replaced}.\n"
-        "Restore it?"
+        f"This restores {what} in {data} to the state of {work.manifest.began_at}. Everything that was "
+        f"written later is removed{f': at least {events}' if events else ''}. The present files are kept "
+        f"in {data / work.replaced}.\nRestore this backup?"
     )
 
 
 def _left_out(each: LeftOut, data: Path, backups: Path, installation: str) -> str:
-    lacks = f"{each.code} was not saved in this backup ({each.reason.rstrip('.')})"
+    lacks = f"{each.code} is not in this backup ({each.reason.rstrip('.')})"
     if (data / "companies" / f"{each.company_id}.db").exists():
-        return f"{lacks}; its file was left as it is."
-    lost = f"{lacks}, and there is no file of it"
+        return f"{lacks}; its file was not changed."
+    lost = f"{lacks}, and has no file in the data folder"
     newest = newest_with(data, backups, each.code, installation)
     if newest == UNKNOWN:
-        return f"{lost}. No backup in {backups} has it: look for an older one elsewhere."
-    return f"{lost}. To bring it back: wmsd backup restore {newest} --company {each.code}"
+        return f"{lost}. No backup in {backups} has this company: look for an older backup elsewhere."
+    return f"{lost}. To restore the company: wmsd backup restore {newest} --company {each.code}"
 
 
 def some_of(names: Iterable[str]) -> str:
@@ -80,8 +81,8 @@ def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: P
     sentences = [*sentences_of_missing(done.missing), INTEGRATORS]
     if done.not_in_backup:
         sentences.append(
-            f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were made after it; their files "
-            f"are in {done.replaced}."
+            f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were created after the "
+            f"backup; their files are in {done.replaced}."
         )
     sentences += [_left_out(each, data, backups, manifest.installation) for each in manifest.left_out]
     sentences += sentences_of_shut_out(done.shut_out)
@@ -94,46 +95,47 @@ def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: P
 def sentence_of_access(moment: str) -> str:
     """Return the sentence about access that may have come back. Who was shut out after `moment` is not known."""
     return (
-        f"Revocations and users disabled after {moment} are not known: whom somebody shut out since then may come "
-        "in again. `wmsd recovery list` lists who that can be, until you confirm or end each."
+        f"wmsd does not know which access was revoked or disabled after {moment}: such users, sites and "
+        "tokens may have access again. `wmsd recovery list` lists them, until you confirm or end each."
     )
 
 
 def sentences_of_shut_out(found: ShutOut) -> list[str]:
     sentences = [
-        f"{count_of(number, what)} that {was} revoked or disabled after the backup {stays} so."
+        f"{count_of(number, what)} that {was} revoked or disabled after the backup {stays} revoked or disabled."
         for what, number in found.counts.items()
         for was, stays in [("was", "stays") if number == 1 else ("were", "stay")]
     ]
     sentences += [
-        f"The user {email} was deleted after the backup. It is back, and disabled: `wmsd user delete {email}` "
-        f"deletes it again, `wmsd user enable {email}` lets it in."
+        f"The user {email} was deleted after the backup. The restore brought the user back, disabled: "
+        f"`wmsd user delete {email}` deletes the user again, `wmsd user enable {email}` allows access."
         for email in found.deleted[:MOST_NAMED]
     ]
     if (more := len(found.deleted) - MOST_NAMED) > 0:
-        sentences.append(
-            f"{count_of(more, 'more user')} that came back after a deletion and are disabled: "
-            "see `wmsd user list`."
-        )
+        sentences.append(f"{count_of(more, 'more deleted user')} came back, disabled: see `wmsd user list`.")
     if found.gone:
         users = "This user was" if len(found.gone) == 1 else "These users were"
         sentences.append(
-            f"{users} made after the backup and cannot sign in any more: {some_of(found.gone)}. `wmsd user "
-            "create` makes one again."
+            f"{users} created after the backup and cannot sign in any more: {some_of(found.gone)}. `wmsd "
+            "user create` creates a user again."
         )
     return sentences
 
 
 def sentences_of_replaced(folder: Path | None) -> list[str]:
-    return [] if folder is None else [f"What was there before is in {folder}. Delete it when you are sure."]
+    return (
+        []
+        if folder is None
+        else [f"The previous files are in {folder}. Delete that folder when you do not need it any more."]
+    )
 
 
 def _events(lost: Missing) -> str:
     if lost.events == 1:
-        return f"1 event ({lost.last_event}) came after the backup and is missing. New ones go on after it."
+        return f"1 event ({lost.last_event}) came after the backup and is missing. New events get higher numbers."
     return (
-        f"{lost.events} events ({lost.first_event} to {lost.last_event}) came after the backup and are missing. "
-        "New ones go on after them."
+        f"{lost.events} events ({lost.first_event} to {lost.last_event}) came after the backup and are "
+        "missing. New events get higher numbers."
     )
 
 
@@ -141,13 +143,11 @@ def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
     """Return a sentence for each company about the changes that it has lost."""
     sentences = []
     for code, lost in missing.items():
-        changed = (
-            "" if lost.last_change is None else f" The last change that is lost was made at {lost.last_change}."
-        )
+        changed = "" if lost.last_change is None else f" The last lost change was at {lost.last_change}."
         if lost.events:
             sentences.append(f"{code}: {_events(lost)}{changed}")
         elif changed:
-            sentences.append(f"{code}: what changed after the backup is missing.{changed}")
+            sentences.append(f"{code}: changes after the backup are missing.{changed}")
     return sentences
 
 
@@ -161,11 +161,11 @@ def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) ->
     sentences = []
     if known:
         sentences.append(
-            f"The last minute of {some_of(known)} may be missing too: no file was there that could be read, so "
-            "the numbers are those that platform.db noted."
+            f"The last minute of {some_of(known)} may be missing too: there was no readable file, so these "
+            "numbers come from platform.db."
         )
     if unknown:
         sentences.append(
-            f"What {some_of(unknown)} had after the backup is not known: no file was there that could be read."
+            f"wmsd does not know what {some_of(unknown)} had after the backup, because there was no readable file."
         )
     return sentences

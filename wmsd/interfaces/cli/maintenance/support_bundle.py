@@ -43,24 +43,22 @@ LINES: Final = 2000
 MOST_LINES: Final = 100_000
 LOG_BYTES: Final = 16 * 1024 * 1024
 MOST_MESSAGES: Final = 20
-BY_ID: Final = "Companies are named by their ids; --with-names names them by their codes."
-BY_CODE: Final = "Companies are named by their codes (--with-names)."
-UNKNOWN: Final = (
-    "platform.db could not be read, so the codes of companies are not known: the log may have some of them."
-)
-NO_LOG: Final = "There is no log: log.file is not set, and wmsd is no service of systemd here.\n"
+BY_ID: Final = "Companies are shown by their ids; --with-names shows their codes."
+BY_CODE: Final = "Companies are shown by their codes (--with-names)."
+UNKNOWN: Final = "platform.db could not be read, so the log may still contain codes of companies."
+NO_LOG: Final = "There is no log: log.file is not set, and wmsd is not a systemd service here.\n"
 
 
 @click.command("support-bundle")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--with-names", is_flag=True, help="Name companies by their codes, not by their ids alone.")
-@click.option("--quick", is_flag=True, help="Leave out the examination, which reads every file of the data.")
+@click.option("--with-names", is_flag=True, help="Show the codes of companies, not only their ids.")
+@click.option("--quick", is_flag=True, help="Skip the examination, which reads every data file.")
 @click.option(
     "--lines",
     type=click.IntRange(0, MOST_LINES),
     default=LINES,
     show_default=True,
-    help="How many lines of the log.",
+    help="Number of log lines to include.",
 )
 @json_option
 @with_installation_despite_errors
@@ -70,20 +68,20 @@ def support_bundle_command(
     """Write a file that helps others to find the cause of a problem, without secrets and customers' data.
 
     The bundle is a .tar.gz with a README.txt that describes its contents: version, settings, doctor's findings,
-    status, the log, schemas, sizes of files, and facts about the machine. The command works beside a running
-    server, without one, with a damaged data folder, and with errors in the settings. FILE is
+    status, the log, schemas, sizes of files, and facts about the machine. The command works with or without a
+    running server, with a damaged data folder, and with errors in the settings. FILE is
     wmsd-support-TIME.tar.gz unless you name another one.
     """
     command_line.say_folder()
     now = datetime.now(UTC)
     file = file or Path(f"wmsd-support-{now:%Y%m%dT%H%M%SZ}.tar.gz")
     if file.exists():
-        raise StorageError(f"{file} is there already. Name another file.")
+        raise StorageError(f"{file} already exists. Name another file.")
     _check_place(file)
     try:
         command_line.check_made()
     except StorageError as error:
-        note(f"{error} The bundle gets what can be found out without.")
+        note(f"{error} The bundle contains only what is still available.")
     codes = _codes(command_line.folder)
     hiding = Hiding(command_line.settings, None if with_names else codes)
     parts = []
@@ -100,7 +98,7 @@ def support_bundle_command(
     say({"bundle": str(file), "parts": rows} if as_json else rows, as_json)
     for each in parts:
         if each.error is not None:
-            note(f"{each.name} could not be found out: {each.error}")
+            note(f"{each.name} could not be collected: {each.error}")
     note(f"Written: {file}, {file.stat().st_size / 1000:.1f} kB. {names}")
     note(f"{bundle.READ_IT} tar -xzf {file}")
 
@@ -109,7 +107,7 @@ def _check_place(file: Path) -> None:
     """Raise StorageError if the file cannot be written, before any work is done."""
     if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
         raise StorageError(
-            f"{file} cannot be written, for its folder is not there, or this user may not write in it. Name a "
+            f"{file} cannot be written: its folder does not exist, or this user may not write there. Name a "
             "file in another folder: wmsd support-bundle FILE"
         )
 
@@ -127,35 +125,43 @@ def _parts(
     folder, settings = command_line.folder, command_line.settings
     data, files = folder.path, folder.companies
     return [
-        Part("version.json", "The version, and how it is packed.", partial(_version, command_line)),
+        Part(
+            "version.json",
+            "The versions of wmsd and SQLite, the running server, and the configuration file.",
+            partial(_version, command_line),
+        ),
         Part(
             "settings.json",
-            "The settings in force, and where each comes from.",
+            "The settings in force, and the source of each.",
             partial(_settings_in_force, command_line),
         ),
         Part(
             "status.json",
-            "What wmsd status says, with the figures of a running server.",
+            "The output of wmsd status, with the metrics of a running server.",
             partial(status_as_json, command_line),
         ),
         Part(
             "doctor.json",
-            "What the doctor finds: promises that are broken, not the records.",
+            "The findings of wmsd doctor, without records.",
             partial(_doctor, command_line, quick),
         ),
         Part("log.txt", f"The last {lines} lines of the log.", partial(_log, settings.log.file, lines)),
         Part(
             "schemas.json",
-            "The schema of each file of the data.",
+            "The schema of each data file.",
             partial(data_files.schemas, folder.platform_file, files),
         ),
         Part("files.json", "The files of the data folder and their sizes.", partial(data_files.files, data)),
         Part(
             "companies.json",
-            "The companies, and how large their files are.",
+            "The companies, and the sizes of their files.",
             partial(data_files.companies, files, codes, with_names),
         ),
-        Part("records.json", "What is kept of the last backup, upgrade and alerts.", partial(_records, data)),
+        Part(
+            "records.json",
+            "What wmsd has stored about the last backup, upgrade and alerts.",
+            partial(_records, data),
+        ),
         Part("machine.json", "System, memory, disks, limits and clock.", partial(machine.facts, settings)),
     ]
 
@@ -192,7 +198,10 @@ def _doctor(command_line: CommandLine, quick: bool) -> dict[str, Any]:
 
 def _log(file: str, most: int) -> str:
     if file and not Path(file).exists():
-        return f"There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
+        return (
+            f"The file {file} (log.file) does not exist: no server has written it yet, or the server ran "
+            "in another folder.\n"
+        )
     if file:
         lines = deque(LogFiles(Path(file)).lines(most_bytes=LOG_BYTES), maxlen=most)
     elif journal.is_there():

@@ -37,9 +37,11 @@ TIMES_REHEARSED: Final = 10
 
 @click.command("upgrade")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--public-key", "key_file", metavar="FILE", type=click.Path(path_type=Path), help="Of its maker.")
-@click.option("--sha256", metavar="HEX", help="Its SHA-256, which you have compared with the maker's.")
-@click.option("--only-rehearse", is_flag=True, help="Rehearse it, and change nothing.")
+@click.option(
+    "--public-key", "key_file", metavar="FILE", type=click.Path(path_type=Path), help="The maker's public key."
+)
+@click.option("--sha256", metavar="HEX", help="The SHA-256 of FILE, which you have compared with the maker's.")
+@click.option("--only-rehearse", is_flag=True, help="Do only the trial run; change nothing.")
 @click.option("--rehearse", "is_rehearsal", is_flag=True, hidden=True, help="FILE is a backup.")
 @json_option
 @with_installation
@@ -55,14 +57,14 @@ def upgrade_command(
     """Upgrade to the program FILE, a newer wmsd.
 
     The command checks who made FILE: by its signature FILE.minisig, or by the checksum that you give. The command
-    creates a backup, and the new program rehearses on this backup: it migrates and examines every file in a
-    scratch folder. The rehearsal reports its duration and its changes. Then the new program replaces the present
+    creates a backup, and the new program does a trial run on this backup: it migrates and examines every file in a
+    scratch folder. The trial run reports its duration and its changes. Then the new program replaces the present
     one, and the server starts again with it. The new server migrates the files before it serves anyone, and keeps
     a copy of each. If this fails, the present program and the present files are restored automatically.
     """
     if is_rehearsal:
         # this part runs in the new program, and prints its result as JSON
-        with progress_bar("Rehearsing") as tell:
+        with progress_bar("Trial run") as tell:
             found_there = rehearse(file, command_line.folder.path, tell)
             click.echo(found_there.model_dump_json())
         # printed here, because the old program may not know these sentences
@@ -102,19 +104,19 @@ def _program(server: Serving | None) -> ProgramFile:
     own = own_program()
     if packing_form() == "folder":
         raise StorageError(
-            "This wmsd is a package of the system: install the newer package instead. When it starts, it keeps a "
-            "copy of each file that it brings up to date."
+            "This wmsd was installed as a system package: install the newer package instead. At its start, "
+            "the new version keeps a copy of each file that it migrates."
         )
     if own is None:
         raise StorageError(
             "This wmsd runs from its sources, so there is no program to upgrade. Get the new sources, run "
-            "scripts/setup, and start the server again: it keeps a copy of each file that it brings up to date."
+            "scripts/setup, and restart the server: it keeps a copy of each file that it migrates."
         )
     if server is None:
         return own
     if server.version != __version__:
         raise StorageError(
-            f"The server that runs is wmsd {server.version or 'of an older version'}, and this command is "
+            f"The running server is wmsd {server.version or 'of an older version'}, but this command is wmsd "
             f"{__version__}. Use the program of the server."
         )
     check_runs(server.pid, own)
@@ -149,7 +151,9 @@ def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: S
     """
     env = {} if server is None or not server.address else {"WMSD_SERVER_LISTEN": server.listen}
     if _new_program(command_line, program, "config", "check", env=env).returncode != 0:
-        raise StorageError("The new program refuses the settings, as it says above. Nothing was changed.")
+        raise StorageError(
+            "The new program does not accept the settings, for the reasons above. Nothing was changed."
+        )
 
 
 def _backup(command_line: CommandLine, loan: Loan | None) -> Made:
@@ -157,9 +161,9 @@ def _backup(command_line: CommandLine, loan: Loan | None) -> Made:
     passphrase = passphrase_of(command_line, None)
     with progress_bar("Copying") as tell:
         made = Creation(command_line.folder, source_of(command_line.folder, loan), folder, passphrase, tell).make()
-    note(f"A backup of everything is {made.path}.")
+    note(f"A backup of everything was created: {made.path}")
     for each in made.manifest.left_out:
-        note(f"{each.code} is not in it, and cannot be rehearsed: {each.reason}")
+        note(f"{each.code} is not in the backup, so it has no trial run: {each.reason}")
     return made
 
 
@@ -168,16 +172,17 @@ def _rehearsed(command_line: CommandLine, program: ProgramFile, archive: Path) -
     try:
         return Rehearsal.model_validate_json(done.stdout)
     except ValueError:
-        raise StorageError("The rehearsal did not come to its end. Nothing was changed.") from None
+        raise StorageError("The trial run did not finish. Nothing was changed.") from None
 
 
 def _tell(rehearsal: Rehearsal, made: Made) -> None:
     if rehearsal.problems:
-        note(f"The rehearsal on {made.path} found something wrong. Nothing was changed.")
+        note(f"The trial run on {made.path} found errors. Nothing was changed.")
         fail(rehearsal.problems)
     note(
-        f"Rehearsed on copies: {rehearsal.migrated} of {rehearsal.files} files are brought up to date, in "
-        f"{rehearsal.seconds:.1f} s (the slowest in {rehearsal.slowest:.1f} s), and doctor finds nothing wrong."
+        f"Trial run on copies: {rehearsal.migrated} of {rehearsal.files} files were migrated, in "
+        f"{rehearsal.seconds:.1f} s (the slowest in {rehearsal.slowest:.1f} s), and doctor found no "
+        "errors."
     )
     for change in rehearsal.changes:
         note(f"  {change.what}: {change.before} becomes {change.after}")
@@ -208,7 +213,7 @@ def _begin(
         program.put_new()
         return None
     change = ChangeOver(command_line.folder, program, upgrade, server, seconds)
-    note(f"The server starts again, with wmsd {upgrade.to_version}. Requests wait until its files are up to date.")
+    note(f"The server restarts with wmsd {upgrade.to_version}. Requests wait until the files are migrated.")
     change.begin(loan)
     return change
 
@@ -222,16 +227,16 @@ def _why_not_healthy(command_line: CommandLine, was_healthy: bool, serving: Serv
     found = ask_health(serving, has_tls)
     if not was_healthy or found in GOOD:
         return None
-    return f"Its health check at {url_of(serving, has_tls)} says: {found}."
+    return f"The health check of the new server at {url_of(serving, has_tls)} says: {found}."
 
 
 def _tell_end(command_line: CommandLine, found: Described, program: ProgramFile, serving: Serving | None) -> None:
     copies = KeptCopies(command_line.folder, found.version).path
     if serving is None:
-        note(f"{program.path} is wmsd {found.version} now. Start the server: it brings the files up to date.")
+        note(f"{program.path} is now wmsd {found.version}. Start the server: it migrates the files.")
     else:
         note(f"wmsd {found.version} serves {serving.listen} (process {serving.pid}).")
     note(
-        f"The program of before is {program.previous}, and the files as they were are kept in {copies}. "
-        "Delete both when you are sure."
+        f"The previous program is {program.previous}, and the previous files are in {copies}. Delete "
+        "both when you do not need them any more."
     )

@@ -53,7 +53,13 @@ def stock_command() -> None:
 @click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
 @click.option("--article", metavar="CODE", help="Only of this article.")
 @click.option("--lots", is_flag=True, help="A row for each lot and serial, and for what has neither.")
-@click.option("--page", type=click.IntRange(1, 10**9), default=1, show_default=True, help="Page 1 has the oldest.")
+@click.option(
+    "--page",
+    type=click.IntRange(1, 10**9),
+    default=1,
+    show_default=True,
+    help="Page number; page 1 has the oldest rows.",
+)
 @click.option(
     "--per-page", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="Records on a page."
 )
@@ -88,7 +94,7 @@ def list_stock(
     rows, count, total = read_company(command_line, code, read)
     say(rows, as_json, "No such stock." if warehouse or article else "No stock yet.")
     if rows and count < total and not as_json:
-        note(f"{count} of {total}; page {page}. See --page.")
+        note(f"{count} of {total} rows, page {page}. For another page: --page N")
 
 
 def _stock_row(record: dict[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from wmsd.server.alerts.kinds import alert_sentence, kind_of
 from wmsd.server.alerts.mail_confirmation import confirm_mail_code, new_code, note_sent, state_of
 
 NONE_SET = (
-    "Nobody is told of alerts: set alerts.mail_to with alerts.mail_relay, alerts.url with alerts.secret_file, or "
-    "alerts.command. The guide says how: /docs/monitoring."
+    "wmsd sends alerts to no one. Set alerts.mail_to with alerts.mail_relay, alerts.url with "
+    "alerts.secret_file, or alerts.command. The guide says how: /docs/monitoring."
 )
 
 
@@ -27,13 +27,13 @@ NONE_SET = (
 @json_option
 @click.pass_context
 def alerts_command(context: click.Context, as_json: bool) -> None:
-    """List the problems that need a person, and test whether admins are told of them.
+    """List the problems that need a person, and test whether admins receive alerts.
 
     Every 15 seconds a running server checks the disk, the backups, the replica, the companies' files and the
-    certificate. The server also checks for webhook deliveries that were given up, and for tokens that expire
-    within 14 days. The server reports when a problem begins and when it is over: by e-mail (alerts.mail_to), to a
-    receiver (alerts.url), to a program (alerts.command), or by several of these. Without a subcommand, the open
-    alerts are listed.
+    certificate. The server also checks for webhook deliveries that failed in every attempt, and for tokens that
+    expire within 14 days. The server reports when a problem begins and when it is over: by e-mail
+    (alerts.mail_to), to a receiver (alerts.url), to a program (alerts.command), or by several of these. Without a
+    subcommand, the open alerts are listed.
     """
     if context.invoked_subcommand is None:
         with list_alerts.make_context("list", ["--json"] if as_json else [], parent=context) as listing:
@@ -62,15 +62,15 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
         }
         for each in kept.open
     ]
-    say(rows, as_json, "Nothing needs a person.")
+    say(rows, as_json, "There are no open alerts.")
     for name, failure in kept.failures.items():
         waiting = len(kept.waiting_of(name))
         note(
-            f"alerts.{name} has not taken alerts since {failure.since}; {waiting} wait: "
+            f"alerts.{name} has not accepted alerts since {failure.since} (waiting: {waiting}): "
             f"{escape_controls(failure.error)}"
         )
     if command_line.folder.server() is None:
-        note(f"No server runs: this is what the last one knew{as_of(command_line.folder.path)}.")
+        note(f"No server is running: these are the alerts of the last server{as_of(command_line.folder.path)}.")
     if not channels_of(command_line.settings, command_line.folder.path, SystemClock()):
         note(NONE_SET)
     if (unconfirmed := state_of(command_line.folder.path, command_line.settings.alerts).sentence) is not None:
@@ -111,15 +111,15 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
     if mail is not None and mail.error is None and folder.is_dir():
         note_sent(folder, command_line.settings.alerts, code, clock.now())
         note(
-            f"An e-mail with a code is on its way to {', '.join(command_line.settings.alerts.mail_to)}. When the "
-            f"e-mail has come: wmsd alerts confirm CODE"
+            f"An e-mail with a code was sent to {', '.join(command_line.settings.alerts.mail_to)}. When the "
+            "e-mail arrives: wmsd alerts confirm CODE"
         )
     refused = [row["way"] for row in rows if not row["taken"]]
     if refused:
-        fail([f"The test was not taken by {' and '.join(refused)}."])
+        fail([f"The test alert was not accepted by {' and '.join(refused)}."])
 
 
-@alerts_command.command("confirm", short_help="Confirm that the e-mail of a test came.")
+@alerts_command.command("confirm", short_help="Confirm that the e-mail of a test arrived.")
 @click.argument("code", metavar="CODE")
 @with_installation
 def confirm_mail(command_line: CommandLine, code: str) -> None:
@@ -131,15 +131,15 @@ def confirm_mail(command_line: CommandLine, code: str) -> None:
     command_line.find()
     settings, folder = command_line.settings.alerts, command_line.folder.path
     if not settings.mail_to:
-        fail(["No e-mail is set: name addresses in alerts.mail_to, and a relay in alerts.mail_relay."])
+        fail(["E-mail is not set up: name addresses in alerts.mail_to, and a relay in alerts.mail_relay."])
     if not confirm_mail_code(folder, settings, code, SystemClock().now()):
         fail(
             [
-                f"{escape_controls(code)} is not the code of the last test by these settings. wmsd alerts test "
-                "sends another e-mail."
+                f"{escape_controls(code)} is not the code of the last test with these settings. wmsd alerts "
+                "test sends another e-mail."
             ]
         )
-    note(f"Confirmed: alerts come to {', '.join(settings.mail_to)}.")
+    note(f"Confirmed: wmsd sends alerts to {', '.join(settings.mail_to)}.")
 
 
 async def _sent(ways: list[Channel], test: Notice) -> dict[str, Outcome]:
@@ -168,7 +168,8 @@ def _as_json(kept: Kept) -> dict[str, Any]:
 
 def _gone(alert: OpenAlert) -> str:
     return (
-        f" The trouble has been gone since {alert.gone_at}. If it stays away, the alert ends by itself."
+        f" The problem has been gone since {alert.gone_at}. If the problem does not return, the alert "
+        "ends automatically."
         if alert.gone_at
         else ""
     )

@@ -71,7 +71,7 @@ def _told_where(listen: str, what_for: str = "", setting: str = SERVICE) -> Iter
 def _reason(error: OSError | UnicodeError) -> str:
     """Return only the system's reason, because asyncio wraps it in a longer sentence."""
     if isinstance(error, UnicodeError):
-        return "there can be no such host"
+        return "this host name is not possible"
     number = error.errno or 0
     return (os.strerror(number) if number > 0 else error.strerror or str(error)).lower()
 

@@ -22,14 +22,14 @@ def figure_rows(figures: ServerFigures) -> dict[str, Any]:
     minute, logs, waiting = figures.last_minute, figures.logs, figures.deliveries
     seconds, number = waiting.oldest_seconds, waiting.without_credentials
     oldest = "" if seconds is None else f", the oldest for {timedelta(seconds=int(seconds))}"
-    without = f", {number} wait for credentials of their webhooks" if number else ""
+    without = f", {number} wait for webhook credentials" if number else ""
     return {
         "up": str(timedelta(seconds=int(figures.up_seconds))),
         "requests": f"{minute.requests} in the last {minute.seconds:.0f} s{_times(figures)}",
-        "event loop": f"{_milliseconds(figures.loop.lag_seconds)} late, "
-        f"{_milliseconds(figures.loop.most_lag_seconds)} at the most",
+        "event loop": f"{_milliseconds(figures.loop.lag_seconds)} late, at most "
+        f"{_milliseconds(figures.loop.most_lag_seconds)}",
         "open companies": figures.companies.open,
-        "deliveries": f"{waiting.waiting} wait{oldest}, {waiting.given_up} given up{without}",
+        "deliveries": f"{waiting.waiting} waiting{oldest}, {waiting.given_up} no longer tried{without}",
         "logs": f"write-ahead logs (-wal) of open files: {size_text(logs.bytes)}, "
         f"the largest {size_text(logs.largest_bytes)}"
         + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
@@ -50,7 +50,7 @@ def _most_work(figures: ServerFigures) -> str:
         for each in payers
         if each.lately >= WORTH_NAMING
     ]
-    return ", ".join(named[:MOST_NAMED]) or "nobody to speak of"
+    return ", ".join(named[:MOST_NAMED]) or "no one above 1 percent"
 
 
 def companies(figures: ServerFigures) -> dict[str, Any]:
@@ -84,8 +84,8 @@ def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[s
     """Return a sentence for each company that has been frozen for a long time. `known` is as in `frozen`."""
     now = datetime.now(UTC)
     return [
-        f"{code} has been frozen since {since} and takes no changes. Finish its move and delete it here, or end "
-        f"the freeze: wmsd company thaw {shlex.quote(code)}"
+        f"{code} has been frozen since {since} and accepts no changes. Finish the move and delete the "
+        f"company here, or end the freeze: wmsd company thaw {shlex.quote(code)}"
         for code, since in _frozen(figures, known).items()
         if age(since, now) >= LONG
     ]
@@ -102,13 +102,13 @@ def conditions_of_server(figures: ServerFigures) -> list[str]:
         ),
         (
             companies.read_only,
-            f"The files of these companies cannot be written: {_named(companies.read_only)}. "
-            "Look at the disk and at the log.",
+            f"The files of these companies cannot be written: {_named(companies.read_only)}. Check the disk "
+            "and the log.",
         ),
         (
             off,
-            f"Webhooks that were switched off, because their receivers failed for days: {off}. "
-            "The pages of their companies show which.",
+            f"Webhooks switched off because their receivers failed for days: {off}. The pages of their "
+            "companies show which.",
         ),
         (figures.clock_wrong, f"{figures.clock_wrong} {REMEDY}"),
         (lag > SLOW_LOOP_SECONDS, f"Requests wait: the event loop is {lag:.1f} s late."),

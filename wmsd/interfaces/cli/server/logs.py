@@ -25,8 +25,9 @@ MOST_LINES: Final = 1_000_000
 LOOKED_THROUGH: Final = 64 * 1024 * 1024
 """How many bytes at the end of the log are searched for the last lines."""
 NO_LOG: Final = (
-    "There is no log to show: the server of this installation writes it to its standard error. Set log.file in "
-    "the configuration and restart the server, or run wmsd as a service of systemd: wmsd service install."
+    "There is no log file: the server of this installation writes the log to standard error. Set "
+    "log.file in the configuration and restart the server, or run wmsd as a systemd service: wmsd "
+    "service install."
 )
 
 
@@ -50,18 +51,18 @@ class Wanted(NamedTuple):
 
 
 @click.command("logs")
-@click.option("--since", type=Moment(), metavar="TIME", help=f"Only from then on: {FORMS}.")
-@click.option("--level", type=click.Choice(LEVELS[:-1]), help="Only lines of this level, and more serious ones.")
-@click.option("--company", metavar="CODE", help="Only what is about this company; its id will do too.")
-@click.option("--request", metavar="ID", help="Only what is about the request with this X-Request-Id.")
+@click.option("--since", type=Moment(), metavar="TIME", help=f"Only lines from this time on: {FORMS}.")
+@click.option("--level", type=click.Choice(LEVELS[:-1]), help="Only lines of this level or a more serious level.")
+@click.option("--company", metavar="CODE", help="Only lines about this company; CODE may also be an id.")
+@click.option("--request", metavar="ID", help="Only lines about the request with this X-Request-Id.")
 @click.option(
     "-n",
     "--lines",
     type=click.IntRange(1, MOST_LINES),
-    help=f"Only the last so many.  [default: {LINES}; all with --since or --request]",
+    help=f"Show only the last N lines.  [default: {LINES}; all with --since or --request]",
 )
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is added, until Ctrl-C.")
-@click.option("--json", "as_json", is_flag=True, help="Print each as an object of JSON, in a line.")
+@click.option("-f", "--follow", is_flag=True, help="Continue with new lines, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print each record as a JSON object on one line.")
 @with_installation_despite_errors
 def logs_command(
     command_line: CommandLine,
@@ -113,12 +114,12 @@ def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_j
         _print(_chosen(records(lines), wanted), as_json)
     except FileNotFoundError:
         raise StorageError(
-            f"There is no file {path} (log.file): no server has written it yet, or it ran in another folder. "
-            "Start the server, or name the file with its whole path."
+            f"The file {path} (log.file) does not exist: no server has written it yet, or the server ran in "
+            "another folder. Start the server, or set log.file to the full path."
         ) from None
     except PermissionError:
         raise StorageError(
-            f"{path} (log.file) cannot be read by this user: use the user of the server, or sudo."
+            f"This user cannot read {path} (log.file). Use the user of the server, or sudo."
         ) from None
 
 
@@ -162,4 +163,4 @@ def _print(found: Iterable[LogRecord], as_json: bool) -> int:
 
 def _say_if_none(shown: int, wanted: Wanted) -> None:
     if not shown:
-        note("No line of the log is like that." if wanted.chooses else "The log is empty.")
+        note("No log lines match these filters." if wanted.chooses else "The log is empty.")

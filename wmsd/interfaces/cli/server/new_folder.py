@@ -33,8 +33,8 @@ PRINTED_TO: Final = (1, 2)
 create_option = click.option(
     "--create",
     is_flag=True,
-    help="Make the data folder all the same: where other files are, of which serve asks without it; where the "
-    "folder above it is missing; and where it is missing or empty, and there are backups.",
+    help="Create the data folder even if other files are there, if its parent folder is missing, or if "
+    "there are backups of earlier data.",
 )
 
 
@@ -54,18 +54,18 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
         return
     if instead := where_instead(folder.path):
         raise StorageError(
-            f"The folder {data} has no data of wmsd. Nothing was made. To make one there all the same, start with "
-            f"--create. {instead}"
+            f"The folder {data} has no wmsd data. Nothing was created. To create a data folder there anyway, "
+            f"start with --create. {instead}"
         )
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise StorageError(
-            f"The folder {place} has no data of wmsd, and holds {_told(found)}. Nothing was made. To make the "
-            f"data folder {data} all the same, start with --create. Otherwise start in an empty folder, or name "
-            "the data folder with --data."
+            f"The folder {place} has no wmsd data, but has {_told(found)}. Nothing was created. To create "
+            f"the data folder {data} anyway, start with --create. Otherwise start in an empty folder, or "
+            "name the data folder with --data."
         )
-    note(f"The folder {place} has no data of wmsd, and holds {_told(found)}.")
-    if not click.confirm(f"Make the data folder {data}?", err=True):
-        raise StorageError("Nothing was made. Start in an empty folder, or name the data folder with --data.")
+    note(f"The folder {place} has no wmsd data, but has {_told(found)}.")
+    if not click.confirm(f"Create the data folder {data}?", err=True):
+        raise StorageError("Nothing was created. Start in an empty folder, or name the data folder with --data.")
 
 
 def with_backups_inside(command_line: CommandLine) -> CommandLine:
@@ -86,7 +86,7 @@ def refuse_strangers(command_line: CommandLine) -> None:
     folder = command_line.folder
     if not folder.is_made and (found := _in_data(command_line)):
         raise StorageError(
-            f"The folder {folder.path.resolve()} has no data of wmsd, and holds {_told(found)}. Nothing was "
+            f"The folder {folder.path.resolve()} has no wmsd data, but has {_told(found)}. Nothing was "
             "changed. Name an empty folder with --data."
         )
 

@@ -90,13 +90,14 @@ because this scans every live object.
 
 
 @click.command("serve")
-@click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:8480]")
+@click.option("--listen", metavar="HOST:PORT", help="The address to listen on.  [default: 127.0.0.1:8480]")
 @click.option(
     "--tls",
     metavar="off|lan|files",
-    help="Serve https: with an authority of its own for the LAN, or with server.certificate.  [default: off]",
+    help="Serve https: lan for the LAN, with wmsd's own certificate authority; files for "
+    "server.certificate.  [default: off]",
 )
-@click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company at work, and a token for it.")
+@click.option("--demo", "with_demo", is_flag=True, help="Also create a demo company, and a token for it.")
 @create_option
 @with_installation
 def serve_command(
@@ -105,7 +106,7 @@ def serve_command(
     """Serve the API and the pages until Ctrl-C.
 
     The command creates the data folder if it does not exist. If other files are there, it asks first. Only one
-    server at a time can use a data folder; the other commands work beside it.
+    server at a time can use a data folder; the other commands work while it runs.
     """
     keep_little()
     command_line.say_path()
@@ -119,7 +120,7 @@ def serve_command(
         is_to_start_again = _served(command_line, with_demo, create, is_started)
     if is_to_start_again:
         _start_again()
-        raise StorageError("The program cannot be started again. Start it by hand.")
+        raise StorageError("wmsd could not restart. Start wmsd manually.")
 
 
 def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started: Callable[[], None]) -> bool:
@@ -135,7 +136,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
     folder.make_place()
     folder.check_writable()
     manager = ServiceManager()
-    with manager.working("Waiting for commands that are at work in the data folder."):
+    with manager.working("Waiting for commands that use the data folder."):
         folder.lock(settings.server.listen)
     trial: Trial | None = None
     try:
@@ -144,7 +145,7 @@ def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started
             if with_demo:
                 command_line = with_backups_inside(command_line)
                 settings = command_line.settings
-        with manager.working("Bringing platform.db up to date."):
+        with manager.working("Migrating platform.db."):
             trial = first_start.begin(folder)
             folder.open(KeptCopies(folder).keep, BackupsIn(command_line.backups))
         folder.make_reserve()
@@ -188,7 +189,7 @@ async def _serve(
         installation.files.start_threads()
         bound_caches(settings.storage.memory)
         if trial is not None:
-            with manager.working("Bringing every file up to date, before anyone is served."):
+            with manager.working("Migrating every file before the first request."):
                 await trial.check(installation.files, company_ids)
             trial.succeed()
         await audit_settings(installation.platform, as_set(command_line.layers), installation.vault)
@@ -258,12 +259,10 @@ async def _serve(
             )
             logs.flush()
             if start_again.is_set():
-                sentence = (
-                    "Starting again, with the program that is there now: requests under way are finished first."
-                )
+                sentence = "Restarting with the installed program: running requests finish first."
                 manager.starting_again(sentence)
             else:
-                sentence = "Stopping: requests under way are finished first."
+                sentence = "Stopping: running requests finish first."
                 manager.stopping(sentence)
             note(sentence)
     end_deadline()
@@ -305,7 +304,7 @@ async def _go_on(app: web.Application) -> None:
     except Exception as error:
         if not is_shortage(error):
             raise
-        LOG.warning("the pages cannot be loaded now, and are when somebody asks for one: %s", error)
+        LOG.warning("the pages could not be loaded now; wmsd loads them at the first request: %s", error)
     gc.freeze()
     await settle_temporary_folder()
 
@@ -329,7 +328,7 @@ def _unhandled(shortages: RepeatedFailures) -> Callable[[asyncio.AbstractEventLo
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         if isinstance(error, Exception) and is_shortage(error):
-            shortages.failed("connections are broken off", error)
+            shortages.failed("connections are interrupted", error)
         else:
             loop.default_exception_handler(context)
 

@@ -31,7 +31,7 @@ def with_service_errors(command: Callable[P, None]) -> Callable[P, None]:
         except (ServiceError, SettingsError, StorageError) as error:
             fail(str(error).splitlines())
         except OSError as error:
-            fail([f"{error.filename or 'Reading or writing'} failed: {error.strerror or error}."])
+            fail([f"Reading or writing {error.filename or 'a file'} failed: {error.strerror or error}."])
 
     return wrapped
 
@@ -45,21 +45,27 @@ def service_command() -> None:
 
 
 @service_command.command("install")
-@click.option("--user", default=NAME, show_default=True, metavar="NAME", help="Who it runs as; made when missing.")
+@click.option(
+    "--user",
+    default=NAME,
+    show_default=True,
+    metavar="NAME",
+    help="The user that runs the service; created if missing.",
+)
 @click.option("--data", metavar="DIR", help="Data folder.  [default: /var/lib/wmsd/data]")
-@click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:8480]")
+@click.option("--listen", metavar="HOST:PORT", help="The address to listen on.  [default: 127.0.0.1:8480]")
 @click.option(
     "--program",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The executable of wmsd to install.  [default: this one]",
+    help="The wmsd executable to install.  [default: this executable]",
 )
 @click.option(
     "--offline",
     is_flag=True,
-    help="Where no systemd runs, such as in an image: start nothing, the next boot does.",
+    help="For a machine image, where systemd does not run: do not start the service; the next boot starts it.",
 )
-@click.option("--dry-run", is_flag=True, help="Change nothing: say what would be done, and print the unit.")
+@click.option("--dry-run", is_flag=True, help="Change nothing: show the steps, and print the unit.")
 @with_service_errors
 def install(
     user: str, data: str | None, listen: str | None, program: Path | None, offline: bool, dry_run: bool
@@ -79,21 +85,21 @@ def install(
     for step in plan.steps:
         if not dry_run:
             step.act()
-        note(f"Would be done: {step.says}" if dry_run else step.says)
+        note(f"Not done (dry run): {step.says}" if dry_run else step.says)
     if dry_run:
         click.echo(plan.unit_text, nl=False)
         return
     if not plan.steps:
-        note("Everything is installed already. Nothing was changed.")
+        note("Everything is already installed. Nothing was changed.")
     note(installing.enable() if offline else installing.activate(has_changed=bool(plan.steps)))
     note(f"Data folder: {plan.data}")
     if offline:
-        note(f"To start it now: {BEGUN_BY_HAND.format(user=user)}")
+        note(f"To start the server now: {BEGUN_BY_HAND.format(user=user)}")
     else:
-        note(f"It listens on {plan.listen}. The link of the first admin is in its log: journalctl -u {NAME}")
+        note(f"wmsd listens on {plan.listen}. The link for the first admin is in the log: journalctl -u {NAME}")
     note(
-        f"Give other commands its settings: with --config {CONFIG}, or with WMSD_CONFIG={CONFIG} in the "
-        "environment."
+        f"Other commands need the same settings: give --config {CONFIG}, or set WMSD_CONFIG={CONFIG} in "
+        "the environment."
     )
 
 
@@ -113,7 +119,7 @@ def uninstall() -> None:
     running = "was stopped and" if removed.was_running else "did not run, and was"
     note(f"The service {running} removed.")
     for each in _left(removed.user):
-        note(f"What stays: {each}.")
+        note(f"Not removed: {each}.")
 
 
 def _left(user: str) -> Iterator[str]:
@@ -151,7 +157,10 @@ def _program(named: Path | None) -> Path:
     if packing == "file":
         return Path(sys.executable).resolve()
     if packing == "folder":
-        raise ServiceError(f"This wmsd is a Debian package's, which has a unit: systemctl enable --now {NAME}")
+        raise ServiceError(
+            "This wmsd was installed as a Debian package, which has a unit. To start the "
+            f"service: systemctl enable --now {NAME}"
+        )
     raise ServiceError(
         "This wmsd runs from its sources. Build the executable with scripts/build, and name it: "
         "--program dist/wmsd"

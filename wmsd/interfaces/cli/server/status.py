@@ -40,8 +40,8 @@ from wmsd.tenants.recovery import store as recovery
 
 EVERY_SECONDS: Final = 2.0
 FULL: Final = {
-    Level.WARNED: "The disk of {folder} fills up: make room.",
-    Level.REFUSED: "The disk of {folder} is nearly full, and nothing new can be stored: make room.",
+    Level.WARNED: "The disk of {folder} is filling up: free some space.",
+    Level.REFUSED: "The disk of {folder} is nearly full, and wmsd cannot store new data: free some space.",
 }
 CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
 """The escape codes that clear the terminal and move the cursor to its top left corner."""
@@ -56,16 +56,16 @@ class Status(NamedTuple):
 
 
 @click.command("status")
-@click.option("--watch", "is_watching", is_flag=True, help="Show it again every 2 s, until Ctrl-C.")
+@click.option("--watch", "is_watching", is_flag=True, help="Show the status every 2 s, until Ctrl-C.")
 @json_option
 @with_installation
 def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) -> None:
     """Show in a few lines whether all is well: server, requests, files, disk, backups.
 
     A running server reports its metrics: requests and their times in the last minute, open companies, waiting
-    deliveries, the largest log, memory. No company's file is opened. The command exits with 1 if a problem needs a
-    person, also if a server runs and does not answer within 5 s. It is no problem if no server runs: a person may
-    have stopped it. Over HTTP, /api/health says whether a running server is well. /metrics has its metrics for
+    webhook deliveries, the largest log, memory. No company's file is opened. The command exits with 1 if a problem
+    needs a person, also if a server runs and does not answer within 5 s. A stopped server is no problem: a person
+    may have stopped it. Over HTTP, /api/health says whether a running server is well. /metrics has its metrics for
     Prometheus if metrics.listen or metrics.token_file is set.
     """
     command_line.find()
@@ -139,7 +139,7 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
     folder = command_line.folder
     if damage := damage_of(folder):
         restoring = restoring_platform(folder.path, BackupsIn(command_line.backups))
-        yield f"{folder.platform_file} is damaged: {damage}. Restore it: {restoring}"
+        yield f"{folder.platform_file} is damaged: {damage}. Restore the file: {restoring}"
 
 
 def _of_clock(folder: DataFolder) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Itera
     there = {path.stem for path in folder.companies.glob("*.db")}
     if missing := [code for company_id, code in companies.items() if str(company_id) not in there]:
         codes = ", ".join(first_few(missing))
-        yield f"There is no file of {codes}. `wmsd doctor` says which backup has it, and how it is restored."
+        yield f"The file of {codes} is missing. `wmsd doctor` says which backup has it, and how to restore it."
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
@@ -179,7 +179,7 @@ def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
 
 def _server(server: Serving | None, is_silent: bool) -> str:
     if server is None:
-        return "none runs"
+        return "not running"
     how = "does not answer" if is_silent else f"listening on {server.listen}"
     return f"process {server.pid}, {how}"
 
@@ -187,16 +187,16 @@ def _server(server: Serving | None, is_silent: bool) -> str:
 def _of_silence(silent: Serving | None) -> Iterator[str]:
     if silent is not None:
         yield (
-            f"The server, process {silent.pid}, does not answer: it was suspended, is stuck, very busy, or just "
-            f"ending. Try again. kill -CONT {silent.pid} has a suspended one go on. Otherwise look at its log, "
-            "and start it anew."
+            f"The server, process {silent.pid}, does not answer: it is suspended, stuck, very busy, or just "
+            f"stopping. Try again. To continue a suspended server: kill -CONT {silent.pid}. Otherwise check "
+            "the log, and restart the server."
         )
 
 
 def _backup_folder(command_line: CommandLine) -> str:
     found = BackupFolder(command_line.backups)
     is_beside = found.is_on_disk_of(command_line.folder.path)
-    return f"{found.path}{', on the disk of the data, and lost with it' if is_beside else ''}"
+    return f"{found.path}{', on the same disk as the data: if the disk fails, both are lost' if is_beside else ''}"
 
 
 def _of_alerts(folder: DataFolder, count: int, is_served: bool) -> Iterator[str]:
@@ -207,7 +207,7 @@ def _of_alerts(folder: DataFolder, count: int, is_served: bool) -> Iterator[str]
         yield f"{count_of(count, 'alert is', 'alerts are')} open: {which}"
     else:
         were = count_of(count, "alert was", "alerts were")
-        yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which looks again."
+        yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which checks again."
 
 
 def _told_of_alerts(command_line: CommandLine) -> str:
@@ -219,7 +219,7 @@ def _told_of_alerts(command_line: CommandLine) -> str:
         "the receiver of alerts.url" if settings.url else "",
         "the program of alerts.command" if settings.command else "",
     ]
-    return ", ".join(filter(None, ways)) or "nobody: the guide says how, /docs/monitoring"
+    return ", ".join(filter(None, ways)) or "no one; to set up alerts, see /docs/monitoring"
 
 
 def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[str, Any]) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _remembered(folder: DataFolder, count: int, is_served: bool) -> dict[str, st
     last = read_examination(folder.path)
     if last is not None:
         found = len(last.findings) + last.more + len(last.installation)
-        ended = f"broken off: {last.error}" if last.error else f"findings: {found or 'none'}"
+        ended = f"interrupted: {last.error}" if last.error else f"findings: {found or 'none'}"
         shown["examined"] = f"{last.began_at}, {ended}"
     return shown
 
@@ -254,7 +254,7 @@ def _of_upgrade(folder: DataFolder, shown: dict[str, Any]) -> Iterator[str]:
     if upgrade is not None:
         shown["upgrade"] = f"from {upgrade.from_version} to {upgrade.to_version}: {upgrade.outcome}"
         if upgrade.outcome == "under way":
-            yield "An upgrade is under way: start the server, which goes on with it."
+            yield "An upgrade is in progress: start the server, which continues the upgrade."
 
 
 def _as_json(status: Status) -> dict[str, Any]:

@@ -18,8 +18,8 @@ LOG = logging.getLogger("wmsd.serve")
 SECONDS: Final = 10.0
 AGAIN_SECONDS: Final = 1.0
 LEFT_BEHIND: Final = (
-    "stopped while a write of %s went on: it is rolled back, and nobody was told that it was done. `wmsd doctor` "
-    "says whether the file is right"
+    "stopped during a write to %s: the write is rolled back, and no client was told that it "
+    "succeeded; check the file with `wmsd doctor`"
 )
 
 

@@ -7,7 +7,10 @@ import click
 
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, with_installation
 
-NONE_YET = 'There is no authority yet. It is made when the server starts with --tls lan (server.tls = "lan").'
+NONE_YET = (
+    "There is no certificate authority yet. The server creates it when it starts with --tls lan "
+    '(server.tls = "lan").'
+)
 
 
 @click.group()
@@ -44,12 +47,15 @@ def show(command_line: CommandLine, as_json: bool) -> None:
         return
     lines = (
         f"Authority (SHA-256):  {found['fingerprint']}",
-        f"It is good until:     {found['authority_until']}",
+        f"Valid until:          {found['authority_until']}",
         f"The certificate is for {', '.join(found['names'])}",
         f"and is renewed before {found['certificate_until']}.",
     )
     click.echo("\n".join(lines))
-    note("Before you install the authority on another machine, compare this fingerprint with the one shown there.")
+    note(
+        "Before you install the authority on another machine, compare this fingerprint with the "
+        "fingerprint shown there."
+    )
 
 
 @tls_command.command("export")
@@ -66,4 +72,6 @@ def export(command_line: CommandLine, file: Path) -> None:
     if authority is None:
         fail([NONE_YET])
     file.write_bytes(authority.public_bytes(Encoding.PEM))
-    note(f"The authority's certificate is in {file}. Install it as a trusted root; /trust says how.")
+    note(
+        f"The authority's certificate is in {file}. Install the file as a trusted root; the page /trust says how."
+    )
