@@ -44,13 +44,13 @@ def refusal(revision: str, beside: Path) -> str:
 def test_a_revision_that_is_none(repository: Path, tmp_path: Path) -> None:
     commit(repository, {LOCK: ""})
     assert refusal("nothing-there", tmp_path) == (
-        "There is no revision nothing-there in this repository: `git log --oneline` lists them."
+        "This repository has no revision nothing-there. To list the revisions: git log --oneline"
     )
 
 
 def test_one_from_before_the_lock(repository: Path, tmp_path: Path) -> None:
     commit(repository, {"README.md": ""})
-    assert "is older than the way in which wmsd is set up" in refusal("HEAD", tmp_path)
+    assert "is too old for the present setup of wmsd" in refusal("HEAD", tmp_path)
 
 
 def test_one_whose_setup_fails(repository: Path, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_last_release_is_found_by_its_version(repository: Path) -> None:
 
 def test_a_repository_without_a_release(repository: Path) -> None:
     commit(repository, {"CHANGELOG.md": "# Changes\n\n## Unreleased\n", "wmsd/__init__.py": ""})
-    with pytest.raises(Failed, match="There is no release in this repository yet"):
+    with pytest.raises(Failed, match="This repository has no release yet"):
         last_release()
 
 

@@ -211,7 +211,9 @@ def test_webhooks_are_signed_and_sent_over_tls(tmp_path: Path) -> None:
         raw = base64.b64decode(received["body"])
         digest = hmac.new(b"s" * 32, raw, "sha256").hexdigest()
         assert received["headers"]["x-webhook-signature"] == f"sha256={digest}"
-        assert "The receiver took it." in wmsd(tmp_path, "webhook", "test", "1", "--company", "DEMO").stderr
+        assert ("The receiver accepted the test event.") in wmsd(
+            tmp_path, "webhook", "test", "1", "--company", "DEMO"
+        ).stderr
 
 
 def test_a_second_server_says_who_has_the_folder(server: Server) -> None:

@@ -73,7 +73,7 @@ def companies(on: Machine) -> list[str]:
 
 def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: Path) -> None:
     said = booted.ok("dpkg", "-i", booted.bring(package))
-    assert "wmsd: the service runs. Its state: wmsd service status. Its log: journalctl -u wmsd\n" in said
+    assert "wmsd: the service is running. State: wmsd service status. Log: journalctl -u wmsd\n" in said
     assert booted.health() == "ok"
     assert "The service runs. It starts at each boot." in booted.ok(PROGRAM, "service", "status")
     account = booted.ok("getent", "passwd", "wmsd").strip().split(":")
@@ -117,7 +117,9 @@ def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: 
     assert companies(booted) == ["ACME"]
 
     purged = booted.ok("dpkg", "--purge", "wmsd")
-    assert "wmsd: the data and the backups stay in /var/lib/wmsd, and the user wmsd, whose they are.\n" in purged
+    assert (
+        "wmsd: the data and the backups stay in /var/lib/wmsd; their owner, the user wmsd, stays too.\n" in purged
+    )
     assert "rm -rf /var/lib/wmsd && userdel wmsd\n" in purged
     assert booted.path(f"{STATE}/data/companies/1.db").exists()
     assert booted.run("id", "wmsd").returncode == 0
@@ -191,7 +193,10 @@ def test_an_upgrade_that_is_broken_off_leaves_the_old_one_at_work(
 def test_without_an_init_it_is_begun_by_hand_and_starts_at_the_next_boot(bare: Machine, package: Path) -> None:
     said = bare.ok("dpkg", "-i", bare.bring(package))
     by_hand = "runuser -u wmsd -- wmsd serve --config /etc/wmsd/config.toml"
-    assert f"wmsd: no systemd runs here, so nothing was started. To start the server now:\n  {by_hand}\n" in said
+    assert (
+        f"wmsd: systemd does not run here, so the server was not started. To start the server now:\n  {by_hand}\n"
+        in said
+    )
     bare.ok("systemd-analyze", "verify", UNIT)
     status = bare.run(PROGRAM, "service", "status")
     assert status.returncode == 1
@@ -215,7 +220,7 @@ def test_a_service_by_command_keeps_the_package_away(bare: Machine, package: Pat
     unit.write_text("[Service]\nExecStart=/bin/true\n")
     refused = bare.run("dpkg", "-i", bare.bring(package))
     assert refused.returncode == 1
-    assert "/etc/systemd/system/wmsd.service makes a service wmsd here already." in refused.stderr
+    assert "/etc/systemd/system/wmsd.service already defines a service wmsd." in refused.stderr
     assert not bare.path(PROGRAM).exists()
     assert unit.exists()
 

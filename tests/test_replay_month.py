@@ -150,7 +150,7 @@ def test_each_rule(tmp_path: Path) -> None:
         "  2 invoices that correct the stock",
     ]
     assert said[-1].startswith("Checked: ")
-    assert said[-1].endswith(" records are as the source says, and the doctor finds nothing.")
+    assert said[-1].endswith(" records match the source, and wmsd doctor finds no problems.")
     check_purchases(folder)
     assert documents(folder, ORDERS) == [
         ("1001", DELIVERED, "17850", [["22074", 120], ["22074", 40], ["22000", 6]]),

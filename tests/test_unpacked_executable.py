@@ -96,7 +96,9 @@ def test_webhooks_go_out_over_tls_when_the_folder_is_gone(tmp_path: Path) -> Non
         assert post(running, "/api/webhooks", {**body, "secret": "s" * 32}).status == 201
         assert post(running, "/api/articles", {"code": "NEW", "name": "New"}).status == 201
         assert eventually(lambda: len(receivers.recorded()) == 1, WITHIN_A_SECOND)
-        assert "The receiver took it." in wmsd(tmp_path, "webhook", "test", "1", "--company", "DEMO").stderr
+        assert ("The receiver accepted the test event.") in wmsd(
+            tmp_path, "webhook", "test", "1", "--company", "DEMO"
+        ).stderr
 
 
 def test_the_certificate_is_renewed_when_the_folder_is_gone(tmp_path: Path) -> None:

@@ -62,24 +62,26 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "executable": executable.measure,
 }
 AGAINST: Final = (
-    "measure what each request costs here and at that revision, and nothing else: 1 when one got dearer than "
-    f"{LIMIT:.2f} times, 2 when that cannot be said, as on a noisy machine; {RELEASE}: at the last release"
+    f"only measure the cost of each request here and at REVISION ({RELEASE}: the last release). Exit "
+    f"status 1: a request costs more than {LIMIT:.2f} times as much; 2: not known, for instance on a "
+    "noisy machine"
 )
-TABLE: Final = "write the table of --against there too, as Markdown"
-FLAMES: Final = "draw a flame graph of each request of --against into this folder"
+TABLE: Final = "also write the table of --against to FILE, as Markdown"
+FLAMES: Final = "draw a flame graph of each request of --against in FOLDER"
 NEEDS_WRK: Final = {"articles", "orders", "webhooks", "graphql", "pages", "downloads", "survival"}
 ONLY: Final = (
-    "measure this part; repeat it for others. import: how fast an import is. import-waits: how long a small write "
-    "of another client of the company waits at the longest while an import is under way, beside the time in which "
-    "SQLite writes the same rows ready made. list-pages: pages of the API's lists. pages: what people see in a "
-    "browser. open-pages: what a request without credentials costs, in milliseconds of the processor"
+    "measure only this part; repeat the option for several. import: the speed of an import. "
+    "import-waits: the longest wait of a small write of another client during an import, compared "
+    "with the time that SQLite needs to write the same prepared rows. list-pages: pages of the "
+    "API's lists. pages: the pages in a browser. open-pages: the cost of a request without "
+    "credentials, in milliseconds of processor time"
 )
 ROWS_SEARCHED: Final = (
-    "how many articles, and orders, the part pages has the search box look through, by default 100 000. "
-    "The goal is held at 1 000 000, which take minutes to make"
+    "number of articles, and of orders, for the search box in the part pages; default: 100 000. The "
+    "goal applies at 1 000 000, which take minutes to create"
 )
 TINY_SIZE: Final = (
-    "measure at a tiny size, to see that each part still runs: the figures mean nothing then, and no goal is held"
+    "measure at a tiny size, to check that each part still runs; the numbers mean nothing, and no goal applies"
 )
 
 
@@ -128,7 +130,7 @@ def _against(options: argparse.Namespace) -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="scripts/bench", description="Measure wmsd beside its floors.", allow_abbrev=False
+        prog="scripts/bench", description="Measure wmsd against its floors.", allow_abbrev=False
     )
     parser.add_argument("--only", action="append", choices=list(PARTS), help=ONLY)
     parser.add_argument("--against", metavar="REVISION", help=AGAINST)
@@ -136,7 +138,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--flames", type=Path, metavar="FOLDER", help=FLAMES)
     parser.add_argument(FLAG, action="store_true", help=TINY_SIZE)
     parser.add_argument("--rows", type=int, metavar="NUMBER", help=ROWS_SEARCHED)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers to FILE")
     return parser.parse_args()
 
 

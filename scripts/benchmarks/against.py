@@ -192,7 +192,7 @@ def measure(revision: str, kept: Path | None = None, flames: Path | None = None)
                 if setup is SETUPS[0]:
                     raise
                 left_out.append(setup)  # for example TLS, at a revision that creates no certificates
-                progress(f"nothing is measured{setup.suffix}: {error}")
+                progress(f"not measured{setup.suffix}: {error}")
         rows.append(_starts(filled))
         rows.append(_imports(filled))
     print(table(rows, other.name))
@@ -301,7 +301,7 @@ def draw(file: Path, side: Side, kind: Kind, connections: int) -> None:
         spy.send_signal(signal.SIGINT)
         told, _ = spy.communicate()
     if not file.exists():
-        raise Failed(f"py-spy could not watch the server: {told.strip()[-500:]}")
+        raise Failed(f"py-spy could not profile the server: {told.strip()[-500:]}")
 
 
 def _spent(kind: Kind, connections: int, side: Side, number: int) -> tuple[float, list[float]]:

@@ -89,7 +89,9 @@ def _floor(folder: Path, answers: dict[str, bytes]) -> Iterator[Server]:
 def _check_equal(wmsd: Server, floor: Server, path: str, company: Company) -> None:
     ours, theirs = (each.get(path, company.headers) for each in (wmsd, floor))
     if ours != theirs:
-        raise Failed(f"{path}: wmsd answers {len(ours)} bytes, the floor other {len(theirs)}.")
+        raise Failed(
+            f"{path}: wmsd answers {len(ours)} bytes, but the floor answers {len(theirs)} different bytes."
+        )
 
 
 def _posts(site: Installation, wmsd: Server, company: Company) -> Figure:

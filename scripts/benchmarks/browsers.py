@@ -60,7 +60,7 @@ async def main(port: int, kind: str, cookies: list[str]) -> None:
     for each in browsing:
         if each.done():
             each.result()
-            raise SystemExit("A stream has ended.")
+            raise SystemExit("An event stream has ended.")
         each.cancel()
 
 

@@ -111,7 +111,7 @@ def _again_and_again(*actions: Callable[[], None]) -> Iterator[None]:
         for thread in threads:
             thread.join()
     if errors:
-        raise Failed(f"the company that does too much cannot: {errors[0]!r}")
+        raise Failed(f"the company that causes too much load failed: {errors[0]!r}")
 
 
 def _flood(scene: Scene) -> AbstractContextManager[None]:

@@ -100,7 +100,7 @@ def _write(connection: http.client.HTTPConnection, company: Company, code: str) 
     answer = connection.getresponse()
     body = answer.read()
     if answer.status != 201:
-        raise Failed(f"a write beside the import was answered {answer.status}: {body[:300]!r}")
+        raise Failed(f"a write during the import was answered {answer.status}: {body[:300]!r}")
 
 
 def _floor(site: Installation, company: Company, before: Path, tables: Sequence[str]) -> float:

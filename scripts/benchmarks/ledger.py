@@ -90,7 +90,7 @@ async def _examine(data: Path, company_id: int) -> tuple[int, float]:
     async with open_installation(Settings(), DataFolder(data)) as site:
         findings = await (await site.files.get(company_id)).read_long(examine)
     if not findings.are_none:
-        raise Failed(f"The doctor finds {findings.damages[:3]} {findings.differences[:3]}.")
+        raise Failed(f"wmsd doctor finds {findings.damages[:3]} {findings.differences[:3]}.")
     return findings.rows, findings.seconds
 
 

@@ -130,7 +130,7 @@ def company_with_history(site: Installation, code: str, movements: int) -> Compa
 
     cycles, rest = divmod(movements, CYCLE)
     if rest:
-        raise Failed(f"{movements} movements are not whole cycles of {CYCLE}.")
+        raise Failed(f"{movements} movements are not a multiple of the cycle of {CYCLE}.")
     company = site.company(code)
     site.import_csv("warehouses", company, "code,name\nMAIN,Main\nEAST,East\n")
     site.import_csv("partners", company, "code,name,type\nP1,Partner,CLIENT\n")

@@ -54,9 +54,9 @@ class Reader:
         while found := NEXT.search(self.get(f"{path}?per_page={STRIDE}{cursor}")[-300:]):
             cursor, pages = f"&cursor={found[1].decode()}", pages + 1
             if time.monotonic() > until:
-                raise Failed(f"{path}: the walk to its last page has come to page {pages} only.")
+                raise Failed(f"{path}: reading to the last page reached only page {pages}.")
         if pages != rows // STRIDE:
-            raise Failed(f"{path} has {pages} pages where {rows // STRIDE} were expected.")
+            raise Failed(f"{path} has {pages} pages instead of {rows // STRIDE}.")
         before_last = NEXT.search(self.get(f"{path}?per_page={STRIDE - LAST}{cursor}")[-300:])
         if before_last is None:
             raise Failed(f"{path} ends before its last {LAST} rows.")

@@ -80,7 +80,7 @@ def _browsers(wmsd: Server, kind: str, cookies: list[str]) -> Iterator[None]:
         assert process.stdin is not None
         assert process.stdout is not None
         if process.stdout.readline() != "begun\n":
-            raise Failed("the browsers could not begin.")
+            raise Failed("the browsers could not start.")
         yield
         process.stdin.close()
     if process.returncode:

@@ -81,7 +81,7 @@ def _make_drafts(wmsd: Server, company: Company) -> None:
         draft = {"purchase_order_id": ordered["id"], "warehouse_id": 1, "selected_items": selected}
         made = json.loads(_send(connection, company, "POST", "/api/receptions", draft))
         if made["id"] != number + 1:
-            raise Failed(f"reception {made['id']} was made where {number + 1} was expected.")
+            raise Failed(f"reception {made['id']} was created instead of {number + 1}.")
 
 
 def _arrived(item: dict[str, Any], number: int) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
         revision = last_release()
     commit = _git(ROOT, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
     if not commit:
-        raise Failed(f"There is no revision {revision} in this repository: `git log --oneline` lists them.")
+        raise Failed(f"This repository has no revision {revision}. To list the revisions: git log --oneline")
     root = beside / "clone"
     _git(ROOT, "clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(root))
     _git(root, "checkout", "--quiet", "--detach", commit)
@@ -96,21 +96,21 @@ def last_release() -> str:
     if named and own in (ROOT / PACKAGE).read_text(encoding="utf-8"):
         named = named[1:]
     if not named:
-        raise Failed("There is no release in this repository yet.")
+        raise Failed("This repository has no release yet.")
     version = f'-S__version__ = "{named[0]}"'
     commits = _git(ROOT, "log", "--reverse", "--format=%h", version, "--", PACKAGE).split()
     if not commits:
-        raise Failed(f"No revision of this repository is version {named[0]}, which CHANGELOG.md names.")
+        raise Failed(f"No revision of this repository has the version {named[0]} that CHANGELOG.md names.")
     return commits[0]
 
 
 def _python_of(revision: str, root: Path) -> Path:
     """Return the clone's Python, or this tree's Python if both need the same packages."""
     if not (root / LOCK).exists():
-        raise Failed(f"{revision} has no {LOCK}: it is older than the way in which wmsd is set up.")
+        raise Failed(f"{revision} has no {LOCK}: the revision is too old for the present setup of wmsd.")
     if filecmp.cmp(root / LOCK, ROOT / LOCK, shallow=False):
         return Path(sys.executable)
-    progress(f"setting up {revision}, which needs other packages")
+    progress(f"setting up {revision}, which needs different packages")
     done = subprocess.run([root / "scripts" / "setup"], cwd=root, text=True, capture_output=True)
     if done.returncode:
         raise Failed(f"{revision} cannot be set up:\n{done.stderr[-2000:]}")

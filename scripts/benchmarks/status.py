@@ -60,7 +60,7 @@ def _questions(made: Installation, server: Server) -> tuple[Callable[[], object]
 
     def status() -> None:
         if figures_of(folder) is None:
-            raise Failed("the server did not tell its figures.")
+            raise Failed("the server did not report its numbers.")
 
     return status, lambda: get(connection, "/metrics", headers)
 

@@ -168,7 +168,7 @@ def _many() -> Iterator[Figure]:
                     if seen.wrong:
                         raise Failed(f"{seen.wrong} requests failed: {seen.first_wrong[-300:]}")
                     if process is not None and process.poll() is not None and not IS_TINY:
-                        raise Failed("the proof was over before the load")
+                        raise Failed("the verification ended before the load")
                     if process is not None:
                         process.wait()
                     found[is_beside].append(seen.slow * 1000)

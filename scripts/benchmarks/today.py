@@ -57,7 +57,7 @@ def _reader(stack: ExitStack, count: int) -> Reader:
     until = time.monotonic() + LONGEST_SECONDS
     while (late := _late_in_all(reader)) != count * LATE:
         if time.monotonic() > until:
-            raise Failed(f"the figures of all companies were not read in time: {late} orders are late.")
+            raise Failed(f"the numbers of all companies were not read in time: {late} orders are late.")
         time.sleep(1)
     return reader
 

@@ -90,7 +90,7 @@ class Receiver:
         until = time.monotonic() + MOST_SECONDS
         while (seen := self.seen().count) < count:
             if time.monotonic() > until:
-                raise Failed(f"{seen} of {count} deliveries have arrived after {MOST_SECONDS:.0f} s.")
+                raise Failed(f"only {seen} of {count} webhook deliveries have arrived after {MOST_SECONDS:.0f} s.")
             time.sleep(0.01)
 
     def orders(self) -> dict[int, float]:
@@ -155,7 +155,7 @@ def _await_drained(site: Installation, company: Company) -> float:
     with site.borrowed(company) as file:
         while _count(file, OPEN):
             if time.monotonic() > until:
-                raise Failed(f"{_count(file, OPEN)} deliveries are still open after {MOST_SECONDS:.0f} s.")
+                raise Failed(f"{_count(file, OPEN)} webhook deliveries are still open after {MOST_SECONDS:.0f} s.")
             time.sleep(0.1)
     return time.monotonic()
 
@@ -171,7 +171,7 @@ def _draining(site: Installation, company: Company, receiver: Receiver) -> Figur
         rows = (f"R{number}-{place},Article {place} of round {number}\n" for place in range(DELIVERIES))
         site.import_csv("articles", company, "code,name\n" + "".join(rows))
         if _count(file, OPEN) != DELIVERIES:
-            raise Failed(f"{_count(file, OPEN)} deliveries are queued, not {DELIVERIES}.")
+            raise Failed(f"{_count(file, OPEN)} webhook deliveries are queued, not {DELIVERIES}.")
         receiver.forget()
         module = [sys.executable, "-m", "benchmarks.webhooks_floor"]
         run([*module, file, receiver.url("floor"), str(PER_SUBSCRIPTION)], site.data.parent)
@@ -185,7 +185,9 @@ def _draining(site: Installation, company: Company, receiver: Receiver) -> Figur
             DELIVERIES,
             DELIVERIES * (number + 1),
         ):
-            raise Failed(f"of {DELIVERIES} deliveries the floor sent {floor.count}, wmsd {ours.count}.")
+            raise Failed(
+                f"of {DELIVERIES} webhook deliveries, the floor sent {floor.count} and wmsd sent {ours.count}."
+            )
         rates.append((ours.rate, floor.rate))
     measured, least = (statistics.median(each) for each in zip(*rates, strict=True))
     return Figure(DRAINING, "deliveries/s", measured, least)
@@ -267,4 +269,4 @@ def _arrived(receiver: Receiver, posted: Collection[int]) -> dict[int, float]:
         if arrived.keys() >= set(posted):
             return arrived
         time.sleep(0.5)
-    raise Failed(f"{len(set(posted) - arrived.keys())} orders of {len(posted)} did not arrive.")
+    raise Failed(f"{len(set(posted) - arrived.keys())} of {len(posted)} orders did not arrive.")

@@ -27,7 +27,8 @@ def main() -> None:
                 print()
     if not is_good:
         sys.exit(
-            f"Less than {LEAST_PERCENT:.0f} % were noticed, or not all that were not are in {known.FILE.name}."
+            f"The tests noticed less than {LEAST_PERCENT:.0f} % of the breakages, or {known.FILE.name} does "
+            "not explain every unnoticed breakage."
         )
 
 
@@ -41,7 +42,9 @@ def _chosen(wanted: Sequence[str]) -> Iterator[tuple[Room, list[str]]]:
             yield room, modules
     if unknown:
         rooms = ", ".join(room.name for room in ROOMS)
-        sys.exit(f"Neither a room nor a file in one: {', '.join(sorted(unknown))}. The rooms are {rooms}.")
+        sys.exit(
+            f"These are neither rooms nor files of rooms: {', '.join(sorted(unknown))}. The rooms are {rooms}."
+        )
 
 
 def _show(verdict: Verdict, explained: int) -> bool:

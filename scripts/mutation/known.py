@@ -48,6 +48,6 @@ def read() -> Mapping[Breakage, str]:
         reason = " ".join(rest[len(lines) :])
         file, _, function = head.partition(" ")
         if not (function and lines and reason):
-            raise ValueError(f"{FILE.name}: {head}: an entry has a function, lines and a reason")
+            raise ValueError(f"{FILE.name}: {head}: an entry needs a function, lines and a reason")
         found[Breakage(file, function, lines)] = reason
     return found

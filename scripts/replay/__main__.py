@@ -87,9 +87,11 @@ def _options() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", type=Path, help="a month's invoice lines, .csv.xz")
-    parser.add_argument("--orders", type=_positive, metavar="N", help="only up to the month's N-th order")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work there, and leave everything there")
+    parser.add_argument("source", type=Path, help="the invoice lines of a month, .csv.xz")
+    parser.add_argument(
+        "--orders", type=_positive, metavar="N", help="replay only the first N orders of the month"
+    )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in FOLDER, and keep its files")
     return parser.parse_args()
 
 
@@ -122,7 +124,7 @@ def _run(path: Path, source: Path, most: int | None) -> list[str]:
         expected = expected_records(plan, article_count(path))
         wrong = [*differences(expected, found), *doctors_findings(path / "data")]
     if not wrong:
-        print(f"Checked: {len(expected)} records are as the source says, and the doctor finds nothing.")
+        print(f"Checked: {len(expected)} records match the source, and wmsd doctor finds no problems.")
     return wrong
 
 

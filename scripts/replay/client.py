@@ -37,7 +37,9 @@ class Client:
         answers = await asyncio.gather(*(self._send("POST", path, key, 201, body) for _ in range(2)))
         (first, first_replays), (second, second_replays) = answers
         if first != second or first_replays == second_replays:
-            raise Failed(f"POST {path} for {key} was sent twice and done twice: {first[:250]} and {second[:250]}")
+            raise Failed(
+                f"POST {path} for {key} was sent twice and executed twice: {first[:250]} and {second[:250]}"
+            )
 
     async def _send(
         self, method: str, path: str, key: str, expected: int, body: dict[str, Any]

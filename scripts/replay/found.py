@@ -79,13 +79,16 @@ def doctors_findings(data: Path) -> Iterator[str]:
     command: list[str | Path] = [WMSD, "doctor", "--data", data, "--json"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     if not done.stdout:
-        yield f"The doctor ended with {done.returncode}: {done.stderr[-2000:]}"
+        yield f"wmsd doctor ended with {done.returncode}: {done.stderr[-2000:]}"
         return
     for company in json.loads(done.stdout):
         if "error" in company:
-            yield f"The doctor cannot look at {company['file']}: {company['error']}"
+            yield f"wmsd doctor cannot examine {company['file']}: {company['error']}"
         if company.get("damage") or company.get("unproved"):
-            yield f"The doctor finds {company['file']} damaged: {company['damage']}, {company['unproved']}."
+            yield (
+                f"wmsd doctor reports that {company['file']} is damaged: {company['damage']}, "
+                f"{company['unproved']}."
+            )
         for each in company.get("differences", []):
             said = f"{each['promise']}; but {each['record']}"
-            yield f"The doctor: {said}: expected {each['expected']}, found {each['found']}."
+            yield f"wmsd doctor: {said}: expected {each['expected']}, found {each['found']}."

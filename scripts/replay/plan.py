@@ -21,7 +21,7 @@ class Plan:
 def make_plan(source: Path, most: int | None) -> Plan:
     month = read_month(source, most)
     if not month.orders:
-        raise Failed(f"{source} has no invoice of goods.")
+        raise Failed(f"{source} has no invoices for goods.")
     sold = month.sold()
     known = articles(sold)
     return Plan(month, known, plan_supply(sold, known), plan_returns(month, known))

@@ -98,7 +98,7 @@ def _run(part: str, divisor: int) -> Verdict:
     try:
         return PARTS[part](divisor)
     except (Failed, OSError, EOFError) as error:
-        return Verdict({}, [f"It cannot go on: {error!r}"])
+        return Verdict({}, [f"This part cannot continue: {error!r}"])
 
 
 def _options() -> argparse.Namespace:
@@ -107,10 +107,12 @@ def _options() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--only", action="append", choices=list(PARTS), help="run this part; repeat it")
+    parser.add_argument(
+        "--only", action="append", choices=list(PARTS), help="run only this part; repeat the option for several"
+    )
     size = parser.add_mutually_exclusive_group()
     for flag, divisor, share in (("--tenth", 10, "a tenth"), ("--tiny", 100, "a hundredth")):
-        says = f"at {share} of the size"
+        says = f"run at {share} of the full size"
         size.add_argument(flag, dest="divisor", action="store_const", const=divisor, default=1, help=says)
     return parser.parse_args()
 

@@ -115,7 +115,7 @@ def _try(scene: Scene, tried: Tried, name: str, says: str) -> trial.Trial:
         if again == MOST_AGAIN or share < stolen.MUCH or not broken or [*found.broken(is_timed=False)]:
             break
         tried.again += 1
-        progress(f"{says}: again, because {share:.0%} of the processors were stolen: {broken[0]}")
+        progress(f"{says}: again, because the host took {share:.0%} of the processors: {broken[0]}")
     return found
 
 

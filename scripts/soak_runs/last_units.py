@@ -47,7 +47,7 @@ async def _contend(caller: Caller, attempts: int, connections: int, tally: Tally
 
 def _broken(shop: Shop, tally: Tally, attempts: int, units: int) -> Iterator[str]:
     for answer in tally.wrong:
-        yield f"Neither created nor refused for want of stock: {answer}"
+        yield f"Neither created nor refused for lack of stock: {answer}"
     if tally.attempts != attempts:
         yield f"{tally.attempts} of {attempts} orders were answered."
     if tally.taken["A"] != units * 1_000_000:
@@ -56,12 +56,12 @@ def _broken(shop: Shop, tally: Tally, attempts: int, units: int) -> Iterator[str
         yield "No batch was accepted in part."
     for code, quantity, reserved in shop.rows(STOCK):
         if reserved != tally.taken[code]:
-            yield f"{reserved / 1_000_000} {code} are reserved, {tally.taken[code] / 1_000_000} were accepted."
+            yield f"{reserved / 1000000} {code} are reserved, but {tally.taken[code] / 1000000} were accepted."
         if quantity < reserved:
             yield f"There are {quantity / 1_000_000} {code}, and {reserved / 1_000_000} are reserved."
     ((orders,),) = shop.rows("SELECT count(*) FROM sales_orders")
     if orders != tally.accepted:
-        yield f"There are {orders} orders, {tally.accepted} were accepted."
+        yield f"There are {orders} orders, but {tally.accepted} were accepted."
     yield from _falling([left for (left,) in shop.rows(AVAILABLE_AS_TOLD)], tally)
 
 
@@ -71,8 +71,8 @@ def _falling(left: list[float], tally: Tally) -> Iterator[str]:
     The first event is that of the stock count.
     """
     if len(left) != tally.accepted + 1:
-        yield f"{len(left) - 1} orders told of the stock that they left, {tally.accepted} were accepted."
+        yield f"{len(left) - 1} orders reported the remaining stock, but {tally.accepted} were accepted."
     if left != sorted(set(left), reverse=True):
-        yield "What is available, as the events tell it, does not fall with every order."
+        yield "The available stock in the events does not decrease with every order."
     if min(left) < 0 or left[-1] > 0:
-        yield f"What is available ends at {left[-1]}, and is {min(left)} at the least."
+        yield f"The available stock ends at {left[-1]}, and its lowest value is {min(left)}."

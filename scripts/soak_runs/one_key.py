@@ -40,7 +40,7 @@ def _broken(shop: Shop, path: str, answers: Sequence[Answer]) -> Iterator[str]:
         yield f"{path}: {len(answers)} posts had {len(different)} different answers: {sorted(different)[:3]}"
     first = sum(not answer.is_replayed for answer in answers)
     if first != 1:
-        yield f"{path}: {first} answers are no replays."
+        yield f"{path}: {first} answers are not replays, instead of one."
     ((orders,),) = shop.rows(f"SELECT count(*) FROM sales_orders WHERE notes = '{path}'")
     if orders != 1:
         yield f"{path}: there are {orders} orders."

@@ -110,11 +110,14 @@ async def _ask_again(caller: Caller, asked: Sequence[Asked]) -> list[Answer]:
 
 def _lost(shop: Shop, asked: Sequence[Asked]) -> Iterator[str]:
     if not any(each.answer for each in asked):
-        yield "Nothing was acknowledged before the kill."
+        yield "No write was acknowledged before the kill."
     kept = {name for name, _ in shop.rows(STORED)}
     for each in asked:
         if each.answer is not None and not kept.issuperset(each.names):
-            yield f"After a kill, {each.names[0]} is not there, although it was answered {each.answer.status}."
+            yield (
+                f"After a kill, {each.names[0]} is missing, although its request was answered "
+                f"{each.answer.status}."
+            )
 
 
 def _not_once(shop: Shop, asked: Sequence[Asked]) -> Iterator[str]:
@@ -125,4 +128,4 @@ def _not_once(shop: Shop, asked: Sequence[Asked]) -> Iterator[str]:
             yield f"The order {name} has the lines {lines}."
     for name in (name for each in asked for name in each.names):
         if counts[name] != 1:
-            yield f"Repeated after a kill, the order {name} is there {counts[name]} times."
+            yield f"Repeated after a kill, the order {name} exists {counts[name]} times."

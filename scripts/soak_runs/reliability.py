@@ -20,8 +20,8 @@ PAGE: Final = Path(docs.__file__).parent / "reliability.md"
 HEAD: Final = """\
 # Reliability
 
-What wmsd was put through, how often, and what came of it. `scripts/soak --only faults` does it all and writes this
-page; a short form runs with every change, in `tests/test_under_faults.py`.
+The faults that wmsd was tested with, how often, and the results. `scripts/soak --only faults` runs all these tests
+and writes this page. A short form runs with every change, in `tests/test_under_faults.py`.
 
 Done on {date} in {minutes:.0f} minutes, with the seed {seed}, on {cores} processors, Linux {kernel},
 Python {python}, SQLite {sqlite}: {faults} faults and {kills} kills under load, {acknowledged} writes acknowledged.
@@ -29,23 +29,24 @@ Python {python}, SQLite {sqlite}: {faults} faults and {kills} kills under load, 
 
 ## What must hold
 
-A real server on loopback has three companies, and clients that write and read in each at a steady pace. Something
-is broken under it, and mended. Then
+A real server on loopback has three companies. Clients write and read in each company at a steady pace. A test
+causes a fault under the server, and then ends the fault. After that, these laws must hold:
 
-- every write that was acknowledged is there, once;
-- of every write that was refused nothing is there;
-- a write whose outcome is unknown is there once or not at all, and when it is repeated with its `Idempotency-Key`
-  it is done once;
-- every request is answered within 20 seconds, with a sentence that is true, or its connection is closed;
-- the companies that the fault does not concern are served: none of their requests is refused, and 99 of 100 take
-  less than {slowest:.0f} ms;
-- {whole:.0f} s after the end of the fault nothing is refused any more and health is `ok`, and nobody had to start
-  anything again;
-- the log says what happened, once, and has no trace;
-- SIGTERM ends the process within {stop:.0f} s with status 0, and `wmsd doctor` finds nothing.
+- every acknowledged write is stored, once;
+- no part of a refused write is stored;
+- a write with an unknown outcome is stored once or not at all; a repetition with the same `Idempotency-Key`
+  stores it once;
+- every request is answered within 20 seconds, with a true sentence, or its connection is closed;
+- companies that the fault does not concern work as usual: the server refuses none of their requests, and 99 of 100
+  requests take less than {slowest:.0f} ms;
+- {whole:.0f} s after the end of the fault the server refuses no requests any more and health is `ok`, without a
+  manual restart;
+- the log says once what happened, and has no stack trace;
+- SIGTERM ends the process within {stop:.0f} s with status 0, and `wmsd doctor` finds no problems.
 
-A virtual machine's processors are its host's. A fault during which the host took more than {much:.0%} of them for
-others, and which broke no law but that of the {slowest:.0f} ms, is tried again: here {again} times.
+A virtual machine shares the processors of its host. If the host took more than {much:.0%} of them for
+others during a fault, and only the law of the {slowest:.0f} ms was broken, the fault is tried again:
+here {again} times.
 """
 TABLE: Final = """
 | fault | times | acknowledged | refused | unknown | others' p99 | whole after | laws broken |
@@ -54,9 +55,9 @@ TABLE: Final = """
 KILLS: Final = """
 ## Kills
 
-The process is ended by SIGKILL while clients send 360 requests a second: at the beginning of a system call, at
-any moment, while the disk fails, and during its start. It is started again, and what was left open is repeated
-with its key. {acknowledged} acknowledged writes were looked for: {broken} laws broken.
+SIGKILL ends the process while clients send 360 requests a second: at the beginning of a system call, at any time,
+while the disk fails, and during its start. The process is started again, and unanswered requests are repeated with
+their keys. {acknowledged} acknowledged writes were checked: {broken} laws broken.
 
 | struck at | times |
 |---|--:|
@@ -64,16 +65,15 @@ with its key. {acknowledged} acknowledged writes were looked for: {broken} laws 
 FOOT: Final = """
 ## What was not tested
 
-- A disk that lies: one that says that it has synced and has not, or changes bytes by itself. `wmsd doctor` finds
-  damage, and cannot mend it.
-- Network file systems. SQLite's locks and syncs do not hold there.
-- A power cut: what the kernel holds in memory outlives a kill. That nothing is answered before its sync is shown
-  by tests of the order of system calls (`tests/db/files/test_syncs.py`).
-- A file that somebody overwrites in its place, as `cp` does: it keeps its identity, and is damaged. Stop the
-  server before you put a copy there.
-- The index of a log that is cut while a command has borrowed the file: only then it is shared, and whoever cuts it
-  ends the process.
-- Being short of memory in the way that has the system kill processes: that is a kill.
+- A disk that reports a sync without doing it, or that changes bytes on its own. `wmsd doctor` finds damage, but
+  cannot repair it.
+- Network file systems, where SQLite's locks and syncs are not reliable.
+- A power cut: the kernel's memory survives a kill. Tests of the order of system calls
+  (`tests/db/files/test_syncs.py`) show that wmsd answers only after a sync.
+- A file that another program overwrites in place, as `cp` does: the file keeps its identity, and is damaged.
+  Stop the server before you put a copy there.
+- A log index that is truncated while a command shares the file with the server: the truncation ends the process.
+- A lack of memory so great that the system kills processes: this is the same as a kill.
 """
 
 
@@ -82,16 +82,18 @@ DISASTERS_DONE: Final = """
 Done on {date} in {minutes:.0f} minutes by `scripts/soak --only disaster`; a short form runs with every change, in
 `tests/events/outbox/test_history_cuts.py`. **{verdict}**
 
-A site loses what came after its last backup, {rounds} times in a row. Articles are created while the backup is
-made. After each rescue an integrator reads on, with the cursors, ETags, keys and the webhook that it had. Then
+A site loses all changes after its last backup, {rounds} times in a row. Articles are created during the
+backup. After each rescue an integrator continues with its old cursors, ETags, keys and webhook. Then
 
-- what was acknowledged before the backup began is there;
-- no id, code, event or number of a delivery is given twice, and each number that a receiver lacks is named;
-- the integrator is told what is gone, and has every event that the company has;
-- it meets every record once more, by its cursor and by `updated_since`, and changes no stranger;
-- where only `platform.db` was lost, or the company was moved to another installation, nothing is gone;
-- `wmsd doctor` finds nothing, the site can be saved and proven, a newer program brings its files up to date,
-  another installation takes the company, and another box its replica.
+- every change that was acknowledged before the start of the backup is stored;
+- wmsd uses no id, code, event number or webhook delivery number twice, and names each number that a receiver
+  lacks;
+- the API reports to the integrator what is lost, and the integrator has every event of the company;
+- the integrator gets every record again, by its cursor and by `updated_since`, and never changes a different
+  record;
+- nothing is lost if only `platform.db` was lost, or if the company was moved to another installation;
+- `wmsd doctor` finds no problems, a backup can be created and verified, a newer program migrates the files,
+  another installation can import the company, and another machine can use the replica.
 
 | rescue | keys in the backup | disasters | laws broken |
 |---|---|--:|--:|

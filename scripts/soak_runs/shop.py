@@ -62,12 +62,12 @@ class Shop:
             raise Failed(f"wmsd doctor ended with {done.returncode}:\n{done.stderr[-2000:]}")
         for company in json.loads(done.stdout):
             if not company["ok"]:
-                yield f"The doctor finds {json.dumps(company)}."
+                yield f"wmsd doctor finds {json.dumps(company)}."
 
 
 @contextmanager
 def open_shop(of_a: int = PLENTY, of_b: int = PLENTY) -> Iterator[Shop]:
-    progress("making a shop")
+    progress("creating a shop")
     with installation() as site:
         company = site.company("SOAK")
         for kind, text in FILES.items():

@@ -37,5 +37,5 @@ def run(divisor: int) -> Verdict:
     command = [sys.executable, "-m", "pytest", "-o", "faulthandler_timeout=0", *_chosen()]
     started = time.perf_counter()
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr)
-    broken = [] if done.returncode == 0 else [f"pytest ends with {done.returncode}; what fails is above."]
+    broken = [] if done.returncode == 0 else [f"pytest ended with {done.returncode}. The failures are above."]
     return Verdict({"seconds": time.perf_counter() - started}, broken)

@@ -98,11 +98,11 @@ def test_a_changed_password_ends_what_was_signed_in_for(shared: Home, server: Se
     change = ("user", "set-password", "robbed@example.com", "--password-stdin")
     kept = shared.ok(*change, "--keep-tokens", stdin="another password\n")
     assert kept.err.endswith(
-        "robbed@example.com has a new password. No link, session or token has ended. Tokens that stay: 2.\n"
+        "robbed@example.com has a new password. No link, session or token was ended. Tokens that still work: 2.\n"
     )
     assert server.get("/api/articles", token=signed_in)[0] == 200
     done = shared.ok(*change, stdin="a third password\n")
-    assert done.err.endswith("has a new password. This has ended: 1 token. Tokens that stay: 1.\n")
+    assert done.err.endswith("has a new password. No longer valid: 1 token. Tokens that still work: 1.\n")
     server.soon("/api/articles", lambda status, _: status == 401, token=signed_in)
     assert server.get("/api/articles", token=made)[0] == 200
     listed = shared.ok("token", "list", "--json").json

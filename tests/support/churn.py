@@ -52,7 +52,7 @@ class Site:
         """Yield a sentence for each promise that the files break. No server may be running."""
         examined = self.home.run("doctor", "--json")
         if examined.code not in (0, ONLY_WARNINGS):
-            yield f"The doctor finds {examined.out.strip() or examined.err.strip()}"
+            yield f"wmsd doctor finds {examined.out.strip() or examined.err.strip()}"
         for tenant in self.tenants:
             for order_code, times in self.rows(tenant, NOT_TOLD_ONCE):
                 yield f"{order_code} of company {tenant.company} has {times} sales_order.created."

@@ -59,7 +59,7 @@ class Drill:
             yield f"The companies are in different states: {marks}."
         examined = self.home.run("doctor", "--json")
         if examined.code not in (0, ONLY_WARNINGS):
-            yield f"The doctor finds {examined.out.strip() or examined.err.strip()}"
+            yield f"wmsd doctor finds {examined.out.strip() or examined.err.strip()}"
         listed = self.home.run("backup", "list")
         if listed.code:
             yield f"There is an archive that cannot be read: {listed.err.strip()}"

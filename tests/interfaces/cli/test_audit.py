@@ -75,7 +75,7 @@ def test_imports_and_what_is_taken_back(tenant: Tenant) -> None:
 def test_what_cannot_be_understood(shared: Home) -> None:
     assert "not both" in shared.misunderstood("audit", "--csv", "--json")
     assert "not both" in shared.misunderstood("audit", "--company", "A", "--subject", EMAIL)
-    assert "No such entry." in shared.ok("audit", "--who", "nobody at all").err
+    assert "No entries found." in shared.ok("audit", "--who", "nobody at all").err
 
 
 def test_following_shows_each_new_entry_once(home: Home) -> None:

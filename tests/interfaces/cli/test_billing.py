@@ -42,9 +42,9 @@ def test_events_are_counted_by_month_and_name(billed: Tenant) -> None:
 
 def test_no_events(tenant: Tenant) -> None:
     done = tenant.home.ok("billing", tenant.code)
-    assert (done.out, done.err.splitlines()[-1]) == ("", f"{tenant.code} has had no event yet.")
+    assert (done.out, done.err.splitlines()[-1]) == ("", f"{tenant.code} has no events yet.")
     done = tenant.home.ok("billing", tenant.code, "--month", "2026-10")
-    assert (done.out, done.err.splitlines()[-1]) == ("", f"{tenant.code} has had no event in 2026-10.")
+    assert (done.out, done.err.splitlines()[-1]) == ("", f"{tenant.code} has no events in 2026-10.")
     nothing = {"company": tenant.code, "months": [], "total": 0}
     assert tenant.home.ok("billing", tenant.code, "--json").json == nothing
 

@@ -40,7 +40,7 @@ def test_for_people_there_is_a_table(home: Home) -> None:
         "1   ACME  Acme Ltd  -         no       -                    api, stock  -          -",
     ]
     empty = home.ok("operator", "list")
-    hint = "No operator yet: wmsd operator create CODE --name NAME"
+    hint = "No operators yet. To create an operator: wmsd operator create CODE --name NAME"
     assert (empty.out, empty.err.splitlines()[-1]) == ("", hint)
     assert home.ok("operator", "list", "--json").json == []
 
@@ -53,7 +53,7 @@ def test_init_is_no_harm_where_data_is(home: Home) -> None:
 
 def test_a_company_without_modules_is_told_of_them(shared: Home) -> None:
     done = shared.ok("company", "create", "BARE", "--name", "Bare")
-    assert done.err.splitlines()[-1] == "No module is on yet: wmsd module enable BARE --all"
+    assert done.err.splitlines()[-1] == "No modules are on yet. To switch all on: wmsd module enable BARE --all"
     assert company(shared, "BARE")["modules"] == []
 
 
@@ -131,7 +131,7 @@ def test_what_is_not_a_good_change(shared: Home) -> None:
         assert shared.refused(*change, "ACME", f"--requests-per-minute={limit}").startswith(
             "--requests-per-minute "
         )
-    assert shared.misunderstood(*change, "ACME").startswith("Error: Nothing to change: give --name")
+    assert shared.misunderstood(*change, "ACME").startswith("Error: No changes given. Give --name")
     assert hashes(shared.data) == before
 
 
@@ -310,7 +310,7 @@ def test_what_is_not_a_good_change_of_an_operator(shared: Home) -> None:
     change = ("operator", "change")
     assert shared.refused(*change, "NOBODY", "--webhooks") == "There is no such operator as NOBODY."
     assert shared.refused(*change, "TWICE", "--name", "") == "--name must have at least 1 character."
-    assert shared.misunderstood(*change, "TWICE").endswith("give --name, --sandbox or --webhooks.")
+    assert shared.misunderstood(*change, "TWICE").endswith("Give --name, --sandbox or --webhooks.")
     assert hashes(shared.data) == before
 
 

@@ -102,7 +102,10 @@ def test_documents_are_listed_by_each_filter_of_their_operation(dock: Tenant) ->
     assert codes(dock, "purchase-order", "list", "--external-ref", "W1") == ["B-1"]
     assert codes(dock, "purchase-order", "list", "--code", "B-2", "--status", "CREAT") == ["B-2"]
     assert codes(dock, "purchase-order", "list", "--updated-since", "2099-01-01T00:00:00Z") == []
-    assert "No such purchase order." in run(dock, "purchase-order", "list", "--external-ref", "W9").err
+    assert (
+        "No purchase orders match these filters."
+        in run(dock, "purchase-order", "list", "--external-ref", "W9").err
+    )
     assert "--updated-since" in refused(dock, "purchase-order", "list", "--updated-since", "yesterday")
 
 
@@ -141,7 +144,7 @@ def test_a_purchase_order_is_cancelled_or_closed_short(dock: Tenant) -> None:
 
 def test_receptions_are_listed_by_status_and_order(dock: Tenant) -> None:
     empty = run(dock, "reception", "list")
-    assert (empty.out, empty.err.splitlines()[-1]) == ("", "No reception yet.")
+    assert (empty.out, empty.err.splitlines()[-1]) == ("", "No receptions yet.")
     receive(dock, 1, external_ref="DN-1")
     receive(dock, 2)
     receive(dock, 2, status="FINALIZAT")
@@ -158,7 +161,7 @@ def test_receptions_are_listed_by_status_and_order(dock: Tenant) -> None:
     of_second = ("reception", "list", "--purchase-order", "B-2")
     assert codes(dock, *of_second) == ["RC-000002", "RC-000003"]
     assert codes(dock, *of_second, "--status", "FINALIZAT") == ["RC-000003"]
-    assert run(dock, *of_second, "--status", "ANULAT").err.splitlines()[-1] == "No such reception."
+    assert run(dock, *of_second, "--status", "ANULAT").err.splitlines()[-1] == "No receptions match these filters."
     assert refused(dock, "reception", "list", "--purchase-order", "B-9") == (
         f"No purchase order has the code B-9. `wmsd purchase-order list --company {dock.code}` lists the codes."
     )
@@ -228,13 +231,13 @@ def test_a_disposition_is_given_to_the_lines_that_have_none(dock: Tenant) -> Non
     bring_back(dock, {"article_id": 1, "quantity": 2}, decided, {"article_id": 1, "quantity": 1})
     move = ("return", "status", "RT-000001")
     assert refused(dock, *move, "RECEPTIONAT", "--disposition", "RESTOC") == (
-        "--disposition goes with the move to FINALIZAT: give it with that status."
+        "--disposition is only for the move to FINALIZAT."
     )
     assert refused(dock, *move, "FINALIZAT", "--disposition", "RESTOC") == (
         "A return that is CREAT cannot become FINALIZAT, only RECEPTIONAT or ANULAT."
     )
     run(dock, *move, "RECEPTIONAT")
-    assert refused(dock, *move, "FINALIZAT") == ("--disposition is needed for 2 of its lines.")
+    assert refused(dock, *move, "FINALIZAT") == ("--disposition is needed for 2 lines of this return.")
     run(dock, *move, "FINALIZAT", "--disposition", "RESTOC")
     lines = read(dock, "return", "show", "RT-000001")["lines"]
     assert [line["disposition"] for line in lines] == ["RESTOC", "DISTRUS", "RESTOC"]
@@ -247,7 +250,7 @@ def test_a_return_that_is_decided_needs_no_disposition(dock: Tenant) -> None:
     run(dock, *move, "RECEPTIONAT")
     run(dock, *move, "FINALIZAT", "--disposition", "DISTRUS")
     again = run(dock, *move, "FINALIZAT")
-    assert again.err.splitlines()[-1] == "RT-000001 was FINALIZAT already: nothing was changed."
+    assert again.err.splitlines()[-1] == "RT-000001 already was FINALIZAT. Nothing was changed."
     assert stock(dock) == "7"
 
 

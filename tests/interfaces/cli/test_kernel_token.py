@@ -45,11 +45,11 @@ def audited(home: Home) -> list[tuple[str, str]]:
 
 def test_the_token_is_shown_once(installation: Home) -> None:
     assert installation.ok("kernel-token", "list").err.splitlines()[-1] == (
-        "No platform token yet: wmsd kernel-token create"
+        "No platform token yet. To create a token: wmsd kernel-token create"
     )
     done = installation.ok("kernel-token", "create")
     token = token_in(done)
-    assert done.err.splitlines()[-1] == "The platform token. It is shown this once."
+    assert done.err.splitlines()[-1] == "The platform token. It is shown only now."
     shown = installation.ok("kernel-token", "list")
     assert token not in shown.out
     (row,) = listed(installation)
@@ -77,7 +77,7 @@ def test_rotating_leaves_the_old_one_a_day(installation: Home) -> None:
     done = installation.ok("kernel-token", "rotate")
     assert token_in(done) != first
     assert done.err.splitlines()[-1] == (
-        "The new platform token. It is shown this once. The one before it is accepted for another 24 hours."
+        "The new platform token. It is shown only now. The previous platform token works for another 24 hours."
     )
     old, new = listed(installation)
     assert (old["accepted"], new["accepted"], new["expires_at"]) == (True, True, None)
@@ -92,7 +92,7 @@ def test_rotating_at_once_leaves_none(installation: Home) -> None:
     installation.ok("kernel-token", "create")
     installation.ok("kernel-token", "rotate")
     done = installation.ok("kernel-token", "rotate", "--at-once", "--json")
-    assert done.err.splitlines()[-1].endswith("No other is accepted any more.")
+    assert done.err.splitlines()[-1].endswith("All other platform tokens are now refused.")
     assert FORM.fullmatch(done.json["token"])
     assert (done.json["id"], set(done.json)) == (3, {"id", "token", "created_at"})
     assert [row["accepted"] for row in listed(installation)] == [False, False, True]
@@ -103,7 +103,7 @@ def test_a_token_is_revoked_once_and_another_made(installation: Home) -> None:
     done = installation.ok("kernel-token", "revoke", "1")
     assert (done.out, done.err.splitlines()[-1]) == ("", "Platform token 1 is revoked.")
     again = installation.ok("kernel-token", "revoke", "1")
-    assert again.err.splitlines()[-1] == "Platform token 1 was revoked before."
+    assert again.err.splitlines()[-1] == "Platform token 1 was already revoked."
     assert installation.refused("kernel-token", "revoke", "9") == "There is no such platform token as 9."
     for wrong in ("0", "-1", "one", "99999999999999999999"):
         said = installation.misunderstood("kernel-token", "revoke", "--", wrong)

@@ -47,7 +47,7 @@ def test_types_are_made_and_renamed_by_import(stocked: Tenant) -> None:
     done = stocked.home.ok("packaging", "types", "--company", stocked.code)
     assert (done.out, done.err.splitlines()[-1]) == (
         "",
-        f"No packaging type yet: wmsd import packaging-types FILE.csv --company {stocked.code}",
+        f"No packaging types yet. To import types: wmsd import packaging-types FILE.csv --company {stocked.code}",
     )
     assert stocked.take("packaging-types", "code,name\nPAL,Pallet\nCRATE,Crate\n") == (2, 0, 0)
     assert stocked.take("packaging-types", "name,code\nEuro pallet,PAL\nCrate,CRATE\nKeg,KEG\n") == (1, 1, 1)
@@ -84,7 +84,7 @@ def test_recording_by_hand_says_the_code_and_the_new_balance(depot: Tenant) -> N
 
 def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenant) -> None:
     empty = depot.home.ok("packaging", "balances", "--company", depot.code)
-    assert (empty.out, empty.err.splitlines()[-1]) == ("", "No such balance.")
+    assert (empty.out, empty.err.splitlines()[-1]) == ("", "No balances found.")
     depot.take("packaging-movements", MOVEMENTS)
     assert balances(depot) == [("PAL", "P1", 10.5), ("CRATE", "P1", 0.000001), ("PAL", "P2", -7)]
     shown = depot.home.ok("packaging", "balances", "--company", depot.code).out.splitlines()

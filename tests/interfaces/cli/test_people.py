@@ -65,8 +65,8 @@ def test_a_user_without_a_company_is_told_so(shared: Home) -> None:
     arguments = ("user", "create", "alone@example.com", "--role", "member", "--password-stdin")
     done = shared.ok(*arguments, stdin=PASSWORD)
     assert done.err.endswith(
-        "alone@example.com has no company yet: it can sign in and see nothing. Give it one: "
-        "wmsd user change alone@example.com --add-company CODE\n"
+        "alone@example.com has no company yet, so the user sees no data. To add a company: wmsd user "
+        "change alone@example.com --add-company CODE\n"
     )
     assert "no company yet" not in shared.run(*arguments, stdin=PASSWORD).err
 
@@ -86,11 +86,11 @@ def test_a_user_is_invited_without_a_password(shared: Home) -> None:
     done = shared.ok(*create, "--ability", "stock:read", "--link")
     assert re.fullmatch(r"http://127\.0\.0\.1:8480/welcome\?code=[\w-]{40,}\n", done.out)
     assert done.err.splitlines()[1:] == [
-        "Send this link to invited@example.com and to nobody else: whoever has it chooses the password. It works "
-        "once, for 7 days.",
+        "Send this link only to invited@example.com: anyone who has the link can choose the password. "
+        "The link works once, for 7 days.",
         "No server is running. The link works while a server runs.",
-        "With http://127.0.0.1:8480 it opens on this machine only. For others, put the address at which they "
-        "reach wmsd in its place, or set server.listen first.",
+        "A link with http://127.0.0.1:8480 opens only on this machine. For other machines, replace this "
+        "address with the address at which they reach wmsd, or set server.listen first.",
     ]
     shown = shared.ok("user", "show", "invited@example.com", "--json").json
     assert (shown["name"], shown["companies"], shown["abilities"]) == ("Ina", ["ACME"], ["stock:read"])
@@ -104,7 +104,7 @@ def test_links_begin_with_the_public_url(shared: Home) -> None:
     create = ("user", "create", "public@example.com", "--role", "member", "--company", "ACME", "--link")
     done = shared.ok(*create, env=set_so)
     assert done.out.startswith("https://lager.xn--mller-kva.example/welcome?code=")
-    assert "on this machine only" not in done.err
+    assert "opens only on this machine" not in done.err
     renewed = shared.ok("user", "reset-password", "public@example.com", env=set_so)
     assert renewed.out.startswith("https://lager.xn--mller-kva.example/welcome?code=")
 
@@ -203,7 +203,7 @@ def test_a_disabled_user_gets_no_token(shared: Home) -> None:
     assert user(shared, "leaver@example.com")["disabled"] is True
     create = ("token", "create", "--ability", "*", "--user")
     assert shared.refused(*create, "leaver@example.com") == (
-        "leaver@example.com is disabled. Let the user in again first: wmsd user enable leaver@example.com"
+        "leaver@example.com is disabled. First enable the user: wmsd user enable leaver@example.com"
     )
     assert shared.refused(*create, "nobody@example.com") == "There is no such user as nobody@example.com."
 
@@ -222,11 +222,11 @@ def test_a_password_is_prompted_for_twice_and_not_shown(home: Home) -> None:
 
 
 def test_without_a_terminal_nobody_is_asked(shared: Home) -> None:
-    sentence = "Error: There is no terminal to ask for the password at: give --password-stdin."
+    sentence = "Error: wmsd cannot ask for the password, because there is no terminal. Give --password-stdin."
     assert shared.misunderstood("user", "set-password", EMAIL) == sentence
     assert shared.misunderstood("user", "create", "new@example.com", "--role", "platform-admin") == (
-        "Error: There is no terminal to ask for the password at: give --password-stdin, or --link for a link at "
-        "which the user chooses one."
+        "Error: wmsd cannot ask for the password, because there is no terminal. Give --password-stdin, "
+        "or --link for a link at which the user chooses a password."
     )
 
 
@@ -236,7 +236,7 @@ def test_the_token_alone_is_on_standard_output(shared: Home) -> None:
     assert token.count(".") == 2
     assert not set(token) & set(" \n")
     assert token not in done.err
-    assert done.err.splitlines()[-1] == f"A token for {EMAIL}; it lasts 90d. It is shown this once."
+    assert done.err.splitlines()[-1] == f"A token for {EMAIL}, valid for 90d. It is shown only now."
     listed = shared.ok("token", "list", "--json")
     assert token not in listed.out
     (row,) = [row for row in listed.json if row["name"] == "ERP"]
@@ -256,7 +256,7 @@ def test_a_token_lasts_as_long_as_was_asked(shared: Home, expires: str, seconds:
     done = shared.ok("token", "create", "--user", EMAIL, "--ability", "*", "--expires", expires)
     read = claims(done.out)
     assert read["exp"] - read["iat"] == seconds
-    assert f"it lasts {expires}." in done.err
+    assert f"valid for {expires}." in done.err
 
 
 def test_a_token_lasts_as_the_settings_say(shared: Home) -> None:
@@ -276,10 +276,10 @@ def test_a_time_that_is_none(shared: Home, expires: str) -> None:
 def test_the_settings_say_how_long_a_token_may_last(shared: Home) -> None:
     create = ("token", "create", "--user", EMAIL, "--ability", "*", "--expires")
     short = {"WMSD_TOKENS_LIFETIME_DAYS": "7", "WMSD_TOKENS_MOST_DAYS": "30"}
-    assert "it lasts 30d." in shared.ok(*create, "30d", env=short).err
+    assert "valid for 30d." in shared.ok(*create, "30d", env=short).err
     refused = shared.run(*create, "721h", env=short)
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.endswith("Error: Invalid value for '--expires': at most 30d (tokens.most_days).\n")
+    assert refused.err.endswith("Error: Invalid value for '--expires': must be at most 30d (tokens.most_days).\n")
     assert "it lasts 3651d." in shared.ok(*create, "3651d", env={"WMSD_TOKENS_MOST_DAYS": "36500"}).err
 
 
@@ -291,8 +291,8 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     for arguments, sentence in (
         (
             ["articles:write"],
-            "This user does not have these abilities, and cannot grant them: articles:write. It has "
-            "stock:read. To give it more: wmsd user change small@example.com --ability stock:read --ability "
+            "This user does not have these abilities, and cannot grant them: articles:write. The user has: "
+            "stock:read. To give the user more: wmsd user change small@example.com --ability stock:read --ability "
             "articles:write",
         ),
         (["stock:steal"], "--ability stock:steal is not an ability of this platform; the nearest is stock:read."),
@@ -310,7 +310,7 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     assert everything.startswith(
         "This user does not have these abilities, and cannot grant them: articles:read, articles:write"
     )
-    assert everything.endswith("To give it more: wmsd user change small@example.com --ability '*'")
+    assert everything.endswith("To give the user more: wmsd user change small@example.com --ability '*'")
     shared.ok("user", "change", "small@example.com", "--ability", "stock:read", "--ability", "articles:write")
     shared.ok(*create, "articles:write")
     assert shared.misunderstood("token", "create", "--user", EMAIL) == "Error: Missing option '--ability'."
@@ -321,7 +321,7 @@ def test_a_token_is_revoked_once(shared: Home) -> None:
     (row,) = [row for row in shared.ok("token", "list", "--json").json if row["name"] == "short-lived"]
     number = str(row["id"])
     assert shared.ok("token", "revoke", number).err.splitlines()[-1] == f"Token {number} is revoked."
-    assert shared.ok("token", "revoke", number).err.splitlines()[-1] == f"Token {number} was revoked before."
+    assert shared.ok("token", "revoke", number).err.splitlines()[-1] == f"Token {number} was already revoked."
     assert shared.refused("token", "revoke", "999999") == "There is no such token as 999999."
     for wrong in ("0", "-1", "one", "99999999999999999999"):
         assert shared.misunderstood("token", "revoke", "--", wrong).startswith("Error: Invalid value for 'ID'")
@@ -336,9 +336,9 @@ def test_a_user_is_parted_from_its_accounts_at_providers(shared: Home) -> None:
         )
         platform.commit()
     told = shared.ok("user", "unlink", "linked@example.com").err
-    assert "Accounts that linked@example.com is parted from: 1. No link, session or token has ended." in told
+    assert "Accounts unlinked from linked@example.com: 1. No link, session or token was ended." in told
     assert (
-        "parted from: 0. No link, session or token has ended."
+        "unlinked from linked@example.com: 0. No link, session or token was ended."
         in shared.ok("user", "unlink", "Linked@example.com").err
     )
     assert shared.refused("user", "unlink", "no@example.com") == "There is no such user as no@example.com."
@@ -353,6 +353,6 @@ def test_a_second_factor_that_is_lost_is_taken_away(shared: Home) -> None:
         )
         platform.commit()
     told = shared.ok("user", "remove-second-factor", "two@example.com").err
-    assert "two@example.com has no second factor any more." in told
+    assert "The second factor of two@example.com is removed." in told
     assert "had no second factor" in shared.ok("user", "remove-second-factor", "two@example.com").err
     assert shared.refused("user", "remove-second-factor", "no@example.com").startswith("There is no such user")

@@ -147,11 +147,14 @@ def test_what_a_change_shows_people(tenant: Tenant) -> None:
     assert done.err.splitlines()[-1] == "Changed: the client C."
     before = audited(tenant)
     again = tenant.home.ok("client", "change", "id:1", "--company", tenant.code, "--name", "New")
-    assert (again.out, again.err.splitlines()[-1]) == ("", "Nothing differs: the client C is so already.")
+    assert (again.out, again.err.splitlines()[-1]) == (
+        "",
+        "Nothing was changed: the client C already has these values.",
+    )
     assert do(tenant, "client", "change", "C", "--name", "New")["changed"] == {}
     assert audited(tenant) == before
     without = tenant.home.misunderstood("client", "change", "C", "--company", tenant.code)
-    assert without == "Error: Nothing to change: give an option for each field that changes, such as --name."
+    assert without == "Error: No changes given. Give an option for each field that changes, such as --name."
 
 
 def test_a_number_is_a_code_and_never_an_id(tenant: Tenant) -> None:
@@ -163,8 +166,8 @@ def test_a_number_is_a_code_and_never_an_id(tenant: Tenant) -> None:
     }
     for act in (("show", "2"), ("change", "2", "--name", "X")):
         assert refusals(tenant, "warehouse", *act) == [
-            f"No warehouse has the code 2. `wmsd warehouse list --company {tenant.code}` lists the codes. "
-            "B has the id 2, and is named id:2 too."
+            "B has the id 2, not the code 2. To use the id, type id:2. "
+            f"No warehouse has the code 2. `wmsd warehouse list --company {tenant.code}` lists the codes."
         ]
     assert do(tenant, "warehouse", "show", "id:2")["name"] == "Named B"
     assert audited(tenant)[-1][:2] == ("warehouse.change", "2")
@@ -193,7 +196,10 @@ def test_filters_and_pages(stocked: Tenant) -> None:
         paged.out.splitlines()[1].split()[0],
         "1 of 2 rows, page 2. For another page: --page N" in paged.err,
     ) == ("B", True)
-    assert "No such partner." in stocked.home.ok("partner", "list", "--company", stocked.code, "--code", "Z").err
+    assert (
+        "No partners match these filters."
+        in stocked.home.ok("partner", "list", "--company", stocked.code, "--code", "Z").err
+    )
     assert "Invalid value for '--sort'" in stocked.home.misunderstood(
         "client", "list", "--company", stocked.code, "--sort", "name"
     )
@@ -212,7 +218,7 @@ def test_a_list_is_as_narrow_as_a_terminal(tenant: Tenant) -> None:
     assert max(map(len, (head, wide, short))) <= WIDEST
     assert (wide.split()[0], wide.split()[1].endswith("…"), short.split()[1]) == ("C" * 30, True, "Short")
     empty = tenant.home.ok("client", "list", "--company", tenant.code)
-    assert (empty.out, empty.err.splitlines()[-1]) == ("", "No client yet.")
+    assert (empty.out, empty.err.splitlines()[-1]) == ("", "No clients yet.")
 
 
 def test_every_error_is_told_at_once_with_its_option(stocked: Tenant) -> None:

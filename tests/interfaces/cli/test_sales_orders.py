@@ -174,7 +174,7 @@ def test_packaging_goes_out_with_the_load(stocked: Tenant) -> None:
     load = ("sales-order", "status", "A-2", "INCARCAT", *place, "--packaging", "EUR=4", "--packaging", "A=B=0.5")
     stocked.home.ok(*load)
     again = stocked.home.ok(*load)
-    assert again.err.splitlines()[-1] == "A-2 was INCARCAT already: nothing was changed."
+    assert again.err.splitlines()[-1] == "A-2 already was INCARCAT. Nothing was changed."
     owed = stocked.home.ok("packaging", "balances", *place, "--json").json
     assert [(row["type"], row["partner"], row["quantity"]) for row in owed] == [
         ("EUR", "P2", 4),
@@ -183,14 +183,14 @@ def test_packaging_goes_out_with_the_load(stocked: Tenant) -> None:
 
 
 BAD_PACKAGING = {
-    ("EUR",): ["--packaging EUR must be a packaging type and how many, such as EUR=4."],
-    ("=4",): ["--packaging =4 must be a packaging type and how many, such as EUR=4."],
+    ("EUR",): ["--packaging EUR must be a packaging type and a number, such as EUR=4."],
+    ("=4",): ["--packaging =4 must be a packaging type and a number, such as EUR=4."],
     ("EUR=",): ["--packaging EUR=: quantity must be a number with a decimal point, such as 12.5."],
     ("EUR=1.000",): ["--packaging EUR=1.000: quantity can mean two numbers: write 1000 or 1."],
     ("EUR=0",): ["--packaging EUR=0: quantity must be greater than 0."],
     ("EUR=1", "PAL=1"): ["--packaging PAL=1: PAL is not a packaging type of this company."],
     ("PAL", "EUR=-1"): [
-        "--packaging PAL must be a packaging type and how many, such as EUR=4.",
+        "--packaging PAL must be a packaging type and a number, such as EUR=4.",
         "--packaging EUR=-1: quantity must be greater than 0.",
     ],
     ("EUR=1",) * 101: ["--packaging must have at most 100 items."],

@@ -35,7 +35,7 @@ def test_the_token_alone_is_on_standard_output(stocked: Tenant) -> None:
     token = done.out.removesuffix("\n")
     assert TOKEN.fullmatch(token)
     assert token not in done.err
-    assert done.err.splitlines()[-1] == f"The token of Planner, MAIN of {code}. It is shown this once."
+    assert done.err.splitlines()[-1] == f"The token of Planner (warehouse MAIN of {code}). It is shown only now."
     shown = home.ok("site", "list")
     assert token not in shown.out
     assert "Planner" in shown.out
@@ -67,17 +67,18 @@ def test_rotating_and_revoking(stocked: Tenant) -> None:
     assert TOKEN.fullmatch(done.out.strip())
     assert done.out != first
     sentence = (
-        f"The new token of MAIN of {code}; the one before is good for another 24 hours. It is shown this once."
+        f"The new token of the warehouse MAIN of {code}. It is shown only now. The previous token works "
+        "for another 24 hours."
     )
     assert done.err.splitlines()[-1] == sentence
     assert listed(home, code)[0]["previous_token_until"] is not None
     done = home.ok("site", "rotate", code, "MAIN", "--at-once", "--json")
     assert TOKEN.fullmatch(done.json["token"])
-    assert "; the one before is refused now. " in done.err
+    assert "The previous token is now refused." in done.err
     assert listed(home, code)[0]["previous_token_until"] is None
     assert home.ok("site", "revoke", code, "MAIN").err.splitlines()[-1] == f"The site MAIN of {code} is revoked."
     again = home.ok("site", "revoke", code, "MAIN")
-    assert again.err.splitlines()[-1] == f"The site MAIN of {code} was revoked before."
+    assert again.err.splitlines()[-1] == f"The site MAIN of {code} was already revoked."
     assert listed(home, code)[0]["status"] == "revoked"
     home.ok("site", "rotate", code, "MAIN")
     assert listed(home, code)[0]["status"] == "active"
@@ -119,7 +120,9 @@ def test_modules_that_are_off_are_told(shared: Home) -> None:
     shared.ok("company", "create", "BARE", "--name", "Bare", "--module", "articles")
     shared.ok("import", "warehouses", "-", "--company", "BARE", stdin="code,name\nMAIN,Main\n")
     done = shared.ok("site", "create", "BARE", "MAIN", "--name", "P")
-    assert done.err.splitlines()[-1] == "It opens nothing yet: wmsd module enable BARE outbound"
+    assert done.err.splitlines()[-1] == (
+        "The token does not work yet, because modules are off. To switch them on: wmsd module enable BARE outbound"
+    )
 
 
 def test_the_commands_of_the_guide_work_one_after_another(stocked: Tenant) -> None:

@@ -61,7 +61,7 @@ def test_list(store: Tenant) -> None:
     ]
     paged = stock(store, "list", "--warehouse", "MAIN", "--per-page", "1", "--page", "2")
     assert ("L" in paged.out, "1 of 3 rows, page 2" in paged.err) == (True, True)
-    assert "No such stock." in stock(store, "list", "--article", "L", "--warehouse", "EAST").err
+    assert "No stock matches these filters." in stock(store, "list", "--article", "L", "--warehouse", "EAST").err
     assert refused(store, "list", "--article", "Z") == ["There is no such article as Z."]
     assert refused(store, "list", "--warehouse", "Z") == ["There is no such warehouse as Z."]
     assert refused(store, "list", "--article", "a") == ["There is no such article as a. Did you mean A?"]
@@ -120,7 +120,7 @@ def test_a_dry_run_changes_nothing(store: Tenant) -> None:
     before = store.export("stock-count")
     done = stock(store, "adjust", *HERE, "--to", "3", "--reason", "x", "--dry-run")
     assert ("-7" in done.out, "Nothing was changed: this was a dry run." in done.err) == (True, True)
-    assert "so already" in stock(store, "adjust", *HERE, "--to", "10", "--reason", "x").err
+    assert "the stock already is as requested" in stock(store, "adjust", *HERE, "--to", "10", "--reason", "x").err
     assert store.export("stock-count") == before
 
 
@@ -177,10 +177,10 @@ def test_what_is_not_understood(store: Tenant) -> None:
 
     reason = ("--reason", "x")
     assert said("adjust", *HERE, "--by", "1") == "Error: Missing option '--reason'."
-    assert "one of them" in said("adjust", *HERE, *reason)
-    assert "one of them" in said("adjust", *HERE, *reason, "--by", "1", "--to", "1")
-    assert "one of them" in said("quarantine", *HERE, *reason)
-    assert "one of them" in said("release", *HERE, *reason, "--all", "--quantity", "1")
+    assert "Give either --by" in said("adjust", *HERE, *reason)
+    assert "Give either --by" in said("adjust", *HERE, *reason, "--by", "1", "--to", "1")
+    assert "Give exactly one of" in said("quarantine", *HERE, *reason)
+    assert "Give exactly one of" in said("release", *HERE, *reason, "--all", "--quantity", "1")
     assert "must be a number with a decimal point" in said("adjust", *HERE, *reason, "--by", "1,5")
 
 
@@ -263,8 +263,8 @@ def test_the_ledger_page_by_page(store: Tenant) -> None:
             met += [row["id"] for row in page]
         assert met == [row["id"] for row in ledger(store, *filters)]
     done = stock(store, "ledger", "--limit", "2")
-    assert "2 movements: the latest; --after 0 begins with the first." in done.err
-    assert "2 movements: more with --after 2." in stock(store, "ledger", "--limit", "2", "--after", "0").err
+    assert "2 movements: the latest ones (--after 0 begins with the first movement)." in done.err
+    assert "2 movements: continue with --after 2." in stock(store, "ledger", "--limit", "2", "--after", "0").err
 
 
 def count(store: Tenant, content: str, *flags: str) -> Done:
@@ -298,7 +298,7 @@ def test_a_long_table_is_cut_and_json_has_all(store: Tenant) -> None:
     rows = "".join(f"S,EAST,1,Z,N{place}\n" for place in range(60))
     counted = "article_code,warehouse_code,quantity,lot_number,serial\n" + rows
     preview = count(store, counted, "--dry-run")
-    assert "… and 10 more, which are in the sum. --json shows all." in preview.out
+    assert "… and 10 more, which are included in the sum. --json shows all." in preview.out
     assert ["sum", "0", "60", "60"] in lines(preview.out)
     assert len(count(store, counted, "--dry-run", "--json").json["changes"]) == 60
 

@@ -219,7 +219,7 @@ def test_what_the_log_says(site: Site) -> None:
 
 def test_nothing_is_added_where_nothing_was_given(home: Home) -> None:
     done = home.run("company", "create", "ACME", "--name", "Acme", "--init")
-    assert "No module is on yet: wmsd module enable ACME --all\n" in done.err
+    assert "No modules are on yet. To switch all on: wmsd module enable ACME --all\n" in done.err
     done = home.run("user", "list", env={"WMSD_SERVER_DATA": str(home.data), **ANY_PORT})
     assert "wmsd user create EMAIL" in done.err
 

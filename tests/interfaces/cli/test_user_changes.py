@@ -19,7 +19,7 @@ LAST = (
 )
 
 
-NOTHING = "No link, session or token has ended."
+NOTHING = "No link, session or token was ended."
 
 
 def rows(home: Home, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
@@ -111,11 +111,12 @@ def test_what_is_given_says_what_waits_and_leads_to_the_link(shared: Home) -> No
     assert told.endswith(f"rises@example.com is changed. {NOTHING}\n")
     told = shared.ok(*change, "--role", "company-admin", "--add-company", "WAITS").err
     assert told.splitlines()[-3:] == [
-        "rises@example.com is changed. This has ended: the link to a new password. It was made before the rights "
-        "changed, and somebody else may have kept it.",
-        "Waiting: the company WAITS, the role company-admin. rises@example.com must sign in by single sign-on, or "
-        "choose a password at a new link, because somebody else may know the present password.",
-        "Make a link to a new password: wmsd user reset-password rises@example.com",
+        "rises@example.com is changed. No longer valid: the link to a new password. The link was "
+        "created before the rights changed, and another person may have a copy.",
+        "Not yet valid: the company WAITS, the role company-admin. rises@example.com must first sign in "
+        "by single sign-on, or choose a password with a new link, because another person may know the "
+        "present password.",
+        "To create a link to a new password: wmsd user reset-password rises@example.com",
     ]
     shown = shared.ok("user", "show", "rises@example.com", "--json").json
     assert shown["waiting_since"] > shown["created_at"]
@@ -140,9 +141,9 @@ def test_who_changes_the_rights_of_somebody_who_is_invited_makes_another_link(sh
     shared.ok(*create)
     done = shared.ok("user", "change", "invited-too@example.com", "--remove-company", "ACME")
     assert done.err.splitlines()[-2:] == [
-        "invited-too@example.com is changed. This has ended: the link to a new password. It was made "
-        "before the rights changed, and somebody else may have kept it.",
-        "Make a link to a new password: wmsd user reset-password invited-too@example.com",
+        "invited-too@example.com is changed. No longer valid: the link to a new password. The link was "
+        "created before the rights changed, and another person may have a copy.",
+        "To create a link to a new password: wmsd user reset-password invited-too@example.com",
     ]
 
 
@@ -163,7 +164,7 @@ def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: H
     change = ("user", "change", "kept@example.com")
     for arguments, sentences in (
         (["--add-company", "NONE"], ["--add-company NONE is not a company of this installation."]),
-        (["--remove-company", "NONE"], ["--remove-company NONE is not one of its companies."]),
+        (["--remove-company", "NONE"], ["--remove-company NONE is not a company of this user."]),
         (["--ability", "everything"], ["--ability everything is not an ability of this platform."]),
         (
             ["--ability", "article:read"],
@@ -181,7 +182,7 @@ def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: H
     assert shared.ok("user", "list", "--json").json == before
     admin = ("user", "change", EMAIL, "--ability", "stock:read")
     assert shared.refused(*admin) == "--ability must be empty: an admin has all abilities."
-    assert "Nothing to change" in shared.misunderstood(*change)
+    assert "No changes given." in shared.misunderstood(*change)
     assert "not both" in shared.misunderstood(*change, "--ability", "stock:read", "--clear-abilities")
 
 
@@ -191,14 +192,13 @@ def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
     shared.ok("user", "reset-password", "back@example.com")
     told = shared.ok("user", "disable", "Back@example.com").err
     assert (
-        "back@example.com is disabled. This has ended: the link to a new password. Tokens that are refused: 1."
-        in told
+        "back@example.com is disabled. No longer valid: the link to a new password. Tokens now refused: 1." in told
     )
     told = shared.ok("user", "disable", "back@example.com").err
-    assert "back@example.com is disabled already. Nothing is changed." in told
+    assert "back@example.com is already disabled. Nothing was changed." in told
     assert len(audited(shared, "user.disable", "back@example.com")) == 1
     assert shared.refused("user", "set-password", "back@example.com", "--password-stdin", stdin="x\n") == (
-        "back@example.com is disabled. Let the user in again first: wmsd user enable back@example.com"
+        "back@example.com is disabled. First enable the user: wmsd user enable back@example.com"
     )
     let_in = shared.ok("user", "enable", "back@example.com").err
     assert let_in.splitlines()[-1] == "back@example.com is enabled."
@@ -213,7 +213,7 @@ def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(shared: Hom
     """The link ended when the user was disabled."""
     shared.ok("user", "create", "never@example.com", "--role", "member", "--company", "ACME", "--link")
     shared.ok("user", "disable", "never@example.com")
-    link = "Make a link to a new password: wmsd user reset-password never@example.com"
+    link = "To create a link to a new password: wmsd user reset-password never@example.com"
     for sentence in (
         "never@example.com is enabled, but has no password yet.",
         "never@example.com is already enabled, but has no password yet. No changes were made.",
@@ -236,7 +236,7 @@ def test_a_deleted_user_is_gone_and_its_audit_stays(shared: Home) -> None:
         assert shared.refused("user", "delete", "nobody@example.com").startswith("There is no such user")
         assert server.get("/api/stock", token)[0] == 200
         told = shared.ok("user", "delete", "gone@example.com", "--yes").err
-        assert "gone@example.com is deleted. This has ended: the password, 1 token." in told
+        assert "gone@example.com is deleted. No longer valid: the password, 1 token." in told
         server.soon("/api/stock", lambda status, _: status == 401, token=token)
     for table in ("tokens", "user_companies", "sessions", "invitations", "second_factors"):
         assert rows(shared, f"SELECT count(*) FROM {table} WHERE user_id = ?", made["id"]) == [(0,)]
@@ -339,9 +339,9 @@ def test_a_forgotten_password_gets_a_link(shared: Home) -> None:
     done = shared.ok("user", "reset-password", "forgot@example.com")
     assert done.out.startswith("http://127.0.0.1:8480/welcome?code=")
     assert "No server is running." in done.err
-    assert "A link from before does not work any more." in done.err
-    assert "whoever has it chooses the password. It works once, for 7 days.\n" in done.err
-    assert "opens on this machine only" in done.err
+    assert "Earlier links do not work any more." in done.err
+    assert "anyone who has the link can choose the password. The link works once, for 7 days.\n" in done.err
+    assert "opens only on this machine" in done.err
     in_the_lan = shared.ok(
         "user", "reset-password", "forgot@example.com", env={"WMSD_SERVER_LISTEN": "10.0.0.1:80"}
     )
@@ -360,7 +360,7 @@ def test_a_lost_link_of_the_first_admin_is_made_anew(home: Home) -> None:
     assert len(rows(home, "SELECT value FROM secrets WHERE name = 'first-admin'")) == 1
     make(home, EMAIL, "--role", "platform-admin")
     refused = home.refused("user", "first-admin-link")
-    assert refused.startswith("This installation has an admin already.")
+    assert refused.startswith("This installation already has an admin.")
     assert rows(home, "SELECT value FROM secrets WHERE name = 'first-admin'") == []
 
 

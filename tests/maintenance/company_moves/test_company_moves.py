@@ -84,7 +84,9 @@ def test_a_move_on_one_machine_is_one_act_and_its_list_is_ticked_off(acme: Home,
         token = elsewhere.ok("token", "create", "--user", "both@example.com", "--ability", "articles:read").out
         new.soon("/api/articles", lambda status, _: status == 200, token=token.strip(), company=2)
         checked = acme.run("company", "move", "ACME", "--check", elsewhere.data, "--json")
-        assert [*open_items(checked.json)] == ["The company's id was 1 and is 2 there."], checked
+        assert [*open_items(checked.json)] == ["The company's id was 1, and is 2 in the other installation."], (
+            checked
+        )
         letters = mailbox.wait_for(3)
         assert sorted({int(each.headers["x-webhook-sequence"]) for each in letters}) == [1, 2, 3]
         assert len({each.headers["x-webhook-id"] for each in letters}) == len(letters) == 3
@@ -99,11 +101,13 @@ def test_a_move_on_one_machine_is_one_act_and_its_list_is_ticked_off(acme: Home,
 def test_without_a_server_too_and_a_failed_import_ends_the_freeze(acme: Home, elsewhere: Home) -> None:
     elsewhere.ok("company", "create", "ACME", "--name", "Another")
     done = acme.run("company", "move", "ACME", "--to", elsewhere.data)
-    assert (done.code, "There is a company ACME already" in done.err) == (1, True)
-    assert "ACME is not frozen: it takes changes again." in done.err
+    assert (done.code, "The company ACME already exists." in done.err) == (1, True)
+    assert "ACME is not frozen: the company accepts changes again." in done.err
     moved = acme.run("company", "move", "ACME", "--to", elsewhere.data, "--code", "GUEST")
     assert (moved.code, "[x] ACME is in the other installation, as GUEST." in moved.out) == (0, True)
-    assert "[x] The last event from here is there." not in moved.out or "No record lacks there" in moved.out
+    assert (
+        "[x] The last event from here is in the other installation."
+    ) not in moved.out or "All records are in the other installation" in moved.out
     assert "GUEST" in elsewhere.ok("company", "list").out
     assert "wmsd company delete ACME" in moved.err
 
@@ -123,7 +127,7 @@ def test_to_another_machine_by_a_file_and_checked_over_its_api(acme: Home, elsew
         before = acme.run(*check)
         assert (before.code, [*open_items(before.json)]) == (
             1,
-            [f"The token opens no company ACME at {new.address}."],
+            [f"The token has no access to a company ACME at {new.address}."],
         )
         (elsewhere.folder / "acme.tar.gz").write_bytes((acme.folder / "acme.tar.gz").read_bytes())
         typed(elsewhere, command.replace("--passphrase-file FILE", f"--passphrase-file {words}"))
@@ -131,17 +135,21 @@ def test_to_another_machine_by_a_file_and_checked_over_its_api(acme: Home, elsew
         listed = acme.run(*check)
         assert listed.out, listed
         left = open_items(listed.json)
-        assert left["The webhook R is off there."] == "wmsd webhook on 1 --company ACME"
+        assert left["The webhook R is off in the other installation."] == "wmsd webhook on 1 --company ACME"
         for what, to_do in left.items():
             if to_do and to_do.startswith("there, wmsd user create ana"):
                 typed(elsewhere, to_do)
-            elif what == "The webhook R is off there.":
+            elif what == "The webhook R is off in the other installation.":
                 typed(elsewhere, str(to_do))
         done = acme.run(*check)
         told = {each["what"]: each["done"] for each in done.json["checks"]}
-        assert (told["The last event from here is there."], told["A token opens it there."]) == (True, True)
+        assert (
+            told["The last event from here is in the other installation."],
+            told["The token has access to the company there."],
+        ) == (True, True)
         assert told[
-            "No record lacks there: 1 articles, 0 sales orders, 0 purchase orders, 0 receptions, 0 returns."
+            "All records are in the other installation: 1 articles, 0 sales orders, 0 purchase orders, 0 "
+            "receptions, 0 returns."
         ]
         assert False not in told.values()
         assert done.code == 0
@@ -157,12 +165,12 @@ def admin_token(home: Home) -> list[str]:
 def test_a_place_that_is_none_is_refused_before_anything_is_frozen(acme: Home, elsewhere: Home) -> None:
     (acme.folder / "empty").mkdir()
     for target, said in (
-        ("https://wms.example.com", "wmsd writes nothing to another machine over the network."),
-        ("nowhere", "is neither the data folder of another installation nor a file that ends with"),
+        ("https://wms.example.com", "wmsd cannot move a company over the network."),
+        ("nowhere", "must be the data folder of another installation, or a file name that ends with"),
     ):
         assert said in " ".join(acme.run("company", "move", "ACME", "--to", target).err.split())
     assert "There is no wmsd data in" in acme.refused("company", "move", "ACME", "--to", "empty")
-    assert "is this installation, or a copy of it." in acme.refused("company", "move", "ACME", "--to", acme.data)
+    assert "is this installation or a copy of it." in acme.refused("company", "move", "ACME", "--to", acme.data)
     said = acme.refused("company", "move", "ACME", "--check", elsewhere.data)
     assert "has no company that was imported from ACME of this installation." in said
     assert json.loads(acme.ok("company", "list", "--json").out)[0]["frozen_at"] is None

@@ -123,7 +123,7 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
     ]
     home.ok("user", "change", "member@example.com", "--add-company", "GONE")
     assert home.refused("company", "import", archive) == (
-        "There is a company GONE already: give another code with --code. Nothing was changed."
+        "The company GONE already exists. Give another code with --code. Nothing was changed."
     )
     other = home.ok("company", "import", archive, "--code", "GONE-2").err
     assert "  wmsd user change member@example.com --add-company GONE-2" in other.splitlines()
@@ -139,9 +139,9 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
 def test_the_command_that_brings_it_back_works_wherever_it_is_typed(home: Home, tmp_path: Path) -> None:
     to = ("--archive-folder", "my archives", "--data", "data")
     told = home.ok(*DELETE, *to).err
-    (command,) = re.findall(r"`wmsd (company import .*)` brings it back, with a new id\.", told)
+    (command,) = re.findall(r"To bring the company back, with a new id: wmsd (company import .*)", told)
     (archive,) = (home.folder / "my archives").glob("company-*.tar.gz")
-    assert f"Its data is in {shlex.quote(str(archive))}, and nowhere else" in told
+    assert f"The data of the company is now only in {shlex.quote(str(archive))} and in older backups." in told
     (proven,) = re.findall(
         r"`wmsd (.*)` imports the company again\.", home.ok("backup", "verify", archive, *to[2:]).err
     )
@@ -158,7 +158,9 @@ def test_what_comes_back_has_the_operator_that_it_had(home: Home) -> None:
     home.ok("company", "change", "GONE", "--operator", "OP2")
     home.ok(*DELETE)
     (archive,) = archives(home)
-    assert "Its operator is OP2, as before." in home.ok("company", "import", archive).err.splitlines()
+    assert ("The operator of the company is OP2, as before.") in home.ok(
+        "company", "import", archive
+    ).err.splitlines()
     assert home.ok("company", "show", "GONE", "--json").json["operator"] == "OP2"
     other = home.ok("company", "import", archive, "--code", "GONE-3", "--operator", "OP3").err
     assert home.ok("company", "show", "GONE-3", "--json").json["operator"] == "OP3"
@@ -169,9 +171,9 @@ def test_its_code_has_to_be_typed(home: Home) -> None:
     before = hashes(home.data)
     refused = home.run("company", "delete", "GONE", stdin="GNOE\n")
     assert refused.code == 1
-    assert "That is not the code. Nothing was changed." in refused.err
+    assert "The typed code is not the code of the company. Nothing was changed." in refused.err
     assert (
-        f"GONE (Gone Ltd) is written to an archive in {home.folder / 'data-backups' / 'archive'} first"
+        f"wmsd first writes GONE (Gone Ltd) to an archive in {home.folder / 'data-backups' / 'archive'},"
         in refused.err
     )
     sentence = "There is no such company as gone. Did you mean GONE?"
@@ -322,7 +324,7 @@ def test_the_code_of_a_deleted_company_can_be_given_again(home: Home) -> None:
 
 def test_a_company_is_renamed(home: Home) -> None:
     with home.serving() as server:
-        assert "GONE is called KEPT now." in home.ok("company", "rename", "GONE", "KEPT").err
+        assert "GONE is now called KEPT." in home.ok("company", "rename", "GONE", "KEPT").err
         assert server.get("/api/articles", company=2)[0] == 200
         assert "Alpha" in articles_of(home, "KEPT")
         _, listed = server.get("/api/companies", company=None)

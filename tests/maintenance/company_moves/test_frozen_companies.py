@@ -294,7 +294,10 @@ def test_an_export_that_fails_ends_its_freeze_and_leaves_an_older_one(
         fill(disk, leave=0)
         with acme.serving(env=UNLIMITED) if is_served else nullcontext() as server:
             failed = acme.run("company", "export", "ACME", disk / "acme.tar.gz", "--freeze")
-            assert (failed.code, "ACME is not frozen: it takes changes again." in failed.err) == (1, True)
+            assert (failed.code, "ACME is not frozen: the company accepts changes again." in failed.err) == (
+                1,
+                True,
+            )
             if server is not None:
                 add_article(server, "A1")
             frozen_export(acme)

@@ -83,12 +83,12 @@ def test_what_is_lost_is_said_and_the_code_has_to_be_typed(home: Home) -> None:
     before = hashes(home.data)
     refused = home.run(*LOSE, stdin="GNOE\n")
     assert refused.code == 1
-    assert "That is not the code. Nothing was changed." in refused.err
-    assert "GONE (Gone Ltd) would be deleted without an archive.\nYou lose its articles, " in refused.err
-    assert "2.db is kept as it is, in a folder of its own.\n" in refused.err
+    assert "The typed code is not the code of the company. Nothing was changed." in refused.err
+    assert "GONE (Gone Ltd) will be deleted without an archive.\nYou lose the articles, " in refused.err
+    assert "2.db is kept, unchanged, in a separate folder.\n" in refused.err
     assert home.run(*LOSE).code == 1
     for more in (("--yes",), ("--archive-folder", "x")):
-        assert "--without-archive goes with none of --yes" in home.misunderstood(*LOSE, *more)
+        assert "Do not combine --without-archive with --yes" in home.misunderstood(*LOSE, *more)
     assert hashes(home.data) == before
     assert home.refused("company", "delete", "NIX", "--without-archive").endswith(
         "There is no such company as NIX."
@@ -97,7 +97,7 @@ def test_what_is_lost_is_said_and_the_code_has_to_be_typed(home: Home) -> None:
 
 def test_a_file_that_is_missing_is_said_to_be(home: Home) -> None:
     company_file(home).unlink()
-    assert "2.db is missing: nothing of it is kept.\n" in home.run(*LOSE, stdin="no\n").err
+    assert "2.db is missing, so no file is kept.\n" in home.run(*LOSE, stdin="no\n").err
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "no database"])

@@ -96,7 +96,7 @@ def test_webhooks_are_off_until_somebody_switches_them_on(
     elsewhere.environment |= ALLOWED
     done = elsewhere.ok("company", "import", file, "--code", "GUEST", "--json", *options)
     assert done.json["webhooks_off"] == 1
-    assert ("came along" if with_credentials else "did not come along: set them again") in done.err
+    assert ("were imported" if with_credentials else "were not imported: set them again") in done.err
     assert is_right(elsewhere)
     with open_mailbox() as mailbox, elsewhere.serving(env=UNLIMITED) as server:
         assert server.send("PATCH", f"/api/v2/webhooks/{hook}", {"url": mailbox.url}, company=2)[0] == 200
@@ -124,7 +124,7 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
     file = exported(home_of_acme)
     before = hashes(elsewhere.data)
     assert elsewhere.refusals("company", "import", file) == [
-        "There is a company ACME already: give another code with --code. Nothing was changed."
+        "The company ACME already exists. Give another code with --code. Nothing was changed."
     ]
     [alike] = elsewhere.refusals("company", "import", file, "--code", "acme")
     assert "differs from the code of company ACME only in capital letters" in alike
@@ -138,8 +138,8 @@ def test_the_same_company_is_named_where_it_is_here_already(home_of_acme: Home, 
     elsewhere.run_fresh("company", "create", "ACME", "--name", "Acme", "--init")
     file = exported(home_of_acme)
     here, end = (
-        "The same company is here already as ",
-        ". What is done in one from now on is not done in the others.",
+        "The same company is already in this installation as ",
+        ". Changes in one of these companies do not appear in the others.",
     )
     assert here not in elsewhere.ok("company", "import", file, "--code", "GUEST").err
     assert f"{here}GUEST{end}" in elsewhere.ok("company", "import", file, "--code", "GUEST-2").err
@@ -164,10 +164,13 @@ def test_an_operator_of_another_installation_is_told_and_not_taken_for_the_one_h
     elsewhere.run_fresh("company", "create", "ACME", "--name", "Acme", "--init")  # see above
     home_of_acme.ok("operator", "create", "OP2", "--name", "Two")
     home_of_acme.ok("company", "change", "ACME", "--operator", "OP2")
-    file, had = exported(home_of_acme), "It had the operator OP2, and has none here. To give it this one"
+    file, had = (
+        exported(home_of_acme),
+        "The company had the operator OP2, and now has no operator. To set OP2 again",
+    )
     done = elsewhere.ok("company", "import", file, "--code", "GUEST").err.splitlines()
     change = "wmsd company change GUEST --operator OP2"
-    assert f"{had}, once there is one of that code here: {change}" in done
+    assert f"{had} when this operator exists: {change}" in done
     elsewhere.ok("operator", "create", "OP2", "--name", "Another")
     done = elsewhere.ok("company", "import", file, "--code", "SECOND").err.splitlines()
     assert f"{had}: wmsd company change SECOND --operator OP2" in done

@@ -322,13 +322,13 @@ def test_a_company_moves_with_its_credentials(installation: Home, elsewhere: Hom
         subscribe(server, mailbox.url)
         file = installation.folder / "acme.tar.gz"
         done = installation.ok("company", "export", "ACME", file)
-    assert "The import needs the recovery phrase" in done.err
+    assert "To import them, you need the recovery phrase" in done.err
     said = at_a_terminal(elsewhere, "company", "import", file, "--code", "TYPED", answers=["a b", words])
-    assert (said.code, "credentials came along" in said.err) == (0, True), said
+    assert (said.code, "credentials were imported" in said.err) == (0, True), said
     said = elsewhere.ok(
         *("company", "import", file, "--code", "READ", "--passphrase-file", words_file(elsewhere, words))
     )
-    assert "credentials came along" in said.err
+    assert "credentials were imported" in said.err
     said = elsewhere.ok("company", "import", file, "--code", "WITHOUT")
     assert "credentials did not come along" in said.err
 

@@ -52,7 +52,7 @@ class Scene:
         """Yield a sentence for each promise that the files break. No server may be running."""
         examined = self.home.run("doctor", "--json")
         if examined.code not in (0, ONLY_WARNINGS):
-            yield f"The doctor finds {examined.out.strip() or examined.err.strip()}"
+            yield f"wmsd doctor finds {examined.out.strip() or examined.err.strip()}"
         for place, code in enumerate(CODES):
             for order, times in self.rows(place, NOT_TOLD_ONCE):
                 yield f"{order} of {code} has {times} sales_order.created."

@@ -55,7 +55,7 @@ def test_everything_of_it_is_refused_within_two_seconds_and_others_go_on(acme: H
         add_article(server, "KEPT")
         assert server.get("/api/integrations/etsm/orders", token=site, company=None)[0] == 200
         said = acme.ok("company", "suspend", "ACME", "--reason", "the contract has ended").err
-        assert "To end that: wmsd company resume ACME" in said
+        assert "To end the suspension: wmsd company resume ACME" in said
         soon(lambda: is_refused(server.get("/api/articles")), WITHIN)
         for told in (
             server.get("/api/v2/articles"),
@@ -102,7 +102,7 @@ def test_it_is_said_once_and_audited_without_a_server_too(acme: Home) -> None:
     assert "ACME is not suspended. Nothing was changed." in acme.ok("company", "resume", "ACME").err
     acme.ok("company", "suspend", "ACME")
     assert acme.ok("company", "show", "ACME", "--json").json["suspended_at"] is not None
-    assert "ACME is suspended already. Nothing was changed." in acme.ok("company", "suspend", "ACME").err
+    assert "ACME is already suspended. Nothing was changed." in acme.ok("company", "suspend", "ACME").err
     assert "no such company" in acme.refused("company", "suspend", "NONE").lower()
     assert "300" in acme.refused("company", "suspend", "OTHER", "--reason", "x" * 301)
     acme.ok("company", "resume", "ACME")

@@ -46,9 +46,9 @@ def test_deliveries_are_chosen(webhook: Webhook) -> None:
     last = webhook.json("deliveries", "--limit", "2")[-1]["id"]
     assert sequences("--limit", "2", "--before", str(last)) == [4, 3]
     assert webhook.ok("deliveries", "--limit", "2").err.splitlines()[-1] == (
-        f"2 deliveries: more with --before {last}."
+        f"2 deliveries: continue with --before {last}."
     )
-    assert webhook.ok("deliveries", "--status", "held").err.splitlines()[-1] == "No such delivery."
+    assert webhook.ok("deliveries", "--status", "held").err.splitlines()[-1] == "No webhook deliveries found."
 
 
 def test_attempts_with_what_came_back(webhook: Webhook) -> None:
@@ -71,7 +71,8 @@ def test_one_delivery_again(webhook: Webhook) -> None:
     assert webhook.statuses == ["delivered"]
     done = webhook.ok("redeliver", delivery)
     assert done.err.splitlines()[-1] == (
-        "Queued. A running server begins to send within a second; without one it is sent when it runs next."
+        "Queued. A running server starts to send within a second. If no server is running, wmsd sends "
+        "when the server runs again."
     )
     assert webhook.statuses == ["pending"]
     with webhook.tenant.home.serving(env=UNLIMITED):
@@ -96,7 +97,9 @@ def test_an_outage_is_made_up_for_beside_a_running_server(webhook: Webhook) -> N
         assert sorted(again) == ["2", "3"]
         assert webhook.json("redeliver", "--since", "2026-01-01T00:00:00Z")["deliveries"] >= 2
         webhook.mailbox.wait_for(8)
-        assert webhook.tenant.home.ok(*webhook.arguments("test")).err.splitlines()[-1] == "The receiver took it."
+        assert webhook.tenant.home.ok(*webhook.arguments("test")).err.splitlines()[-1] == (
+            "The receiver accepted the test event."
+        )
 
 
 def test_a_range_ends_where_it_is_told(webhook: Webhook) -> None:
@@ -111,7 +114,7 @@ def test_a_range_ends_where_it_is_told(webhook: Webhook) -> None:
     assert count("--since", "2026-01-01T00:00:00Z", "--until", "2026-01-02T00:00:00Z") == 2
     assert count("--since", "2026-01-01T00:00:00Z", "--until", "2026-01-02T00:59:59+01:00") == 1
     nothing = webhook.ok("redeliver", "--since", "2026-01-01T00:00:00Z", "--failed")
-    assert nothing.err.splitlines()[-1] == "There is nothing to send again in this range."
+    assert nothing.err.splitlines()[-1] == "No finished webhook deliveries match, so nothing is sent again."
     assert nothing.out.split() == ["deliveries", "0", "dry_run", "no"]
 
 
@@ -138,20 +141,22 @@ def test_what_is_queued_for_a_webhook_that_is_off_waits(webhook: Webhook) -> Non
     webhook.close("exhausted")
     webhook.ok("off")
     done = webhook.ok("redeliver", "--since", "2026-01-01T00:00:00Z")
-    way = f"`wmsd webhook on {webhook.id} --company {webhook.tenant.code}`"
-    assert done.err.splitlines()[-1] == f"Queued, but webhook {webhook.id} is off: it is sent after {way}."
+    way = f"wmsd webhook on {webhook.id} --company {webhook.tenant.code}"
+    assert done.err.splitlines()[-1] == (
+        f"Queued, but webhook {webhook.id} is off. To send, switch the webhook on: {way}"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "Say what to send again: one DELIVERY by its id, or --since for all that are over."),
+        ([], "Give one DELIVERY by its id, or --since for all finished deliveries."),
         (
             ["1", "--since", "2026-01-01T00:00:00Z"],
-            "Say what to send again: one DELIVERY by its id, or --since for all that are over.",
+            "Give one DELIVERY by its id, or --since for all finished deliveries.",
         ),
-        (["1", "--failed"], "--until and --failed go with --since."),
-        (["1", "--until", "2026-01-01T00:00:00Z"], "--until and --failed go with --since."),
+        (["1", "--failed"], "Use --until and --failed only with --since."),
+        (["1", "--until", "2026-01-01T00:00:00Z"], "Use --until and --failed only with --since."),
         (
             ["--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"],
             "--until must not be before --since.",

@@ -16,7 +16,7 @@ from tests.support.mailbox import Mailbox
 
 def test_no_webhook_yet(installation: Home, tenant: Tenant) -> None:
     done = installation.ok("webhook", "list", "--company", tenant.code)
-    hint = f"{tenant.code} has no webhook yet. They are made at the pages, and by programs over the API."
+    hint = f"{tenant.code} has no webhooks yet. Create webhooks at the pages or over the API."
     assert (done.out, done.err.splitlines()[-1]) == ("", hint)
     assert installation.ok("webhook", "list", "--company", tenant.code, "--json").json == []
 
@@ -61,7 +61,7 @@ def test_a_webhook_that_fails_and_one_that_was_switched_off(webhook: Webhook) ->
 
 def test_a_test_that_arrives(webhook: Webhook) -> None:
     done = webhook.ok("test")
-    assert done.err.splitlines()[-1] == "The receiver took it."
+    assert done.err.splitlines()[-1] == "The receiver accepted the test event."
     shown = dict(line.split(maxsplit=1) for line in done.out.splitlines())
     (letter,) = webhook.mailbox.letters
     assert shown["event_id"] == letter.headers["x-webhook-id"]
@@ -75,18 +75,19 @@ def test_a_test_that_arrives(webhook: Webhook) -> None:
 @pytest.mark.parametrize(
     ("status", "because"),
     [
-        (500, "The receiver answered 500; only 200 to 299 is success."),
+        (500, "The receiver answered 500. Only 200 to 299 means success."),
         (
             302,
-            "The receiver answered 302. Redirects are not followed: subscribe with the address they lead to.",
+            "The receiver answered 302. wmsd does not follow redirects: set the target of the redirect as "
+            "the address of the webhook.",
         ),
-        (410, "The receiver answered 410 Gone: it wants no more, and the subscription is off."),
+        (410, "The receiver answered 410 Gone: it wants no more webhooks. wmsd has switched the webhook off."),
     ],
 )
 def test_a_test_that_is_not_taken(webhook: Webhook, status: int, because: str) -> None:
     webhook.mailbox.status = status
     done = webhook.tenant.home.run(*webhook.arguments("test"))
-    assert (done.code, done.wrong) == (1, [f"The test was not delivered. {because}"])
+    assert (done.code, done.wrong) == (1, [f"The test event was not delivered. {because}"])
     assert f"answered      {status}\n" in done.out
     done = webhook.tenant.home.run(*webhook.arguments("test", "--json"))
     assert (done.code, done.json["status"]) == (1, "exhausted")
@@ -99,7 +100,7 @@ def test_a_test_of_nobody(installation: Home, tenant: Tenant) -> None:
         port = reserved.getsockname()[1]
         webhook = subscribe(tenant, f"http://127.0.0.1:{port}/hook")
         done = installation.run(*webhook.arguments("test"))
-    refused = f"The test was not delivered. 127.0.0.1 refused the connection at port {port}."
+    refused = f"The test event was not delivered. 127.0.0.1 refused the connection at port {port}."
     assert (done.code, done.wrong) == (1, [refused])
 
 
@@ -133,18 +134,18 @@ def test_an_id_that_none_can_have(shared: Home, arguments: tuple[str, ...]) -> N
 def test_a_webhook_is_switched(webhook: Webhook) -> None:
     name = f"Webhook {webhook.id}"
     assert webhook.ok("off").err.splitlines()[-1] == (
-        f"{name} is off. Deliveries queued for it wait until it is on again."
+        f"{name} is off. Queued webhook deliveries wait until the webhook is on again."
     )
     make_events(webhook, 2)
     assert (webhook.shown["active"], webhook.statuses) == (False, [])
-    assert webhook.ok("off").err.splitlines()[-1] == f"{name} was off already."
+    assert webhook.ok("off").err.splitlines()[-1] == f"{name} was already off."
     assert webhook.ok("on").err.splitlines()[-1] == (
-        f"{name} is on. Events from the time when it was off were not queued: the event log of the "
-        "API has them (see /docs/webhooks)."
+        f"{name} is on. Events from the time when the webhook was off were not queued. The event log of "
+        "the API has these events (see /docs/webhooks)."
     )
     make_events(webhook, 1, "B")
     assert (webhook.shown["active"], webhook.statuses) == (True, ["pending"])
-    assert webhook.ok("on").err.splitlines()[-1] == f"{name} was on already."
+    assert webhook.ok("on").err.splitlines()[-1] == f"{name} was already on."
 
 
 def test_switching_on_forgives(webhook: Webhook) -> None:
@@ -166,7 +167,7 @@ def test_a_webhook_that_is_not_there(webhook: Webhook, command: str) -> None:
     name, *arguments = command.split()
     code, home = webhook.tenant.code, webhook.tenant.home
     assert home.refused("webhook", name, "77", *arguments, "--company", code) == (
-        f"{code} has no webhook 77: `wmsd webhook list --company {code}` lists its webhooks."
+        f"{code} has no webhook 77. To list the webhooks: wmsd webhook list --company {code}"
     )
     nobody = home.refused("webhook", name, "1", *arguments, "--company", "NOBODY")
     assert nobody == "There is no such company as NOBODY."
@@ -175,9 +176,9 @@ def test_a_webhook_that_is_not_there(webhook: Webhook, command: str) -> None:
 def test_a_delivery_that_is_not_there(webhook: Webhook) -> None:
     other = subscribe(webhook.tenant, webhook.mailbox.url, name="Other")
     delivery = webhook.json("test")["id"]
-    way = f"`wmsd webhook deliveries {other.id} --company {webhook.tenant.code}`"
+    way = f"wmsd webhook deliveries {other.id} --company {webhook.tenant.code}"
     assert webhook.tenant.home.refused(*other.arguments("redeliver", str(delivery))) == (
-        f"Webhook {other.id} has no delivery {delivery}: {way} lists its deliveries."
+        f"Webhook {other.id} has no delivery {delivery}. To list the deliveries: {way}"
     )
 
 
@@ -186,8 +187,8 @@ def test_nothing_is_sent_without_the_module(webhook: Webhook) -> None:
     delivery = webhook.json("test")["id"]
     home.ok("module", "disable", code, "webhooks")
     says = (
-        f"Nothing is sent for {code}: the module webhooks is off. "
-        f"To change that: wmsd module enable {code} webhooks"
+        f"wmsd sends no webhooks for {code}: the module webhooks is off. To change this: wmsd module "
+        f"enable {code} webhooks"
     )
     assert home.refused(*webhook.arguments("test")) == says
     assert home.refused(*webhook.arguments("redeliver", str(delivery))) == says
@@ -200,8 +201,8 @@ def test_a_sandbox_sends_when_its_operator_allows_it(installation: Home, mailbox
     installation.ok("company", "create", "BEACH", "--name", "Beach", "--operator", "SANDS", "--all-modules")
     webhook = subscribe(Tenant(installation, "BEACH"), mailbox.url)
     assert installation.refused(*webhook.arguments("test")) == (
-        "Nothing is sent for BEACH: it is a sandbox, and its operator SANDS does not allow webhooks. "
-        "To change that: wmsd operator change SANDS --webhooks"
+        "wmsd sends no webhooks for BEACH: the company is a sandbox, and its operator SANDS does not "
+        "allow webhooks. To change this: wmsd operator change SANDS --webhooks"
     )
     installation.ok("operator", "change", "SANDS", "--webhooks")
     webhook.ok("test")
@@ -213,8 +214,8 @@ def test_a_sandbox_of_nobody_sends_nothing(installation: Home, mailbox: Mailbox)
     installation.ok("company", "create", "DESERT", "--name", "Desert", "--sandbox", "--all-modules")
     webhook = subscribe(Tenant(installation, "DESERT"), mailbox.url)
     assert installation.refused(*webhook.arguments("test")) == (
-        "Nothing is sent for DESERT: it is a sandbox without an operator who allows webhooks. "
-        "To change that: wmsd company change DESERT --no-sandbox"
+        "wmsd sends no webhooks for DESERT: the company is a sandbox, and has no operator who allows "
+        "webhooks. To change this: wmsd company change DESERT --no-sandbox"
     )
 
 

@@ -25,10 +25,10 @@ from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.documents.table import ARTICLE as BY_ARTICLE
 from wmsd.warehouse.packaging.schema import PackagingLine
 
-OF_STATUS: Final = "Only with this status; repeat it for several."
+OF_STATUS: Final = "Only with this status; repeat the option for several."
 OPTION: Final = "--packaging"
 READ_NUMBER: Final = csv_cells.typed_reader(PackagingLine.model_fields["quantity"])
-FORM: Final = "must be a packaging type and how many, such as EUR=4"
+FORM: Final = "must be a packaging type and a number, such as EUR=4"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _move(
     # a move may use the disk space that is reserved for moves
     before, after = write_company(command_line, code, write, needs_room=False)
     if before == after:
-        note(f"{named} was {status} already: nothing was changed.")
+        note(f"{named} already was {status}. Nothing was changed.")
     say({"code": named, "status": status, "next": documents.kind.transitions.allowed_from(status)}, as_json)
 
 
@@ -146,8 +146,8 @@ def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Opt
         OPTION,
         multiple=True,
         metavar="CODE=N",
-        help=f"Returnable packaging that {where}, such as EUR=4; repeat it for several. `wmsd packaging types` "
-        "lists the types.",
+        help=f"Returnable packaging that {where}, such as EUR=4; repeat the option for several. `wmsd "
+        "packaging types` lists the types.",
     )
     return move, option
 

@@ -82,7 +82,7 @@ def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) ->
         records = map(json.loads, directory.every(tx, store.TYPES))
         return [{"code": record["code"], "name": record["name"]} for record in records]
 
-    empty = f"No packaging type yet: wmsd import packaging-types FILE.csv --company {code}"
+    empty = f"No packaging types yet. To import types: wmsd import packaging-types FILE.csv --company {code}"
     say(read_company(command_line, code, read), as_json, empty)
 
 
@@ -95,33 +95,43 @@ def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> Non
     A quantity above 0 is what the partner owes the company. A quantity below 0 is what the company owes the
     partner.
     """
-    _list(command_line, PackagingBalancePageQuery, store.balances_page, BALANCE, "No such balance.", **options)
+    _list(command_line, PackagingBalancePageQuery, store.balances_page, BALANCE, "No balances found.", **options)
 
 
 @packaging_command.command("movements")
-@moment_option("--since", "Only movements that occurred then or later")
+@moment_option("--since", "Only movements from this time on")
 @listing_options
 @with_installation
 def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> None:
     """List the packaging that went out and came in, in the order in which it was recorded."""
-    _list(command_line, PackagingMovementPageQuery, store.movements_page, MOVEMENT, "No such movement.", **options)
+    _list(
+        command_line, PackagingMovementPageQuery, store.movements_page, MOVEMENT, "No movements found.", **options
+    )
 
 
 @packaging_command.command("record")
 @company_option
 @click.option("--type", "packaging_type_code", required=True, metavar="CODE", help="The packaging type.")
 @click.option(
-    "--partner", "partner_code", required=True, metavar="CODE", help="The partner that it goes to or comes from."
+    "--partner",
+    "partner_code",
+    required=True,
+    metavar="CODE",
+    help="The partner who receives or returns the packaging.",
 )
 @click.option(
     "--direction",
     required=True,
     type=click.Choice(get_args(Direction)),
-    help="OUT raises what the partner owes, IN lowers it.",
+    help="OUT increases what the partner owes, IN decreases it.",
 )
-@click.option("--quantity", required=True, metavar="N", help="How much: greater than 0.")
-@click.option("--occurred-at", metavar="TIME", help="When, such as 2026-11-20T08:00:00Z.  [default: now]")
-@click.option("--notes", metavar="TEXT", help="A remark to keep with it.")
+@click.option("--quantity", required=True, metavar="N", help="The quantity, greater than 0.")
+@click.option(
+    "--occurred-at",
+    metavar="TIME",
+    help="Date and time of the movement, such as 2026-11-20T08:00:00Z.  [default: now]",
+)
+@click.option("--notes", metavar="TEXT", help="A note to store with the movement.")
 @json_option
 @with_installation
 def record_packaging(command_line: CommandLine, /, code: str, quantity: str, as_json: bool, **fields: Any) -> None:

@@ -139,7 +139,10 @@ class RecordCommands(RecordKind):
                 return int(named.removeprefix(BY_ID))
             if (other := self._with_id(tx, named)) is None:
                 raise
-            sentence = f"{problem.message} {other} has the id {named}, and is named {BY_ID}{named} too."
+            sentence = (
+                f"{other} has the id {named}, not the code {named}. To use the id, type "
+                f"{BY_ID}{named}. {problem.message}"
+            )
             raise Problem("NOT_FOUND", sentence) from None
 
     def _with_id(self, tx: Transaction, text: str) -> str | None:
@@ -205,13 +208,13 @@ def record_command(kind: RecordCommands) -> click.Group:
     article = "an" if noun[0] in "aeiou" else "a"
     group = group_of_kind(
         kind,
-        f"List, show, make and change {noun}s.",
+        f"List, show, create and change {noun}s.",
         f"Show the {noun} with the code {argument}, or with an id, such as id:7.",
     )
     add_command(
         group,
         "create",
-        f"Make {article} {noun} with the code CODE. A field that is not given has its default.",
+        f"Create {article} {noun} with the code CODE. A field that is not given has its default.",
         partial(_create, kind=kind),
         click.argument(f"{FIELD}code", metavar="CODE"),
         company_option,
@@ -220,8 +223,9 @@ def record_command(kind: RecordCommands) -> click.Group:
     add_command(
         group,
         "change",
-        f"Change the {noun} with the code {argument}, or an id such as id:7, and show what was before and "
-        'after. A field that is not given stays as it is; an empty text, such as "", clears an optional field.',
+        f"Change the {noun} with the code {argument}, or with an id, such as id:7, and show the values "
+        'before and after. Fields that are not given stay unchanged; an empty text, such as "", clears '
+        "an optional field.",
         partial(_change, kind=kind),
         click.argument("named", metavar=argument),
         company_option,
@@ -256,7 +260,13 @@ def _list(
 
     rows, total = read_company(command_line, code, read)
     is_filtered = not filters.keys() <= {SORT}
-    say_page(rows, total, page, as_json, f"No such {kind.noun}." if is_filtered else f"No {kind.noun} yet.")
+    say_page(
+        rows,
+        total,
+        page,
+        as_json,
+        f"No {kind.noun}s match these filters." if is_filtered else f"No {kind.noun}s yet.",
+    )
 
 
 def _show(command_line: CommandLine, /, *, kind: RecordKind, named: str, code: str, as_json: bool) -> None:
@@ -290,7 +300,7 @@ def _change(
 ) -> None:
     values, errors = values_of_options(kind.changes, given)
     if not values:
-        raise click.UsageError("Nothing to change: give an option for each field that changes, such as --name.")
+        raise click.UsageError("No changes given. Give an option for each field that changes, such as --name.")
     shown: list[Row] = []
 
     def write(tx: Transaction) -> tuple[Record, Entry | None]:
@@ -313,7 +323,7 @@ def _change(
         note(f"Changed: the {kind.noun} {after['code']}.")
         say([{"field": name, **each} for name, each in changed.items()], False)
     else:
-        note(f"Nothing differs: the {kind.noun} {before['code']} is so already.")
+        note(f"Nothing was changed: the {kind.noun} {before['code']} already has these values.")
 
 
 def _written(

@@ -20,8 +20,8 @@ FINAL: Final[Status] = "FINALIZAT"
 disposition_option = click.option(
     "--disposition",
     type=click.Choice(tuple(DISPOSITIONS)),
-    help=f"With the move to {FINAL}: the disposition of each line that has none yet. RESTOC: back into stock; "
-    "CARANTINA: into quarantine; DISTRUS: written off.",
+    help=f"With the move to {FINAL}: the disposition of each line that has no disposition yet. RESTOC: "
+    "back into stock; CARANTINA: into quarantine; DISTRUS: written off.",
 )
 
 
@@ -29,7 +29,7 @@ def _move(tx: Transaction, return_id: int, status: Status, disposition: Disposit
     if disposition is None:
         return _without(tx, return_id, status)
     if status != FINAL:
-        raise invalid({"--disposition": [f"goes with the move to {FINAL}: give it with that status"]})
+        raise invalid({"--disposition": [f"is only for the move to {FINAL}"]})
     lines = json.loads(TABLE.one(tx, return_id).json)["lines"]
     undecided = [line["id"] for line in lines if line["disposition"] is None]
     sent = [validate_model(ReturnLineFields, {"id": line_id, "disposition": disposition}) for line_id in undecided]
@@ -43,7 +43,7 @@ def _without(tx: Transaction, return_id: int, status: Status) -> Record:
         undecided = [path for path in problem.errors if path.endswith(".disposition")]
         if not undecided:
             raise
-        sentence = f"is needed for {len(undecided)} of its lines"
+        sentence = f"is needed for {len(undecided)} lines of this return"
         raise invalid({"--disposition": [sentence]}) from None
 
 

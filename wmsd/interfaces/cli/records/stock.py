@@ -51,8 +51,10 @@ def stock_command() -> None:
 @stock_command.command("list")
 @company_option
 @click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
-@click.option("--article", metavar="CODE", help="Only of this article.")
-@click.option("--lots", is_flag=True, help="A row for each lot and serial, and for what has neither.")
+@click.option("--article", metavar="CODE", help="Only this article.")
+@click.option(
+    "--lots", is_flag=True, help="List a row for each lot and serial number, and a row for stock without them."
+)
 @click.option(
     "--page",
     type=click.IntRange(1, 10**9),
@@ -61,7 +63,7 @@ def stock_command() -> None:
     help="Page number; page 1 has the oldest rows.",
 )
 @click.option(
-    "--per-page", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="Records on a page."
+    "--per-page", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="Records per page."
 )
 @json_option
 @with_installation
@@ -92,7 +94,7 @@ def list_stock(
         return rows, len(records), found.total
 
     rows, count, total = read_company(command_line, code, read)
-    say(rows, as_json, "No such stock." if warehouse or article else "No stock yet.")
+    say(rows, as_json, "No stock matches these filters." if warehouse or article else "No stock yet.")
     if rows and count < total and not as_json:
         note(f"{count} of {total} rows, page {page}. For another page: --page N")
 
@@ -134,25 +136,31 @@ changing = options_of(
     company_option,
     click.option("--article", required=True, metavar="CODE", help="The article."),
     click.option("--warehouse", required=True, metavar="CODE", help="The warehouse."),
-    click.option("--lot", "lot_number", metavar="LOT", help="Only of this lot."),
+    click.option("--lot", "lot_number", metavar="LOT", help="Only this lot."),
     click.option(
-        "--serial", "field_serials", multiple=True, metavar="SERIAL", help="This unit; repeat it for several."
+        "--serial",
+        "field_serials",
+        multiple=True,
+        metavar="SERIAL",
+        help="Only the unit with this serial number; repeat the option for several.",
     ),
-    click.option("--reason", required=True, metavar="TEXT", help="Why; the ledger keeps it."),
-    click.option("--dry-run", is_flag=True, help="Check and show everything, change nothing."),
+    click.option("--reason", required=True, metavar="TEXT", help="The reason, for the ledger."),
+    click.option("--dry-run", is_flag=True, help="Check everything and show the result, but change nothing."),
     json_option,
 )
 """The options of every command that changes stock by hand."""
 quarantining = options_of(
-    click.option("--quantity", type=Number(), metavar="N", help="How much."),
-    click.option("--all", "everything", is_flag=True, help="All that is there; with --lot, all of that lot."),
+    click.option("--quantity", type=Number(), metavar="N", help="The quantity."),
+    click.option(
+        "--all", "everything", is_flag=True, help="The whole quantity; with --lot, the whole quantity of the lot."
+    ),
     changing,
 )
 
 
 @stock_command.command("adjust")
-@click.option("--by", type=Number(), metavar="+N|-N", help="How much more there is, or less.")
-@click.option("--to", type=Number(), metavar="N", help="How much there is now.")
+@click.option("--by", type=Number(), metavar="+N|-N", help="The quantity to add or remove.")
+@click.option("--to", type=Number(), metavar="N", help="The new quantity.")
 @changing
 @with_installation
 def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal | None, **given: Any) -> None:
@@ -167,7 +175,7 @@ def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal |
     wmsd stock adjust --company ACME --article A --warehouse MAIN --lot L1 --to 40 --reason "Found more"
     """
     if (by is None) == (to is None):
-        raise click.UsageError("Say by how much (--by) or to how much (--to) it changes: one of them.")
+        raise click.UsageError("Give either --by (the quantity to add or remove) or --to (the new quantity).")
     _change(command_line, adjustments.adjust, Adjustment, {"by": by, "to": to}, **given)
 
 
@@ -199,7 +207,7 @@ def _quarantine(
     command_line: CommandLine, action: Action, quantity: Decimal | None, everything: bool, given: dict[str, Any]
 ) -> None:
     if sum((quantity is not None, bool(given["field_serials"]), everything)) != 1:
-        raise click.UsageError("Say how much (--quantity), which units (--serial) or --all: one of them.")
+        raise click.UsageError("Give exactly one of --quantity, --serial and --all.")
     _change(command_line, action, Quarantining, {"quantity": quantity, "everything": everything}, **given)
 
 
@@ -229,7 +237,7 @@ def _change(
     elif made:
         stock_changes.show(made, "after")
     else:
-        note("Nothing differs: it is so already.")
+        note("Nothing was changed: the stock already is as requested.")
     if dry_run:
         note("Nothing was changed: this was a dry run.")
 
@@ -242,20 +250,23 @@ POSTING: Final = [kind for kind in DOCUMENTS if kind.movements]
 
 @stock_command.command("ledger")
 @company_option
-@click.option("--article", metavar="CODE", help="Only of this article.")
+@click.option("--article", metavar="CODE", help="Only this article.")
 @click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
-@click.option("--lot", "lot_number", metavar="LOT", help="Only of this lot.")
-@click.option("--serial", metavar="SERIAL", help="Only of the unit with this serial.")
-@click.option("--document", metavar="CODE", help=f"Only by this {', '.join(FIRST)} or {LAST}.")
+@click.option("--lot", "lot_number", metavar="LOT", help="Only this lot.")
+@click.option("--serial", metavar="SERIAL", help="Only the unit with this serial number.")
+@click.option("--document", metavar="CODE", help=f"Only movements of this {', '.join(FIRST)} or {LAST}.")
 @click.option(
-    "--after", type=click.IntRange(0), metavar="ID", help="Only after this movement; 0: from the first on."
+    "--after",
+    type=click.IntRange(0),
+    metavar="ID",
+    help="Only movements after this movement; 0: from the first movement on.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(1, MOST_MOVEMENTS),
     default=50,
     show_default=True,
-    help="At most so many movements.",
+    help="Number of movements to list.",
 )
 @json_option
 @with_installation
@@ -291,12 +302,12 @@ def show_ledger(
         return [_movement_row(tx, movement, as_json) for movement in found]
 
     rows = read_company(command_line, code, read)
-    say(rows, as_json, "No such movement.")
+    say(rows, as_json, "No movements found.")
     if len(rows) == limit and not as_json:
         more = (
-            "the latest; --after 0 begins with the first"
+            "the latest ones (--after 0 begins with the first movement)"
             if after is None
-            else f"more with --after {rows[-1]['id']}"
+            else f"continue with --after {rows[-1]['id']}"
         )
         note(f"{limit} movements: {more}.")
 

@@ -29,7 +29,7 @@ def show(changed: Sequence[Changed], after: str) -> None:
         rows = [{name: cell for name, cell in row.items() if "quarantined" not in name} for row in rows]
     say(rows, False)
     if len(changed) > MOST_SHOWN:
-        click.echo(f"… and {len(changed) - MOST_SHOWN} more, which are in the sum. --json shows all.")
+        click.echo(f"… and {len(changed) - MOST_SHOWN} more, which are included in the sum. --json shows all.")
 
 
 def _row(changed: Changed, after: str, shown: Callable[[int], Any]) -> dict[str, Any]:

@@ -28,16 +28,22 @@ Reading = Callable[[Transaction], Rows]
 
 
 @click.command("audit")
-@click.option("--who", metavar="TEXT", help="Only of those whose name has this in it.")
-@click.option("--what", metavar="TEXT", help="Only what begins so, such as user or user.change.")
-@click.option("--subject", metavar="TEXT", help="Only about this, such as an e-mail address.")
-@click.option("--company", metavar="CODE", help="Only about this company, its sites and its webhooks.")
-@moment_option("--since", "Only from then on")
-@moment_option("--until", "Only before then")
+@click.option("--who", metavar="TEXT", help="Only entries of actors whose name contains this text.")
 @click.option(
-    "--limit", type=click.IntRange(1, MOST), default=100, show_default=True, help="Of the last, so many."
+    "--what", metavar="TEXT", help="Only actions whose name begins with this text, such as user or user.change."
 )
-@click.option("--follow", is_flag=True, help="Go on with what is done from now on, until Ctrl-C.")
+@click.option("--subject", metavar="TEXT", help="Only entries about this subject, such as an e-mail address.")
+@click.option("--company", metavar="CODE", help="Only entries about this company, its sites and its webhooks.")
+@moment_option("--since", "Only entries from this time on")
+@moment_option("--until", "Only entries before this time")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MOST),
+    default=100,
+    show_default=True,
+    help="Number of entries to list, the last ones.",
+)
+@click.option("--follow", is_flag=True, help="Continue with new entries, until Ctrl-C.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option
 @with_installation
@@ -76,7 +82,7 @@ def audit_command(
     elif as_csv:
         _write_csv(found)
     else:
-        say([{**row, "details": _in_words(row["details"])} for row in found], False, "No such entry.")
+        say([{**row, "details": _in_words(row["details"])} for row in found], False, "No entries found.")
 
 
 def _follow(
@@ -88,7 +94,7 @@ def _follow(
 ) -> None:
     """Print new entries until Ctrl-C.
 
-    The file is opened anew for each check, because an open file would delay a server's stop.
+    The file is opened again for each check, because an open file would delay a server's stop.
     """
     last, is_first = 0, True
     try:

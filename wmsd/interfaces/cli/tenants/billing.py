@@ -35,7 +35,7 @@ def billing_command(command_line: CommandLine, company: str, month: str | None, 
         say(_as_json(company, counts), as_json)
     else:
         when = f"in {month}" if month else "yet"
-        say(_rows(counts), as_json, f"{company} has had no event {when}.")
+        say(_rows(counts), as_json, f"{company} has no events {when}.")
 
 
 def _rows(counts: Counts) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
         raise click.UsageError("Give --operator or --no-operator, not both.")
     if given["operator_code"] is None and not (rules or fields or given["no_operator"]):
         options = "--name, --operator, --sandbox, a limit, --quota-megabytes, --time-zone, --over-receipt-pct"
-        raise click.UsageError(f"Nothing to change: give {options} or --min-stock.")
+        raise click.UsageError(f"No changes given. Give {options} or --min-stock.")
     validate_model(CompanyChanges, fields)
     settings = {name: value or None if name in OR_INSTALLATION else value for name, value in fields.items()}
     if given["operator_code"] is not None or given["no_operator"]:

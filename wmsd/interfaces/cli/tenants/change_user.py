@@ -29,13 +29,14 @@ from wmsd.tenants.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.tenants.accounts.ways_in import Holdings
 
 ABILITIES_HELP: Final = (
-    f"An ability, or a set of them; repeat it for several. One of: {', '.join(ABILITIES)}, or * for everything. "
-    f"Sets: {'; '.join(f'{each.name} {each.says}' for each in ABILITY_SETS)}."
+    "An ability, or a set of abilities; repeat the option for several. One of: "
+    f"{', '.join(ABILITIES)}, or * for everything. Sets: "
+    f"{'; '.join(f'{each.name} {each.says}' for each in ABILITY_SETS)}."
 )
 
 WAITS: Final = (
-    "Waiting: {waiting}. {email} must sign in by single sign-on, or choose a password at a new link, because "
-    "somebody else may know the present password."
+    "Not yet valid: {waiting}. {email} must first sign in by single sign-on, or choose a password "
+    "with a new link, because another person may know the present password."
 )
 
 email_argument = click.argument("email")
@@ -64,7 +65,7 @@ def ways_in_sentence(before: Holdings, after: Holdings) -> str:
         *_counted(before.sessions - after.sessions, "session"),
         *_counted(before.tokens - after.tokens, "token"),
     ]
-    return f"This has ended: {', '.join(parts)}." if parts else "No link, session or token has ended."
+    return f"No longer valid: {', '.join(parts)}." if parts else "No link, session or token was ended."
 
 
 def _counted(number: int, noun: str) -> list[str]:
@@ -109,29 +110,33 @@ def active(tx: Transaction, email: str) -> User:
     user = user_of(tx, email)
     if user.disabled:
         enable = f"wmsd user enable {shlex.quote(user.email)}"
-        raise Problem("INVALID_STATUS", f"{user.email} is disabled. Let the user in again first: {enable}")
+        raise Problem("INVALID_STATUS", f"{user.email} is disabled. First enable the user: {enable}")
     return user
 
 
 @user_command.command("change")
 @email_argument
-@click.option("--name", help="What people call it.")
-@click.option(
-    "--email", "field_email", metavar="NEW", help="The e-mail address with which it signs in from now on."
-)
-@click.option("--role", type=click.Choice(list(ROLES)), help="What it may do, and where.")
+@click.option("--name", help="The name that people see.")
+@click.option("--email", "field_email", metavar="NEW", help="The new e-mail address with which the user signs in.")
+@click.option("--role", type=click.Choice(list(ROLES)), help="What the user may do, and where.")
 @click.option(
     "--add-company",
     "field_company_codes",
     multiple=True,
     metavar="CODE",
-    help="A company more; repeat for several.",
+    help="Add this company to the user; repeat the option for several.",
 )
 @click.option(
-    "--remove-company", "removed", multiple=True, metavar="CODE", help="A company less; repeat likewise."
+    "--remove-company",
+    "removed",
+    multiple=True,
+    metavar="CODE",
+    help="Remove this company from the user; repeat the option for several.",
 )
-@ability_option(help=f"In place of those it has. {ABILITIES_HELP}")
-@click.option("--clear-abilities", is_flag=True, help="Leave a member only the abilities that end with :read.")
+@ability_option(help=f"Replaces the present abilities. {ABILITIES_HELP}")
+@click.option(
+    "--clear-abilities", is_flag=True, help="Remove all abilities of a member except those that end with :read."
+)
 @with_installation
 def change_user(
     command_line: CommandLine,
@@ -157,7 +162,7 @@ def change_user(
         fields["abilities"] = list(abilities)
     if not (fields or field_email or field_company_codes or removed):
         raise click.UsageError(
-            "Nothing to change: give --name, --email, --role, --add-company, --remove-company, --ability or "
+            "No changes given. Give --name, --email, --role, --add-company, --remove-company, --ability or "
             "--clear-abilities."
         )
 
@@ -185,8 +190,10 @@ def change_user(
     link_ends = before.link and not after.link
     why = ""
     if link_ends:
-        before_it = "went to the old address" if field_email is not None else "was made before the rights changed"
-        why = f" It {before_it}, and somebody else may have kept it."
+        before_it = (
+            "went to the old address" if field_email is not None else ("was created before the rights changed")
+        )
+        why = f" The link {before_it}, and another person may have a copy."
     note(f"{user['email']} is changed. {ways_in_sentence(before, after)}{why}")
     if waiting := waiting_in_words(user):
         note(WAITS.format(waiting=waiting, email=user["email"]))
@@ -212,7 +219,7 @@ def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[st
     """
     missing = [code for code in removed if code not in before]
     if missing:
-        errors = {"--remove-company": [f"{code} is not one of its companies" for code in missing]}
+        errors = {"--remove-company": [f"{code} is not a company of this user" for code in missing]}
         raise Problem("VALIDATION_FAILED", "The request is not valid.", errors=errors)
     return [*(code for code in before if code not in removed), *(code for code in added if code not in before)]
 
@@ -230,7 +237,7 @@ def enable_user(command_line: CommandLine, email: str) -> None:
 
 
 def _lead_to_link(email: str) -> None:
-    note(f"Make a link to a new password: {RESET_PASSWORD} {shlex.quote(email)}")
+    note(f"To create a link to a new password: {RESET_PASSWORD} {shlex.quote(email)}")
 
 
 @user_command.command("delete")
@@ -250,7 +257,10 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
 
     if not yes:
         command_line.read(look)
-        confirm(f"Delete {email}? Its tokens stop working for good. To keep it for later, disable it instead.")
+        confirm(
+            f"Delete {email}? The user's tokens stop working permanently. To keep the user for later, "
+            "disable the user instead."
+        )
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
         user_id = user_of(tx, email).id

@@ -36,16 +36,24 @@ for each in (export_company_command, import_company_command, clone_company_comma
 
 @company_command.command("create")
 @click.argument("code")
-@click.option("--name", required=True, help="What people call it.")
-@click.option("--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse.")
+@click.option("--name", required=True, help="The name that people see.")
+@click.option(
+    "--operator", "operator_code", metavar="CODE", help="The operator that runs the warehouse of the company."
+)
 @click.option(
     "--sandbox",
     is_flag=True,
-    help="For trying things out: lower limits, and no webhooks unless its operator allows them.",
+    help="Create a test company: lower limits, and no webhooks unless the operator allows them.",
 )
-@click.option("--module", "modules", multiple=True, metavar="M", help=f"Switch a module on: {', '.join(MODULES)}.")
-@click.option("--all-modules", is_flag=True, help="Switch every module on.")
-@click.option("--init", is_flag=True, help="Make the data folder when there is none.")
+@click.option(
+    "--module",
+    "modules",
+    multiple=True,
+    metavar="M",
+    help=f"Switch this module on; repeat the option for several. One of: {', '.join(MODULES)}.",
+)
+@click.option("--all-modules", is_flag=True, help="Switch all modules on.")
+@click.option("--init", is_flag=True, help="Create the data folder if it does not exist.")
 @json_option
 @with_installation
 def create_company(
@@ -84,46 +92,52 @@ def create_company(
     company_id = command_line.run(work)
     say({"id": company_id, "code": code, "name": name, "modules": chosen}, as_json)
     if not chosen:
-        note(f"No module is on yet: wmsd module enable {code} --all")
+        note(f"No modules are on yet. To switch all on: wmsd module enable {code} --all")
 
 
 @company_command.command("change")
 @click.argument("code")
-@click.option("--name", help="A new name.")
+@click.option("--name", help="The new name.")
 @click.option(
-    "--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse from now on."
+    "--operator", "operator_code", metavar="CODE", help="The new operator that runs the warehouse of the company."
 )
-@click.option("--no-operator", is_flag=True, help="No operator runs its warehouse any more.")
-@click.option("--sandbox/--no-sandbox", default=None, help="A company for trying things out, or a real one.")
+@click.option("--no-operator", is_flag=True, help="Remove the operator from the company.")
+@click.option("--sandbox/--no-sandbox", default=None, help="A test company (sandbox), or a live company.")
 @click.option(
     "--requests-per-minute",
     type=int,
     metavar="N",
-    help="Its own limit of data requests; 0: the installation's limit.",
+    help="Limit of data requests of this company; 0: the installation's limit.",
 )
-@click.option("--graphql-per-minute", type=int, metavar="N", help="The same for GraphQL requests.")
+@click.option(
+    "--graphql-per-minute",
+    type=int,
+    metavar="N",
+    help="Limit of GraphQL requests of this company; 0: the installation's limit.",
+)
 @click.option(
     "--quota-megabytes",
     type=int,
     metavar="N",
-    help="How large its file may grow, in millions of bytes; 0: as the installation says.",
+    help="Largest size of the company's file, in millions of bytes; 0: the installation's limit.",
 )
 @click.option(
     "--time-zone",
     metavar="ZONE",
-    help="For its pages and prints, and for what is late, such as Europe/Bucharest; '': that of the installation.",
+    help="Time zone for pages, documents and due dates, such as Europe/Bucharest; '': the installation's "
+    "time zone.",
 )
 @click.option(
     "--over-receipt-pct",
     metavar="P",
-    help="How many per cent more than ordered may be received, for articles without a limit of their own: "
-    "0 to 100, such as 2.5.",
+    help="Percentage that may be received above the ordered quantity, for articles without their own "
+    "limit: 0 to 100, such as 2.5.",
 )
 @click.option(
     "--min-stock",
     metavar="N",
-    help="The available stock at which stock.low is sent, for articles without a min_stock of their own; none: "
-    "it is not sent for them.",
+    help="Available stock at which wmsd sends stock.low, for articles without their own min_stock; none: "
+    "wmsd does not send stock.low for these articles.",
 )
 @with_installation
 def change_company(command_line: CommandLine, /, code: str, **given: Any) -> None:
@@ -147,27 +161,31 @@ def rename_company(command_line: CommandLine, code: str, field_code: str) -> Non
     rename = company_administration.rename_company_record.action
     body = validate_model(CompanyCode, {"code": field_code})
     command_line.write(lambda tx: rename(tx, SITE_ADMIN, actions.company_of_code(tx, code).id, body))
-    note(f"{code} is called {field_code} now.")
+    note(f"{code} is now called {field_code}.")
     providers = command_line.settings.sign_on.providers
     if any(code in rule.companies for provider in providers for rule in provider.rules):
-        note(f"Rules of single sign-on name {code}: change it in sign_on.providers, and start the server again.")
+        note(
+            f"Rules of single sign-on still name {code}. Change the code in sign_on.providers, and restart "
+            "the server."
+        )
 
 
 @company_command.command("delete")
 @click.argument("code")
-@click.option("--yes", is_flag=True, help="Do not ask for the code.")
+@click.option("--yes", is_flag=True, help="Do not ask for the code of the company.")
 @click.option(
     "--archive-folder",
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where its archive goes.  [default: archive, in the folder of the backups]",
+    help="Folder for the company's archive.  [default: archive, in the backup folder]",
 )
 @passphrase_option
 @click.option(
     "--without-archive",
     is_flag=True,
-    help="For a company whose file is damaged or missing: write no archive, and keep the file as it is aside.",
+    help="For a company whose file is damaged or missing: write no archive, and move the file to a "
+    "separate folder.",
 )
 @json_option
 @with_installation
@@ -191,7 +209,7 @@ def delete_company(
     if without_archive:
         if yes or folder or passphrase_file:
             raise click.UsageError(
-                "--without-archive goes with none of --yes, --archive-folder, --passphrase-file."
+                "Do not combine --without-archive with --yes, --archive-folder or --passphrase-file."
             )
         company_deleting.delete_without_archive(command_line, code, as_json)
         return
@@ -204,7 +222,7 @@ def delete_company(
 def list_companies(command_line: CommandLine, as_json: bool) -> None:
     """List the companies."""
     rows = [_row(company) for company in command_line.read(store.companies)]
-    say(rows, as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
+    say(rows, as_json, "No companies yet. To create a company: wmsd company create CODE --name NAME --all-modules")
 
 
 @company_command.command("show")
@@ -247,24 +265,35 @@ def _row(company: Company) -> dict[str, Any]:
 @click.option(
     "--to",
     metavar="TARGET",
-    help="The data folder of another installation on this machine, or a new FILE.tar.gz for another machine.",
+    help="Move to the data folder of another installation on this machine, or to a new FILE.tar.gz for "
+    "another machine.",
 )
 @click.option(
-    "--check", "to_check", metavar="TARGET", help="That data folder, or the address of the other machine."
+    "--check",
+    "to_check",
+    metavar="TARGET",
+    help="Check the move: the data folder of --to, or the address of the other machine.",
 )
-@click.option("--code", "new_code", metavar="CODE", help="Its code there.  [default: the one that it has]")
-@click.option("--operator", "operator_code", metavar="CODE", help="Its operator there.")
+@click.option(
+    "--code",
+    "new_code",
+    metavar="CODE",
+    help="Code of the company in the other installation.  [default: the present code]",
+)
+@click.option(
+    "--operator", "operator_code", metavar="CODE", help="Operator of the company in the other installation."
+)
 @click.option(
     "--target-config",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The configuration file of the other installation on this machine.",
+    help="Configuration file of the other installation on this machine.",
 )
 @click.option(
     "--token-file",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Its first line is a token of the other machine, for --check.",
+    help="For --check: file whose first line is a token of the other machine.",
 )
 @passphrase_option
 @json_option
@@ -272,11 +301,12 @@ def _row(company: Company) -> dict[str, Any]:
 def move_company(
     command_line: CommandLine, /, code: str, to: str | None, to_check: str | None, **given: Any
 ) -> None:
-    """Move the company CODE to another installation, with nothing lost and nothing sent twice.
+    """Move the company CODE to another installation, so that nothing is lost or sent twice.
 
-    The company is frozen first: it can be read, and takes no changes. With the data folder of another installation
-    on this machine, the command imports the company there. With FILE.tar.gz, it prints what to type on the other
-    machine. Then it lists what does not move (users, tokens, sites, the company's id), and marks what is done.
+    The company is frozen first: it can be read, but accepts no changes. With the data folder of another
+    installation on this machine, the command imports the company there. With FILE.tar.gz, it prints what to type
+    on the other machine. Then it lists what does not move (users, tokens, sites, the company's id), and marks what
+    is done.
 
     --check shows that list again at any time: for a data folder, or for an address, which is asked over its API.
     Nothing is deleted here: the list ends with `wmsd company delete`. `wmsd company thaw` cancels the move.
@@ -284,7 +314,7 @@ def move_company(
     from wmsd.interfaces.cli.tenants import move_company as company_moving  # imported only here
 
     if (to is None) == (to_check is None):
-        raise click.UsageError("Give --to to move it, or --check to see how far its move is.")
+        raise click.UsageError("Give --to to move the company, or --check to show the progress of a move.")
     asked = company_moving.Moving(code, to or to_check or "", **given)
     (company_moving.check if to is None else company_moving.move)(command_line, asked)
 
@@ -293,9 +323,9 @@ def move_company(
 @click.argument("code")
 @with_installation
 def thaw_company(command_line: CommandLine, code: str) -> None:
-    """End the freeze of the company CODE: the company takes changes again, and sends its webhooks.
+    """End the freeze of the company CODE: the company accepts changes again, and sends its webhooks.
 
-    `wmsd company export --freeze` and `wmsd company move` begin a freeze. `wmsd status` lists the frozen
+    `wmsd company export --freeze` and `wmsd company move` start a freeze. `wmsd status` lists the frozen
     companies.
     """
     from wmsd.interfaces.cli.tenants import freeze_company  # imported only here
@@ -305,17 +335,17 @@ def thaw_company(command_line: CommandLine, code: str) -> None:
 
 @company_command.command("suspend")
 @click.argument("code")
-@click.option("--reason", metavar="TEXT", help="What its people and programs are told.")
+@click.option("--reason", metavar="TEXT", help="The reason that users and programs of the company see.")
 @with_installation
 def suspend_company(command_line: CommandLine, code: str, reason: str | None) -> None:
     """Block all use of the company CODE, until `wmsd company resume`.
 
     Within two seconds the company's tokens, pages and sites are refused with 403, its imports end, and its
-    webhooks wait. The company's data stay, and backups continue. A change that has begun is finished.
+    webhooks wait. The company's data stays, and backups continue. Changes that have started are finished.
     """
     is_new = command_line.write(lambda tx: actions.suspend_company(tx, code, reason))
-    note(f"{code} is suspended." if is_new else f"{code} is suspended already. Nothing was changed.")
-    note(f"To end that: wmsd company resume {shlex.quote(code)}")
+    note(f"{code} is suspended." if is_new else f"{code} is already suspended. Nothing was changed.")
+    note(f"To end the suspension: wmsd company resume {shlex.quote(code)}")
 
 
 @company_command.command("resume")
@@ -327,4 +357,6 @@ def resume_company(command_line: CommandLine, code: str) -> None:
     The company's waiting webhook deliveries are sent.
     """
     was_suspended = command_line.write(lambda tx: actions.resume_company(tx, code))
-    note(f"{code} is used again." if was_suspended else f"{code} is not suspended. Nothing was changed.")
+    note(
+        f"{code} is not suspended any more." if was_suspended else f"{code} is not suspended. Nothing was changed."
+    )

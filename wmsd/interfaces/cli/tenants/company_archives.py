@@ -41,7 +41,7 @@ from wmsd.tenants.companies.actions import TAKEN
     "--freeze",
     "is_to_freeze",
     is_flag=True,
-    help="Stop changes first: FILE then holds everything that was acknowledged. `wmsd company thaw` ends it.",
+    help="Freeze the company first, so that FILE has all changes. `wmsd company thaw` ends the freeze.",
 )
 @passphrase_option
 @json_option
@@ -56,11 +56,11 @@ def export_company_command(
 ) -> None:
     """Write the company CODE to FILE, for another installation.
 
-    The command works beside a running server. With a passphrase, FILE contains the credentials of the company's
+    The command also works while the server runs. With a passphrase, FILE contains the credentials of the company's
     webhooks too. Without --freeze the company works as before, and changes after the start of this command are not
     in FILE.
 
-    With --freeze the company can still be read, but it takes no changes (503) and sends no webhooks. The freeze
+    With --freeze the company can still be read, but it accepts no changes (503) and sends no webhooks. The freeze
     lasts until you run `wmsd company thaw CODE` or `wmsd company delete CODE`. If the export fails, the freeze
     ends automatically.
     """
@@ -70,18 +70,32 @@ def export_company_command(
     [written] = manifest.files
     shown = {"exported": code, "file": str(file), "bytes": written.bytes, "credentials": manifest.keys}
     say(shown if freeze is None else {**shown, "frozen_at": freeze.since}, as_json)
-    note("Its tokens, users and sites are not in it: they belong to this installation.")
+    note(
+        "The tokens, users and sites of the company are not in the file, because they belong to this installation."
+    )
     if manifest.keys == "left out":
-        note("The credentials of its webhooks are not in it either: --passphrase-file takes them along.")
+        note("The credentials of the webhooks are not in the file. To include them, give --passphrase-file.")
     elif manifest.phrases:
         names = " or ".join(each.fingerprint for each in manifest.phrases)
-        note(f"The credentials of its webhooks are in it. The import needs the recovery phrase {names} for them.")
+        note(
+            "The credentials of the webhooks are in the file. To import them, you need the recovery phrase "
+            f"{names}."
+        )
     if freeze is None:
-        note(f"{code} still works here. What is written from now on is not in the file; --freeze stops that.")
+        note(f"{code} still works here. New changes are not in the file; --freeze prevents new changes.")
         return
-    note(f"{code} is frozen since {freeze.since}: it is read as before, takes no changes and sends no webhooks.")
-    note("What waits to be sent is in the file, and is sent when its webhooks are switched on elsewhere.")
-    note(f"When it works elsewhere: wmsd company delete {shlex.quote(code)}. If it stays here: {thaw_of(code)}")
+    note(
+        f"{code} has been frozen since {freeze.since}: users and programs can read, but the company accepts no "
+        "changes and sends no webhooks."
+    )
+    note(
+        "Waiting webhook deliveries are in the file. They are sent when you switch the webhooks on in "
+        "the other installation."
+    )
+    note(
+        f"When the company works in the other installation: wmsd company delete {shlex.quote(code)}. If "
+        f"the company stays here: {thaw_of(code)}"
+    )
 
 
 def write_export(
@@ -111,8 +125,18 @@ def export_with(
 
 @click.command("import")
 @click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--code", "new_code", metavar="CODE", help="Its code here.  [default: the one that it had]")
-@click.option("--operator", "operator_code", metavar="CODE", help="Its operator.  [default: the one it had here]")
+@click.option(
+    "--code",
+    "new_code",
+    metavar="CODE",
+    help="Code of the company in this installation.  [default: the code in FILE]",
+)
+@click.option(
+    "--operator",
+    "operator_code",
+    metavar="CODE",
+    help="Operator of the company.  [default: the operator that the company had in this installation]",
+)
 @passphrase_option
 @json_option
 @with_installation
@@ -164,22 +188,22 @@ def bring_in(
     if as_json is None:
         return
     say({"id": done.id, "code": code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
-    note(f"It has id {done.id} here: integrators send X-Company-Id: {done.id}.")
-    note("Ids of its records, codes, stock, history and numbers of events are as they were.")
+    note(f"The company has the id {done.id} in this installation: integrators send X-Company-Id: {done.id}.")
+    note("Its records, with their ids and codes, its stock, its history and its event numbers are unchanged.")
     if same:
         note(
-            f"The same company is here already as {' and '.join(same)}. What is done in one from now on is not "
-            "done in the others."
+            f"The same company is already in this installation as {' and '.join(same)}. Changes in one of "
+            "these companies do not appear in the others."
         )
     if operator is not None:
         _note_operator(code, operator)
     _note_what_lacks(code, had, users)
     if done.webhooks:
-        credentials = "came along" if arrival.credentials is not None else "did not come along: set them again"
-        off = count_of(done.webhooks, "webhook of it is", "webhooks of it are")
+        credentials = "were imported" if arrival.credentials is not None else "were not imported: set them again"
+        off = count_of(done.webhooks, "webhook is", "webhooks are")
         note(
-            f"{off} off, and their credentials {credentials}. Switch each on "
-            "(wmsd webhook on) when the other installation sends no more: what is queued is sent then."
+            f"{off} off, and the credentials {credentials}. When the other installation no longer sends, "
+            "switch each webhook on (wmsd webhook on): wmsd then sends what is queued."
         )
 
 
@@ -198,8 +222,8 @@ def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None)
         secrets_of(file, manifest, CREDENTIALS, typed)
         found = typed
 
-    otherwise = "goes on without them: then set them again"
-    ask_for_secret(manifest, "The credentials of its webhooks", otherwise, open_with)
+    otherwise = "imports the company without them; then set them again"
+    ask_for_secret(manifest, "The credentials of the webhooks", otherwise, open_with)
     return found
 
 
@@ -215,26 +239,29 @@ def _named(code: str) -> Iterator[None]:
         if TAKEN not in problem.errors.get("code", ()):
             raise
         raise Problem(
-            problem.code, f"There is a company {code} already: give another code with --code. Nothing was changed."
+            problem.code, f"The company {code} already exists. Give another code with --code. Nothing was changed."
         ) from None
 
 
 def _note_operator(code: str, had: HadOperator) -> None:
     if had.is_same:
-        note(f"Its operator is {had.code}, as before.")
+        note(f"The operator of the company is {had.code}, as before.")
         return
-    also = "" if had.is_here else ", once there is one of that code here"
+    also = "" if had.is_here else " when this operator exists"
     change = f"wmsd company change {shlex.quote(code)} --operator {shlex.quote(had.code)}"
-    note(f"It had the operator {had.code}, and has none here. To give it this one{also}: {change}")
+    note(
+        f"The company had the operator {had.code}, and now has no operator. To set {had.code} "
+        f"again{also}: {change}"
+    )
 
 
 def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
     """Print what was not imported. `users` had the company here under the code `had`."""
     if not users:
-        note("Tokens, users and sites did not come along: make them with wmsd token, user and site.")
+        note("Tokens, users and sites were not imported. Create them with wmsd token, user and site.")
         return
-    note("Tokens and sites did not come along: make them with wmsd token and site.")
-    note(f"These users had {had} here until it was deleted. Give it back to those who should have it:")
+    note("Tokens and sites were not imported. Create them with wmsd token and site.")
+    note(f"These users had {had} here until the company was deleted. To give a user access again:")
     for email in users:
         note(f"  wmsd user change {shlex.quote(email)} --add-company {shlex.quote(code)}")
 
@@ -242,8 +269,8 @@ def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
 @click.command("clone")
 @click.argument("code")
 @click.argument("field_code", metavar="NEW_CODE")
-@click.option("--name", help="What people call the copy.  [default: the name, and (copy)]")
-@click.option("--sandbox/--no-sandbox", default=True, help="A company for trying things out, or a real one.")
+@click.option("--name", help="Name of the copy.  [default: the name of the company, followed by (copy)]")
+@click.option("--sandbox/--no-sandbox", default=True, help="A test company (sandbox), or a live company.")
 @json_option
 @with_installation
 def clone_company_command(
@@ -251,8 +278,8 @@ def clone_company_command(
 ) -> None:
     """Copy the company CODE to the new company NEW_CODE, for practice.
 
-    The command works beside a running server. The copy sends nothing: its webhooks are off, and queued deliveries
-    are skipped.
+    The command also works while the server runs. The copy sends no webhooks: its webhooks are off, and queued
+    webhook deliveries are skipped.
     """
     command_line.find()
     with beside_a_server(command_line.folder) as loan:
@@ -263,5 +290,8 @@ def clone_company_command(
         with arrival_from_copy(command_line.folder, source_of(command_line.folder, loan), found) as arrival:
             done = command_line.run_with(loan, lambda at: adopt(at, arrival, field_code, record, is_copy=True))
     say({"id": done.id, "code": field_code, "name": record.name, "sandbox": sandbox}, as_json)
-    note(f"It has id {done.id}. Tokens of {code} do not open it, but those of platform admins for all companies.")
-    note("It sends nothing: its webhooks are off, and what was queued is skipped.")
+    note(
+        f"The copy has the id {done.id}. Tokens of {code} give no access to the copy, except tokens of "
+        "platform admins for all companies."
+    )
+    note("The copy sends no webhooks: its webhooks are off, and queued webhook deliveries are skipped.")

@@ -34,7 +34,7 @@ FIELDS: Final = options_of_body(change_papers)
     "field_file",
     metavar="FILE",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A PNG or JPEG file of at most 200 kB, and 2000 pixels in width and height.",
+    help="PNG or JPEG file with the logo: at most 200 kB, and at most 2000 pixels in width and height.",
 )
 @click.option("--no-logo", is_flag=True, help="Remove the logo.")
 @json_option
@@ -48,10 +48,10 @@ def company_papers_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Show and change what is printed on the papers of the company CODE: its address, its logo, its label size.
+    """Show and change what is printed on the documents of the company CODE: address, logo and label size.
 
-    Without options nothing is changed. A field that is not given stays as it is; an empty text, such as "", clears
-    the field.
+    Without options nothing is changed. Fields that are not given stay unchanged; an empty text, such as "", clears
+    a field.
     """
     if field_file is not None and no_logo:
         raise click.UsageError("Give --logo or --no-logo, not both.")

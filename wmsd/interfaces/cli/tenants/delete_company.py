@@ -38,13 +38,16 @@ def delete(
         if deletion is None:
             return
         if deletion.is_resumed:
-            note(f"The deletion of {code} was cut off before; it goes on.")
+            note(f"An earlier deletion of {code} was interrupted. wmsd now continues the deletion.")
         archive, left = deletion.with_archive(to, passphrase)
     say({"deleted": code, "archive": str(archive), **left._asdict()}, as_json)
     _note_users(left, code)
     path = shlex.quote(str(archive))
-    note(f"Its data is in {path}, and nowhere else but in older backups. Keep it as long as you have to.")
-    note(f"`wmsd company import {path}` brings it back, with a new id.")
+    note(
+        f"The data of the company is now only in {path} and in older backups. Keep this file as long as "
+        "you need the data."
+    )
+    note(f"To bring the company back, with a new id: wmsd company import {path}")
 
 
 def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) -> None:
@@ -58,7 +61,10 @@ def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) 
         aside, left = deletion.without_archive()
     say({"deleted": code, "archive": None, "folder": str(aside), **left._asdict()}, as_json)
     _note_users(left, code)
-    note(f"What is left of it is in {aside}: no backup has that folder, and nothing deletes it.")
+    note(
+        f"The remaining files of the company are in {aside}. Backups do not include this folder, and "
+        "wmsd never deletes it."
+    )
 
 
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:
@@ -71,33 +77,36 @@ def _ask(command_line: CommandLine, code: str, to: Path) -> None:
     if company is None:
         return
     note(
-        f"{code} ({company.name}) is written to an archive in {shlex.quote(str(to.absolute()))} first, of which "
-        "`wmsd company import` makes it again. Then it is deleted with all its data."
+        f"wmsd first writes {code} ({company.name}) to an archive in {shlex.quote(str(to.absolute()))}, "
+        "from which `wmsd company import` can bring the company back. Then wmsd deletes the company "
+        "with all its data."
     )
     with answer_needed_from("--yes"):
-        typed = click.prompt("Type the code to go on", err=True)
+        typed = click.prompt("Type the code of the company to continue", err=True)
     _check_typed(typed, code)
 
 
 def _ask_without_archive(command_line: CommandLine, company: Company, code: str) -> None:
     """Print what will be lost, and ask for the code. Raise ClickException if the code is wrong."""
     path = command_line.folder.companies / f"{company.id}.db"
-    note(f"{code} ({company.name}) would be deleted without an archive.")
+    note(f"{code} ({company.name}) will be deleted without an archive.")
     note(
-        "You lose its articles, partners, clients, warehouses, stock with its ledger, orders, webhooks and "
-        "history, unless an older backup has them (`wmsd backup list`)."
+        "You lose the articles, partners, clients, warehouses, stock with its ledger, orders, webhooks "
+        "and history of the company, unless an older backup has them (`wmsd backup list`)."
     )
     aside = ", ".join(map(str, deleting.left_aside(command_line.folder, company)))
     if path.exists():
-        note(f"{path} is kept as it is, in a folder of its own.")
+        note(f"{path} is kept, unchanged, in a separate folder.")
     else:
-        note(f"{path} is in {aside} already." if aside else f"{path} is missing: nothing of it is kept.")
-    _check_typed(click.prompt("It cannot be brought back. Type the code to go on", err=True), code)
+        note(f"{path} is already in {aside}." if aside else f"{path} is missing, so no file is kept.")
+    _check_typed(
+        click.prompt("This deletion cannot be undone. Type the code of the company to continue", err=True), code
+    )
 
 
 def _check_typed(typed: str, code: str) -> None:
     if typed != code:
-        raise click.ClickException("That is not the code. Nothing was changed.")
+        raise click.ClickException("The typed code is not the code of the company. Nothing was changed.")
 
 
 async def _company_with_file(installation: Installation, code: str) -> Company | None:
@@ -120,7 +129,7 @@ def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.
     gone, is_all = on_platform(lambda at: deleting.left_over(at, code))
     for company_id in gone:
         deleting.remove_files(command_line.folder, company_id)
-        note(f"The file of company {company_id}, which was deleted before, is removed.")
+        note(f"The file of company {company_id}, which was deleted earlier, is removed.")
     if is_all:
         return None
     begun = on_platform(lambda at: at.platform.write(lambda tx: deletion_store.begin(tx, code)))
@@ -129,4 +138,4 @@ def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.
 
 def _note_users(left: deletion_store.Left, code: str) -> None:
     if left.users:
-        note(f"Users who no longer have {code}: {', '.join(left.users)}. They stay, with what else they have.")
+        note(f"Users who no longer have {code}: {', '.join(left.users)}. These users keep all their other rights.")

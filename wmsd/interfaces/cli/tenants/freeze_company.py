@@ -23,8 +23,8 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
         return Freeze(**loan.ask(FREEZE, [code, at_the_command_line().name], FREEZE_SECONDS))
     if command_line.folder.server() is not None:
         raise StorageError(
-            f"The server that runs cannot be asked to freeze {code}: its disk has no sockets. Stop the server, "
-            "then try again."
+            f"The running server cannot freeze {code}, because the disk of the data folder has no sockets. "
+            "Stop the server, then try again."
         )
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # its error is raised here as well
     with command_line.folder.alone():
@@ -51,7 +51,7 @@ def _given_up(command_line: CommandLine, loan: Loan | None, code: str, done: Fre
     if not done.was_already:
         with suppress(Problem, *STORAGE_FAILURES):
             _thaw(command_line, loan, code)
-            return f"{code} is not frozen: it takes changes again."
+            return f"{code} is not frozen: the company accepts changes again."
     return f"{code} is still frozen, since {done.since}. To end the freeze: {thaw_of(code)}"
 
 
@@ -67,9 +67,10 @@ def thaw(command_line: CommandLine, code: str) -> None:
     if not was_frozen:
         note(f"{code} is not frozen. Nothing was changed.")
         return
-    note(f"{code} takes changes again, and sends its webhooks.")
+    note(f"{code} accepts changes again, and sends its webhooks.")
     note(
-        "If its export works elsewhere already, the two go on apart: what is done in one is not done in the other."
+        "If an exported copy is already in use in another installation, the two are now separate: "
+        "changes in one do not appear in the other."
     )
 
 

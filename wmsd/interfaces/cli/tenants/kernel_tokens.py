@@ -22,11 +22,15 @@ def kernel_token_command() -> None:
 @with_installation
 def create_token(command_line: CommandLine, as_json: bool) -> None:
     """Create the platform token. The token is printed on standard output only once: keep it safe."""
-    _show(command_line.write(kernel_tokens.create), "The platform token. It is shown this once.", as_json)
+    _show(command_line.write(kernel_tokens.create), "The platform token. It is shown only now.", as_json)
 
 
 @kernel_token_command.command("rotate")
-@click.option("--at-once", is_flag=True, help="Refuse all others from now on, for instance when one leaked.")
+@click.option(
+    "--at-once",
+    is_flag=True,
+    help="Refuse all other platform tokens immediately, for instance because a token leaked.",
+)
 @json_option
 @with_installation
 def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> None:
@@ -35,8 +39,12 @@ def rotate_token(command_line: CommandLine, at_once: bool, as_json: bool) -> Non
     The new token is printed on standard output only once: keep it safe.
     """
     made = command_line.write(lambda tx: kernel_tokens.rotate(tx, at_once))
-    until = "No other is accepted any more" if at_once else "The one before it is accepted for another 24 hours"
-    _show(made, f"The new platform token. It is shown this once. {until}.", as_json)
+    until = (
+        ("All other platform tokens are now refused")
+        if at_once
+        else ("The previous platform token works for another 24 hours")
+    )
+    _show(made, f"The new platform token. It is shown only now. {until}.", as_json)
 
 
 def _show(made: MadeKernelToken, sentence: str, as_json: bool) -> None:
@@ -49,7 +57,11 @@ def _show(made: MadeKernelToken, sentence: str, as_json: bool) -> None:
 @with_installation
 def list_tokens(command_line: CommandLine, as_json: bool) -> None:
     """List all platform tokens, including revoked ones, without their text."""
-    say(command_line.read(kernel_tokens.every), as_json, "No platform token yet: wmsd kernel-token create")
+    say(
+        command_line.read(kernel_tokens.every),
+        as_json,
+        "No platform token yet. To create a token: wmsd kernel-token create",
+    )
 
 
 @kernel_token_command.command("revoke")
@@ -58,4 +70,4 @@ def list_tokens(command_line: CommandLine, as_json: bool) -> None:
 def revoke_token(command_line: CommandLine, token_id: int) -> None:
     """Revoke the platform token with this ID (see `wmsd kernel-token list`)."""
     is_new = command_line.write(lambda tx: kernel_tokens.revoke(tx, token_id))
-    note(f"Platform token {token_id} {'is revoked' if is_new else 'was revoked before'}.")
+    note(f"Platform token {token_id} {'is revoked' if is_new else 'was already revoked'}.")

@@ -15,20 +15,20 @@ from wmsd.tenants.keys.master_key import IN_CLEAR
 
 @click.group()
 def key_command() -> None:
-    """Seal the keys of an installation, and change them.
+    """Encrypt the keys of an installation, and change them.
 
-    The data folder holds the keys that sign tokens and seal credentials: whoever has a copy of the folder has
-    these keys too. With a key file elsewhere the keys are sealed: the folder is useless without the key file, and
-    the key file without the folder.
+    The data folder has the keys that sign tokens and encrypt credentials, so anyone with a copy of the folder has
+    these keys too. With a key file in another place, the keys are encrypted: the folder is useless without the key
+    file, and the key file is useless without the folder.
     """
 
 
 @key_command.command("move")
 @click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
-@click.option("--back", is_flag=True, help="Keep the keys in clear in the data folder again.")
+@click.option("--back", is_flag=True, help="Store the keys unencrypted in the data folder again.")
 @with_installation
 def move(command_line: CommandLine, file: Path | None, back: bool) -> None:
-    """Seal the keys in the data folder with a new secret, and write the secret to FILE.
+    """Encrypt the keys in the data folder with a new secret, and write the secret to FILE.
 
     FILE must not exist yet, and must not be in the data folder. Stop the server first. Keep a copy of FILE:
     without it the data folder cannot be opened any more.
@@ -49,19 +49,26 @@ def move(command_line: CommandLine, file: Path | None, back: bool) -> None:
 
     command_line.run(work)
     shown = "" if file is None else str(file.resolve())
-    note("The keys are in clear again." if file is None else f"The keys are sealed with the secret in {shown}.")
+    note(
+        "The keys are unencrypted again."
+        if file is None
+        else f"The keys are encrypted with the secret in {shown}."
+    )
     if file is not None:
-        note("Keep a copy of that file, apart from the data and its backups: neither is of use without the other.")
+        note(
+            "Keep a copy of this file in a different place from the data and the backups: the data needs "
+            "this file."
+        )
     if command_line.settings.server.key_file:
-        note(f"Backups from before still need {command_line.settings.server.key_file}.")
-    note("Put this into the configuration, under [server], before anything else:")
+        note(f"Older backups still need {command_line.settings.server.key_file}.")
+    note("Before you do anything else, put this line into the configuration, under [server]:")
     click.echo(f"key_file = {json.dumps(shown, ensure_ascii=False)}")
 
 
 @key_command.command("rotate")
 @with_installation
 def rotate(command_line: CommandLine) -> None:
-    """Sign new tokens with a new key. If there is a key file, also seal the keys with a new secret.
+    """Sign new tokens with a new key. If there is a key file, also encrypt the keys with a new secret.
 
     Tokens that were signed with the previous key are still accepted, as after `wmsd token rotate-key`. A running
     server follows. Older copies of the key file open only older backups.
@@ -79,7 +86,7 @@ def rotate(command_line: CommandLine) -> None:
             key_file.replace(path, [secret])
 
     command_line.run(work)
-    note("New tokens are signed with a new key; tokens signed with the key before it are still accepted.")
+    note("New tokens are signed with a new key. Tokens signed with the previous key still work.")
     if named:
-        note(f"The keys are sealed with a new secret, in {named}. Make a copy of that file again.")
-        note("Keep the copy from before as long as you keep backups from before: only it opens them.")
+        note(f"The keys are encrypted with a new secret, in {named}. Copy this file to your safe place again.")
+        note("Keep the previous copy as long as you keep older backups: only the previous copy opens them.")

@@ -28,7 +28,7 @@ def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None
 @module_command.command("enable")
 @click.argument("company", metavar="COMPANY")
 @click.argument("modules", metavar="[MODULE...]", nargs=-1)
-@click.option("--all", "is_all", is_flag=True, help="Every module.")
+@click.option("--all", "is_all", is_flag=True, help="All modules.")
 @json_option
 @with_installation
 def enable_modules(

@@ -50,18 +50,22 @@ def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]
     if found.company_id is None:
         yield Tick(
             False,
-            f"The token opens no company {new_code} at {found.address}.",
-            "import the company there, and make a token for it.",
+            f"The token has no access to a company {new_code} at {found.address}.",
+            "import the company there, and create a token for it.",
         )
         return
     yield Tick(True, f"{home.company.code} is served at {found.address}, as {new_code}.")
-    yield Tick(True, "A token opens it there.")
+    yield Tick(True, "The token has access to the company there.")
     yield _last_event(found.knows_event)
     yield _counts(home, found.counts)
     yield from _behind(home, new_code)
     webhooks = found.webhooks
     if webhooks is None:
-        yield Tick(None, "The token may not read webhooks there.", "use one with the ability webhooks:read.")
+        yield Tick(
+            None,
+            "The token may not read webhooks in the other installation.",
+            "use a token with the ability webhooks:read.",
+        )
     else:
         yield from _webhooks(home, webhooks, new_code, "")
     yield _id(home, found.company_id, None)
@@ -74,8 +78,8 @@ def of_file(home: Standing, new_code: str) -> Iterator[Tick]:
     yield from _webhooks(home, {}, new_code, "")
     yield Tick(
         None,
-        f"The company's id is {home.company.id} here, and is likely another one there.",
-        "integrators send the id that the import says as X-Company-Id, to the new address.",
+        f"The company's id is {home.company.id} here, and is probably different in the other installation.",
+        "integrators send the id that the import shows as X-Company-Id, to the new address.",
     )
 
 
@@ -86,17 +90,29 @@ def deletion(home: Standing) -> str:
 def _frozen(home: Standing) -> Tick:
     code, since = home.company.code, home.company.frozen_at
     if since is None:
-        again = f"thaw nothing, and move it again: wmsd company move {shlex.quote(code)} --to …"
-        return Tick(False, f"{code} is not frozen here: what is written here now is not there.", again)
-    return Tick(True, f"{code} is frozen here since {since}: nothing more is written or sent here.")
+        again = f"move the company again: wmsd company move {shlex.quote(code)} --to …"
+        return Tick(
+            False, f"{code} is not frozen here: new changes here are missing in the other installation.", again
+        )
+    return Tick(
+        True, f"{code} has been frozen here since {since}: it accepts no changes and sends no webhooks here."
+    )
 
 
 def _last_event(is_known: bool | None) -> Tick:
     if is_known is None:
-        return Tick(None, "The token may not read events there.", "use one with the ability webhooks:read.")
+        return Tick(
+            None,
+            "The token may not read events in the other installation.",
+            "use a token with the ability webhooks:read.",
+        )
     if is_known:
-        return Tick(True, "The last event from here is there.")
-    return Tick(False, "The last event from here is not there.", "look whether the import took this move's file.")
+        return Tick(True, "The last event from here is in the other installation.")
+    return Tick(
+        False,
+        "The last event from here is missing in the other installation.",
+        "check that the file of this move was imported.",
+    )
 
 
 def _counts(home: Standing, there: Mapping[str, int | None]) -> Tick:
@@ -107,12 +123,16 @@ def _counts(home: Standing, there: Mapping[str, int | None]) -> Tick:
         if count < home.counts[table]
     ]
     if fewer:
-        to_do = "find out whether they were deleted there since the move."
-        return Tick(False, f"There are fewer records there: {', '.join(fewer)}.", to_do)
+        to_do = "check whether they were deleted there after the move."
+        return Tick(False, f"The other installation has fewer records: {', '.join(fewer)}.", to_do)
     if not seen:
-        return Tick(None, "The token may read no list of records there.", "use one with the abilities to read.")
+        return Tick(
+            None,
+            "The token may not read any records in the other installation.",
+            "use a token with abilities that end with :read.",
+        )
     some = ", ".join(f"{seen[table]} {table.replace('_', ' ')}" for table in LISTED if table in seen)
-    return Tick(True, f"No record lacks there: {some}.")
+    return Tick(True, f"All records are in the other installation: {some}.")
 
 
 def _users(home: list[User], there: list[User], code: str, data: str) -> Iterator[Tick]:
@@ -122,12 +142,20 @@ def _users(home: list[User], there: list[User], code: str, data: str) -> Iterato
             continue
         other = known.get(mailbox_of(user.email))
         if other is not None and other.may_use:
-            yield Tick(True, f"{user.email} may use it there.")
+            yield Tick(True, f"{user.email} has access in the other installation.")
         elif other is not None:
             change = f"wmsd user change {shlex.quote(user.email)} --add-company {shlex.quote(code)}{data}"
-            yield Tick(False, f"{user.email} is a user there, without this company.", change)
+            yield Tick(
+                False,
+                f"{user.email} is a user in the other installation, but has no access to this company.",
+                change,
+            )
         else:
-            yield Tick(False, f"{user.email} ({user.role}) is no user there.", _create(user, code, data))
+            yield Tick(
+                False,
+                f"{user.email} ({user.role}) is not a user in the other installation.",
+                _create(user, code, data),
+            )
 
 
 def _create(user: User, code: str, data: str) -> str:
@@ -139,10 +167,15 @@ def _create(user: User, code: str, data: str) -> str:
 def _tokens(home: int, there: int, code: str, data: str) -> Tick:
     create = f"wmsd token create --user EMAIL --ability ABILITY --company {shlex.quote(code)}{data}"
     if there:
-        return Tick(True, f"{count_of(there, 'token opens', 'tokens open')} it there, {home} here.")
+        return Tick(True, f"Tokens with access to the company: {there} in the other installation, {home} here.")
     if not home:
-        return Tick(True, "No token opens it here, so none is needed there.")
-    return Tick(False, f"No token opens it there; {home} did here. Make one for each program.", create)
+        return Tick(True, "No tokens have access to the company here, so the other installation needs no tokens.")
+    return Tick(
+        False,
+        f"No tokens have access in the other installation; {home} had access here. Create a "
+        "token for each program.",
+        create,
+    )
 
 
 def _sites(home: list[Site], there: list[Site], code: str, data: str) -> Iterator[Tick]:
@@ -150,7 +183,11 @@ def _sites(home: list[Site], there: list[Site], code: str, data: str) -> Iterato
     for site in home:
         is_there = site.warehouse in known
         named = f"The site {site.name} ({site.warehouse})"
-        yield Tick(is_there, f"{named} {'has' if is_there else 'lacks'} a token there.", _make(site, code, data))
+        yield Tick(
+            is_there,
+            f"{named} has {'a' if is_there else 'no'} token in the other installation.",
+            _make(site, code, data),
+        )
 
 
 def _make(site: Site, code: str, data: str) -> str:
@@ -162,14 +199,24 @@ def _behind(home: Standing, code: str) -> Iterator[Tick]:
     """Yield entries for users, tokens and sites, which cannot be checked on another machine."""
     users = [each for each in home.users if each.has_company]
     for user in users:
-        yield Tick(None, f"{user.email} ({user.role}) may use it here.", f"there, {_create(user, code, '')}")
+        yield Tick(
+            None,
+            f"{user.email} ({user.role}) has access here.",
+            f"in the other installation, {_create(user, code, '')}",
+        )
     if home.tokens:
         create = f"wmsd token create --user EMAIL --ability ABILITY --company {shlex.quote(code)}"
-        opens = count_of(home.tokens, "token opens", "tokens open")
-        yield Tick(None, f"{opens} it here, and none of them there.", f"there, for each program, {create}")
+        opens = count_of(home.tokens, "token has", "tokens have")
+        yield Tick(
+            None,
+            f"{opens} access here, and will not work in the other installation.",
+            f"in the other installation, for each program, {create}",
+        )
     for site in home.sites:
         yield Tick(
-            None, f"The site {site.name} ({site.warehouse}) has a token here.", f"there, {_make(site, code, '')}"
+            None,
+            f"The site {site.name} ({site.warehouse}) has a token here.",
+            f"in the other installation, {_make(site, code, '')}",
         )
 
 
@@ -177,13 +224,13 @@ def _webhooks(home: Standing, there: Mapping[int, str], code: str, data: str) ->
     for webhook, name in home.webhooks.items():
         is_on = webhook in there
         switch = f"wmsd webhook on {webhook} --company {shlex.quote(code)}{data}"
-        yield Tick(is_on, f"The webhook {name} is {'on' if is_on else 'off'} there.", switch)
+        yield Tick(is_on, f"The webhook {name} is {'on' if is_on else 'off'} in the other installation.", switch)
 
 
 def _id(home: Standing, there: int, has_requests: bool | None) -> Tick:
     if there == home.company.id:
-        return Tick(True, f"The company's id is {there} in both.")
-    text = f"The company's id was {home.company.id} and is {there} there."
+        return Tick(True, f"The company's id is {there} in both installations.")
+    text = f"The company's id was {home.company.id}, and is {there} in the other installation."
     if has_requests:
         return Tick(True, f"{text} Programs have sent requests there.")
     return Tick(has_requests, text, f"integrators send X-Company-Id: {there}, to the new address.")

@@ -27,8 +27,8 @@ from wmsd.tenants.companies import store
 
 ARCHIVE: Final = ".tar.gz"
 OVER_THE_NETWORK: Final = (
-    "wmsd writes nothing to another machine over the network. Name a file, such as acme.tar.gz, and bring it "
-    "there; --check then asks that address whether everything arrived."
+    "wmsd cannot move a company over the network. Give a file, such as acme.tar.gz, and copy it to "
+    "the other machine. Then --check with this address checks that everything arrived."
 )
 
 
@@ -55,8 +55,8 @@ def move(command_line: CommandLine, asked: Moving) -> None:
         _into_file(command_line, asked, target)
     else:
         raise click.UsageError(
-            f"--to {asked.target} is neither the data folder of another installation nor a file that ends with "
-            f"{ARCHIVE}."
+            f"--to {asked.target} must be the data folder of another installation, or a file name that ends "
+            f"with {ARCHIVE}."
         )
 
 
@@ -66,14 +66,14 @@ def check(command_line: CommandLine, asked: Moving) -> None:
     if is_address(asked.target):
         if asked.token_file is None:
             raise click.UsageError(
-                "--check with an address needs --token-file, with a token of that installation."
+                "--check with an address needs --token-file, with a token of the other installation."
             )
         home, _ = _home(command_line, asked.code)
         code, event = asked.new_code or asked.code, home.last_event
         found = ask_address(asked.target, token_in(asked.token_file), code, event)
         is_anything_left = _tell(home, [*of_address(home, found, code)], asked)
     elif not Path(asked.target).is_dir():
-        raise click.UsageError("--check takes an address, or the data folder of the other installation.")
+        raise click.UsageError("--check needs the address or the data folder of the other installation.")
     else:
         other = in_folder(Path(asked.target), asked.target_config)
         home, origin = _home(command_line, asked.code)
@@ -89,15 +89,17 @@ def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
     company_archives.write_export(command_line, asked.code, file, passphrase, is_to_freeze=True)
     home, _ = _home(command_line, asked.code)
     code = asked.new_code or asked.code
-    note(f"{asked.code} is frozen, and {file} holds everything of it. Bring it to the other machine, and type:")
+    note(
+        f"{asked.code} is frozen, and {file} has all its data. Copy the file to the other machine, and type there:"
+    )
     note(f"  {_import(asked, file, has_credentials=passphrase is not None)}", is_for_here=False)
     if passphrase is None and home.webhooks:
-        note("  The credentials of its webhooks are not in the file: set them again there.")
-    note("Then look here whether everything is there, with a token of that installation in a file:")
+        note("  The credentials of the webhooks are not in the file: set them again in the other installation.")
+    note("Then check here that everything arrived, with a token of the other installation in a file:")
     as_code = "" if code == asked.code else f" --code {shlex.quote(code)}"
     options = f"--check https://ADDRESS --token-file FILE{as_code}"
     note(f"  wmsd company move {shlex.quote(asked.code)} {options}")
-    note(f"If the move is not to be: {thaw_of(asked.code)}")
+    note(f"To cancel the move: {thaw_of(asked.code)}")
     _print([*of_file(home, code)], {"moved": asked.code, "file": str(file)}, asked)
 
 
@@ -131,8 +133,8 @@ def _check_other(command_line: CommandLine, other: CommandLine) -> None:
     here, there = (each.read(store.installation, is_again=True) for each in (command_line, other))
     if here == there:
         raise StorageError(
-            f"{other.folder.path} is this installation, or a copy of it. A company moves to another installation. "
-            "Nothing was changed."
+            f"{other.folder.path} is this installation or a copy of it. Name another installation. Nothing "
+            "was changed."
         )
 
 
@@ -169,9 +171,9 @@ def _tell(home: Standing, ticks: Sequence[Tick], asked: Moving) -> bool:
     _print(ticks, {"moved": asked.code, "to": asked.target}, asked)
     remove = deletion(home)
     if left:
-        note(f"When everything is done, delete it here: {remove}")
+        note(f"When everything is done, delete the company here: {remove}")
     else:
-        note(f"Nothing that can be seen from here is left. Delete it here: {remove}")
+        note(f"All checks that are possible from here are done. To delete the company here: {remove}")
     return bool(left)
 
 

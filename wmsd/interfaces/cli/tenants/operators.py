@@ -13,7 +13,9 @@ from wmsd.tenants.companies import actions, company_administration, store
 from wmsd.tenants.companies.schema import NewOperator, OperatorChanges
 from wmsd.tenants.companies.unknown_codes import similar_code
 
-SANDBOX_WEBHOOKS: Final = "Whether its sandbox companies may send webhooks, marked X-ThreePl-Sandbox: true."
+SANDBOX_WEBHOOKS: Final = (
+    "Whether the operator's sandbox companies may send webhooks, with the header X-ThreePl-Sandbox: true."
+)
 
 
 @click.group()
@@ -27,8 +29,8 @@ def operator_command() -> None:
 
 @operator_command.command("create")
 @click.argument("code")
-@click.option("--name", required=True, help="What people call it.")
-@click.option("--sandbox", is_flag=True, help="All its companies are sandboxes.")
+@click.option("--name", required=True, help="The name that people see.")
+@click.option("--sandbox", is_flag=True, help="Make all companies of the operator sandboxes.")
 @click.option(
     "--webhooks/--no-webhooks", "sandbox_webhooks", default=False, show_default=True, help=SANDBOX_WEBHOOKS
 )
@@ -43,14 +45,14 @@ def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | 
 
 @operator_command.command("change")
 @click.argument("code")
-@click.option("--name", help="A new name.")
-@click.option("--sandbox/--no-sandbox", default=None, help="Whether all its companies are sandboxes.")
+@click.option("--name", help="The new name.")
+@click.option("--sandbox/--no-sandbox", default=None, help="Whether all companies of the operator are sandboxes.")
 @click.option("--webhooks/--no-webhooks", "sandbox_webhooks", default=None, help=SANDBOX_WEBHOOKS)
 @with_installation
 def change_operator(command_line: CommandLine, /, code: str, **given: str | bool | None) -> None:
     """Change the operator CODE. A running server follows within a second."""
     if all(value is None for value in given.values()):
-        raise click.UsageError("Nothing to change: give --name, --sandbox or --webhooks.")
+        raise click.UsageError("No changes given. Give --name, --sandbox or --webhooks.")
     changes = validate_model(OperatorChanges, given)
 
     def change(tx: Transaction) -> None:
@@ -70,4 +72,4 @@ def change_operator(command_line: CommandLine, /, code: str, **given: str | bool
 def list_operators(command_line: CommandLine, as_json: bool) -> None:
     """List the operators."""
     rows = [asdict(operator) for operator in command_line.read(store.operators)]
-    say(rows, as_json, "No operator yet: wmsd operator create CODE --name NAME")
+    say(rows, as_json, "No operators yet. To create an operator: wmsd operator create CODE --name NAME")

@@ -86,16 +86,18 @@ class _Asking:
     def __init__(self, address: str, token: str) -> None:
         self.address = address.rstrip("/")
         if not urlsplit(address).hostname:
-            raise StorageError(f"{address} is no address such as https://wms.example.com.")
+            raise StorageError(f"{address} is not an address such as https://wms.example.com.")
         self._token = token
         self.company_id: int | None = None
 
     def needed(self, path: str) -> Any:
         status, body = self._get(path)
         if status == 401:
-            raise StorageError(f"{self.address} does not know the token: make one there (wmsd token create).")
+            raise StorageError(
+                f"{self.address} refuses the token. Create a token in that installation (wmsd token create)."
+            )
         if status != 200:
-            raise StorageError(f"{self.address}{path} answers {status}. Look whether wmsd is served there.")
+            raise StorageError(f"{self.address}{path} answers {status}. Check that wmsd runs at this address.")
         return body
 
     def wait_until_served(self) -> None:
@@ -143,7 +145,7 @@ class _Asking:
                 return error.code, None
         except (OSError, ValueError) as error:
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            raise StorageError(f"{self.address} gives no answer of wmsd: {reason}") from None
+            raise StorageError(f"No answer of wmsd from {self.address}: {reason}") from None
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):

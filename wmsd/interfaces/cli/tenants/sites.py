@@ -47,9 +47,12 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
         return site_id, token, [module for module in NEEDED_MODULES if module not in found.modules]
 
     site_id, token, off = command_line.run(work)
-    note(f"The token of {name}, {warehouse} of {company}. It is shown this once.")
+    note(f"The token of {name} (warehouse {warehouse} of {company}). It is shown only now.")
     if off:
-        note(f"It opens nothing yet: wmsd module enable {company} {' '.join(off)}")
+        note(
+            "The token does not work yet, because modules are off. To switch them on: wmsd module enable "
+            f"{company} {' '.join(off)}"
+        )
     say_token({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
 
 
@@ -58,13 +61,17 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
 @with_installation
 def list_sites(command_line: CommandLine, as_json: bool) -> None:
     """List the sites of all companies, without their tokens."""
-    say(command_line.read(store.sites), as_json, "No site yet: wmsd site create COMPANY WAREHOUSE --name NAME")
+    say(
+        command_line.read(store.sites),
+        as_json,
+        "No sites yet. To create a site: wmsd site create COMPANY WAREHOUSE --name NAME",
+    )
 
 
 @site_command.command("rotate")
 @company_argument
 @warehouse_argument
-@click.option("--at-once", is_flag=True, help="End the token before it now, not after 24 hours.")
+@click.option("--at-once", is_flag=True, help="End the previous token now, not after 24 hours.")
 @json_option
 @with_installation
 def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
@@ -77,8 +84,11 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
         )
 
     site_id, token = command_line.run(work)
-    ends = "is refused now" if at_once else f"is good for another {GRACE // timedelta(hours=1)} hours"
-    note(f"The new token of {warehouse} of {company}; the one before {ends}. It is shown this once.")
+    ends = "is now refused" if at_once else f"works for another {GRACE // timedelta(hours=1)} hours"
+    note(
+        f"The new token of the warehouse {warehouse} of {company}. It is shown only now. The previous "
+        f"token {ends}."
+    )
     say_token({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
 
 
@@ -89,4 +99,4 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
 def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None:
     """Revoke all tokens of a site. `wmsd site rotate` gives it a new one."""
     is_new = command_line.write(lambda tx: actions.revoke_site(tx, site_of_warehouse(tx, company, warehouse)))
-    note(f"The site {warehouse} of {company} {'is revoked' if is_new else 'was revoked before'}.")
+    note(f"The site {warehouse} of {company} {'is revoked' if is_new else 'was already revoked'}.")

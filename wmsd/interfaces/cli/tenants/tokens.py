@@ -21,12 +21,13 @@ from wmsd.tenants.accounts import actions, token_store
 from wmsd.tenants.accounts.rules import User
 
 ABILITIES_HELP: Final = (
-    f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
-    "returns:write too where the settings require it."
+    "What the token may do; repeat the option for several. One of: "
+    f"{', '.join(abilities_in_force(False))}, or * for everything; also returns:write, if the "
+    "settings require it."
 )
 ROTATE: Final = (
-    "Tokens and sessions of the present key go on; those of the keys before it end for good.\n"
-    "Sign new tokens with a new key?"
+    "Tokens and sessions of the present key still work. Tokens and sessions of older keys end "
+    "permanently.\nSign new tokens with a new key?"
 )
 
 
@@ -50,22 +51,26 @@ class Lifetime(click.ParamType[timedelta]):
             return value
         found = re.fullmatch(r"([1-9][0-9]{0,5})([dh])", str(value), re.ASCII)
         if not found:
-            self.fail(f"{value!r} is not a time such as 90d or 12h.", param, ctx)
+            self.fail(f"{value!r} is not a duration such as 90d or 12h.", param, ctx)
         return timedelta(**{self.UNITS[found[2]]: int(found[1])})
 
 
 @token_command.command("create")
-@click.option("--user", "email", required=True, metavar="EMAIL", help="Whose token it is.")
+@click.option("--user", "email", required=True, metavar="EMAIL", help="E-mail address of the user of the token.")
 @click.option("--ability", "abilities", multiple=True, required=True, metavar="A", help=ABILITIES_HELP)
 @click.option(
     "--company",
     "codes",
     multiple=True,
     metavar="CODE",
-    help="Only for this company; repeat it for several.  [default: all of the user's]",
+    help="Limit the token to this company; repeat the option for several.  [default: all companies of the user]",
 )
 @click.option("--name", default="command line", show_default=True, help="What the token is for.")
-@click.option("--expires", type=Lifetime(), help="When it ends.  [default: 90d, or what the settings say]")
+@click.option(
+    "--expires",
+    type=Lifetime(),
+    help="How long the token works.  [default: 90d, or tokens.lifetime_days of the settings]",
+)
 @with_installation
 def create_token(
     command_line: CommandLine,
@@ -80,7 +85,9 @@ def create_token(
     tokens = command_line.settings.tokens
     lifetime = expires or timedelta(days=tokens.lifetime_days)
     if lifetime > timedelta(days=tokens.most_days):
-        raise click.BadParameter(f"at most {tokens.most_days}d (tokens.most_days).", param_hint="'--expires'")
+        raise click.BadParameter(
+            f"must be at most {tokens.most_days}d (tokens.most_days).", param_hint="'--expires'"
+        )
 
     async def work(installation: Installation) -> str:
         def create(tx: Transaction) -> str:
@@ -103,7 +110,7 @@ def create_token(
     token = command_line.run(work)
     hours = lifetime // timedelta(hours=1)
     lasts = f"{hours}h" if hours % 24 else f"{hours // 24}d"
-    note(f"A token for {email}; it lasts {lasts}. It is shown this once.")
+    note(f"A token for {email}, valid for {lasts}. It is shown only now.")
     click.echo(token)
 
 
@@ -118,8 +125,8 @@ def _told_what_it_has(problem: Problem, user: User, asked: Sequence[str]) -> Pro
     options = " ".join(f"--ability {shlex.quote(each)}" for each in wanted)
     return Problem(
         problem.code,
-        f"{problem.message} It has {', '.join(user.abilities) or 'no ability'}. To give it more: "
-        f"wmsd user change {shlex.quote(user.email)} {options}",
+        f"{problem.message} The user has: {', '.join(user.abilities) or 'no abilities'}. To give the "
+        f"user more: wmsd user change {shlex.quote(user.email)} {options}",
     )
 
 
@@ -139,7 +146,7 @@ def revoke_token(command_line: CommandLine, token_id: int) -> None:
     """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""
 
     is_new = command_line.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
-    note(f"Token {token_id} {'is revoked' if is_new else 'was revoked before'}.")
+    note(f"Token {token_id} {'is revoked' if is_new else 'was already revoked'}.")
 
 
 @token_command.command("rotate-key")
@@ -154,4 +161,4 @@ def rotate_key(command_line: CommandLine, yes: bool) -> None:
     if not yes:
         confirm(ROTATE)
     command_line.write(actions.rotate_signing_key)
-    note("New tokens are signed with a new key; tokens signed with the key before it are still accepted.")
+    note("New tokens are signed with a new key. Tokens signed with the previous key still work.")

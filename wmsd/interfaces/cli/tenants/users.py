@@ -41,15 +41,17 @@ password_option = click.option(
 
 @user_command.command("create")
 @click.argument("email")
-@click.option("--role", required=True, type=click.Choice(list(ROLES)), help="What it may do, and where.")
+@click.option("--role", required=True, type=click.Choice(list(ROLES)), help="What the user may do, and where.")
 @click.option(
-    "--company", "codes", multiple=True, metavar="CODE", help="A company it may use; repeat it for several."
+    "--company",
+    "codes",
+    multiple=True,
+    metavar="CODE",
+    help="A company that the user may use; repeat the option for several.",
 )
-@click.option("--name", help="What people call it.  [default: the e-mail address]")
-@ability_option(help=f"For a member. {ABILITIES_HELP}")
-@click.option(
-    "--link", "with_link", is_flag=True, help="Ask for no password: print a link at which the user chooses one."
-)
+@click.option("--name", help="The name that people see.  [default: the e-mail address]")
+@ability_option(help=f"For a member only. {ABILITIES_HELP}")
+@click.option("--link", "with_link", is_flag=True, help="Print a link at which the user chooses a password.")
 @password_option
 @json_option
 @with_installation
@@ -90,8 +92,8 @@ def create_user(
         made = _made(command_line, new, password_stdin)
     if role != "platform-admin" and not codes:
         note(
-            f"{new.email} has no company yet: it can sign in and see nothing. Give it one: "
-            f"wmsd user change {shlex.quote(new.email)} --add-company CODE"
+            f"{new.email} has no company yet, so the user sees no data. To add a company: wmsd user change "
+            f"{shlex.quote(new.email)} --add-company CODE"
         )
     link = {"link": link_to_password(command_line, made)} if with_link else {}
     if link and not as_json:
@@ -101,7 +103,9 @@ def create_user(
 
 
 def _made(command_line: CommandLine, new: NewUser, password_stdin: bool) -> dict[str, Any]:
-    password = _password(password_stdin, "--password-stdin, or --link for a link at which the user chooses one")
+    password = _password(
+        password_stdin, "--password-stdin, or --link for a link at which the user chooses a password"
+    )
     refuse_errors(password_errors(password, new.email, new.name))
 
     async def work(installation: Installation) -> int:
@@ -137,7 +141,7 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
         user["abilities"] = abilities_in_words(user["abilities"])
         if user["role"] == "platform-admin":
             user["companies"] = "all"
-    say(users, as_json, "No user yet: wmsd user create EMAIL --role platform-admin --link")
+    say(users, as_json, "No users yet. To create a user: wmsd user create EMAIL --role platform-admin --link")
 
 
 @user_command.command("disable")
@@ -149,13 +153,13 @@ def disable_user(command_line: CommandLine, email: str) -> None:
     def disable(tx: Transaction) -> str:
         user = user_of(tx, email)
         if user.disabled:
-            return f"{user.email} is disabled already. Nothing is changed."
+            return f"{user.email} is already disabled. Nothing was changed."
         held = ways_in.of_user(tx, user.id)
         actions.disable_user(tx, email)
-        refused = f" Tokens that are refused: {held.tokens}." if held.tokens else ""
+        refused = f" Tokens now refused: {held.tokens}." if held.tokens else ""
         return (
             f"{user.email} is disabled. {ways_in_sentence(held, ways_in.of_user(tx, user.id))}{refused} "
-            f"`wmsd user enable` lets the user in again{', with these tokens' if refused else ''}."
+            f"`wmsd user enable` enables the user again{', with these tokens' if refused else ''}."
         )
 
     note(command_line.write(disable))
@@ -175,7 +179,7 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
         held = ways_in.of_user(tx, user.id)
         links = sign_on.unlink_user(tx, email)
         ended = ways_in_sentence(held, ways_in.of_user(tx, user.id))
-        return f"Accounts that {user.email} is parted from: {links}. {ended}"
+        return f"Accounts unlinked from {user.email}: {links}. {ended}"
 
     note(command_line.write(unlink))
 
@@ -189,12 +193,12 @@ def remove_second_factor(command_line: CommandLine, email: str) -> None:
     The user then signs in with the password alone.
     """
     was_on = command_line.write(lambda tx: second_factor_actions.remove_second_factor(tx, email))
-    note(f"{email} has no second factor any more." if was_on else f"{email} had no second factor.")
+    note(f"The second factor of {email} is removed." if was_on else f"{email} had no second factor.")
 
 
 @user_command.command("set-password")
 @click.argument("email")
-@click.option("--keep-tokens", is_flag=True, help="Keep the tokens that were made by signing in.")
+@click.option("--keep-tokens", is_flag=True, help="Keep the tokens that were created by signing in.")
 @password_option
 @with_installation
 def set_password(command_line: CommandLine, email: str, keep_tokens: bool, password_stdin: bool) -> None:
@@ -214,7 +218,7 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
             held = ways_in.of_user(tx, user.id)
             actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
             now = ways_in.of_user(tx, user.id)
-            stay = f" Tokens that stay: {now.tokens}." if now.tokens else ""
+            stay = f" Tokens that still work: {now.tokens}." if now.tokens else ""
             return f"{user.email} has a new password. {ways_in_sentence(held, now)}{stay}"
 
         return await installation.platform.write(set_password)
@@ -229,25 +233,23 @@ def _password(from_stdin: bool, ways: str = "--password-stdin") -> str:
         except UnicodeDecodeError:
             raise invalid({"password": ["must be UTF-8 text"]}) from None
     elif not sys.stdin.isatty():
-        raise click.UsageError(f"There is no terminal to ask for the password at: give {ways}.")
+        raise click.UsageError(f"wmsd cannot ask for the password, because there is no terminal. Give {ways}.")
     else:
         note(IN_WORDS)
         password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
     return str(password)
 
 
-WORKS_ONCE: Final = f"It works once, for {invitations.LIFETIME.days} days."
+WORKS_ONCE: Final = f"The link works once, for {invitations.LIFETIME.days} days."
 ON_THIS_MACHINE: Final = (
-    "With {} it opens on this machine only. For others, put the address at which they reach wmsd in its place, or "
-    "set server.listen first."
+    "A link with {} opens only on this machine. For other machines, replace this address with the "
+    "address at which they reach wmsd, or set server.listen first."
 )
 
 
 def link_to_password(command_line: CommandLine, made: Mapping[str, Any]) -> str:
     """Print what to do with the link, and return the link. `made` is the answer of an operation of the pages."""
-    note(
-        f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password. {WORKS_ONCE}"
-    )
+    note(f"Send this link only to {made['email']}: anyone who has the link can choose the password. {WORKS_ONCE}")
     return _link(command_line, WELCOME, made["code"])
 
 
@@ -269,7 +271,7 @@ def reset_password(command_line: CommandLine, email: str) -> None:
     """
     renew = users.renew_invitation.action
     made = command_line.write(lambda tx: renew(tx, SITE_ADMIN, active(tx, email).id))
-    note("A link from before does not work any more.")
+    note("Earlier links do not work any more.")
     click.echo(link_to_password(command_line, made))
 
 
@@ -285,8 +287,8 @@ def first_admin_link(command_line: CommandLine) -> None:
     if code is None:
         raise Problem(
             "INVALID_STATUS",
-            "This installation has an admin already. `wmsd user list` shows who it is, and `wmsd user "
-            "reset-password` makes a link to a new password.",
+            "This installation already has an admin. `wmsd user list` shows the admin, and `wmsd user "
+            "reset-password` creates a link to a new password.",
         )
-    note("Open this link in a browser. It works once, for a day.")
+    note("Open this link in a browser. The link works once, for one day.")
     click.echo(_link(command_line, FIRST_ADMIN, code))

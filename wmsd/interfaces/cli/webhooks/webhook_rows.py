@@ -85,9 +85,10 @@ def why_not(attempt: Row) -> str:
     if attempt["error"] is not None:
         return str(attempt["error"])
     if status == GONE:
-        return "The receiver answered 410 Gone: it wants no more, and the subscription is off."
+        return "The receiver answered 410 Gone: it wants no more webhooks. wmsd has switched the webhook off."
     if 300 <= status < 400:
         return (
-            f"The receiver answered {status}. Redirects are not followed: subscribe with the address they lead to."
+            f"The receiver answered {status}. wmsd does not follow redirects: set the target of the redirect "
+            "as the address of the webhook."
         )
-    return f"The receiver answered {status}; only 200 to 299 is success."
+    return f"The receiver answered {status}. Only 200 to 299 means success."

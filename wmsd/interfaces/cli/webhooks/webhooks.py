@@ -49,10 +49,9 @@ one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntR
 
 @click.group()
 def webhook_command() -> None:
-    """List, test and switch webhooks, read their log, and send deliveries again.
+    """List, test and switch webhooks, read their log, and send webhook deliveries again.
 
-    Webhooks are created at the pages or over the API. A running server follows within a second what you switch or
-    queue here.
+    Webhooks are created at the pages or over the API. A running server follows within a second.
     """
 
 
@@ -63,7 +62,7 @@ def webhook_command() -> None:
 def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List the webhooks, and the state of their deliveries.
 
-    open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that were given up.
+    open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that wmsd stopped trying.
     """
 
     def read(tx: Transaction, company: Company) -> list[Row]:
@@ -81,7 +80,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
         return company, await database.read_long(lambda tx: read(tx, company))
 
     company, rows = command_line.run(work)
-    say(rows, as_json, f"{code} has no webhook yet. They are made at the pages, and by programs over the API.")
+    say(rows, as_json, f"{code} has no webhooks yet. Create webhooks at the pages or over the API.")
     if rows and off_because(company) is not None:
         note(_why_off(company))
 
@@ -126,8 +125,8 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
     }
     say(delivery if as_json else shown, as_json)
     if delivery["status"] != "delivered":
-        fail([f"The test was not delivered. {why_not(attempt)}"])
-    note("The receiver took it.")
+        fail([f"The test event was not delivered. {why_not(attempt)}"])
+    note("The receiver accepted the test event.")
 
 
 @webhook_command.command("on")
@@ -139,8 +138,8 @@ def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
     Deliveries that were queued before are sent, and earlier failures are no longer counted.
     """
     now = (
-        "Events from the time when it was off were not queued: the event log of the API has them (see "
-        "/docs/webhooks)."
+        "Events from the time when the webhook was off were not queued. The event log of the API has "
+        "these events (see /docs/webhooks)."
     )
     _switch(command_line, webhook, code, True, now)
 
@@ -153,7 +152,7 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 
     No more deliveries are queued for it. Deliveries that are already queued wait until the webhook is on again.
     """
-    _switch(command_line, webhook, code, False, "Deliveries queued for it wait until it is on again.")
+    _switch(command_line, webhook, code, False, "Queued webhook deliveries wait until the webhook is on again.")
 
 
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, now: str) -> None:
@@ -176,7 +175,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, no
         return await write_audited(installation, database, lambda tx: write(tx, company))
 
     has_changed, state = command_line.run(work), "on" if active else "off"
-    note(f"Webhook {webhook} is {state}. {now}" if has_changed else f"Webhook {webhook} was {state} already.")
+    note(f"Webhook {webhook} is {state}. {now}" if has_changed else f"Webhook {webhook} was already {state}.")
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
@@ -188,8 +187,8 @@ def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
 
 
 def no_webhook(webhook: int, code: str) -> Problem:
-    way = f"`wmsd webhook list --company {code}` lists its webhooks"
-    return Problem("NOT_FOUND", f"{code} has no webhook {webhook}: {way}.")
+    way = f"wmsd webhook list --company {code}"
+    return Problem("NOT_FOUND", f"{code} has no webhook {webhook}. To list the webhooks: {way}")
 
 
 def check_is_on(company: Company) -> None:
@@ -207,12 +206,12 @@ def _why_off(company: Company) -> str:
         way = f"wmsd module enable {company.code} {' '.join(off)}"
     elif company.operator is not None:
         operator = company.operator.code
-        because = f"it is a sandbox, and its operator {operator} does not allow webhooks"
+        because = f"the company is a sandbox, and its operator {operator} does not allow webhooks"
         way = f"wmsd operator change {operator} --webhooks"
     else:
-        because = "it is a sandbox without an operator who allows webhooks"
+        because = "the company is a sandbox, and has no operator who allows webhooks"
         way = f"wmsd company change {company.code} --no-sandbox"
-    return f"Nothing is sent for {company.code}: {because}. To change that: {way}"
+    return f"wmsd sends no webhooks for {company.code}: {because}. To change this: {way}"
 
 
 MOST_SHOWN: Final = 500
@@ -225,18 +224,20 @@ MOST_SHOWN: Final = 500
     "statuses",
     multiple=True,
     type=click.Choice(DELIVERY_STATUSES),
-    help="Only with this status; repeat it for several.",
+    help="Only with this status; repeat the option for several.",
 )
-@moment_option("--since", "Only those queued then or later")
-@click.option("--before", type=click.IntRange(1, MAX_ID), metavar="ID", help="Only deliveries before this one.")
+@moment_option("--since", "Only deliveries queued at this time or later")
+@click.option(
+    "--before", type=click.IntRange(1, MAX_ID), metavar="ID", help="Only deliveries before this delivery."
+)
 @click.option(
     "--limit",
     type=click.IntRange(1, MOST_SHOWN),
     default=50,
     show_default=True,
-    help="At most so many deliveries.",
+    help="Number of deliveries to list.",
 )
-@click.option("--attempts", is_flag=True, help="A line for each attempt, with the receiver's answer.")
+@click.option("--attempts", is_flag=True, help="Show a line for each attempt, with the receiver's answer.")
 @json_option
 @with_installation
 def list_deliveries(
@@ -266,20 +267,22 @@ def list_deliveries(
     if as_json:
         say(records, as_json)
     elif attempts:
-        say([row for record in records for row in attempt_rows(record)], as_json, "No such attempt.")
+        say([row for record in records for row in attempt_rows(record)], as_json, "No attempts found.")
     else:
-        say([delivery_row(record) for record in records], as_json, "No such delivery.")
+        say([delivery_row(record) for record in records], as_json, "No webhook deliveries found.")
     if has_more and not as_json:
-        note(f"{count_of(limit, 'delivery', 'deliveries')}: more with --before {records[-1]['id']}.")
+        note(f"{count_of(limit, 'delivery', 'deliveries')}: continue with --before {records[-1]['id']}.")
 
 
 @webhook_command.command("redeliver")
 @one_webhook
 @click.argument("delivery", metavar="[DELIVERY]", type=click.IntRange(1, MAX_ID), required=False)
-@moment_option("--since", "All that were queued then or later")
-@moment_option("--until", "With --since: only those queued then or before; without it, until now")
-@click.option("--failed", is_flag=True, help="With --since: only those that were exhausted or skipped.")
-@click.option("--dry-run", is_flag=True, help="Only count them.")
+@moment_option("--since", "All deliveries queued at this time or later")
+@moment_option(
+    "--until", "With --since: only deliveries queued at this time or earlier; without --until, up to now"
+)
+@click.option("--failed", is_flag=True, help="With --since: only exhausted and skipped deliveries.")
+@click.option("--dry-run", is_flag=True, help="Only count the deliveries.")
 @json_option
 @with_installation
 def redeliver(
@@ -323,17 +326,17 @@ def redeliver(
 
 def _check_choice(delivery: int | None, since: str | None, until: str | None, failed: bool) -> None:
     if (delivery is None) == (since is None):
-        raise click.UsageError("Say what to send again: one DELIVERY by its id, or --since for all that are over.")
+        raise click.UsageError("Give one DELIVERY by its id, or --since for all finished deliveries.")
     if delivery is not None and (until or failed):
-        raise click.UsageError("--until and --failed go with --since.")
+        raise click.UsageError("Use --until and --failed only with --since.")
     if since is not None and until is not None and until < since:
         raise click.UsageError("--until must not be before --since.")
 
 
 def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: bool) -> None:
     if log.one(tx, webhook, delivery) is None:
-        way = f"`wmsd webhook deliveries {webhook} --company {code}` lists its deliveries"
-        raise Problem("NOT_FOUND", f"Webhook {webhook} has no delivery {delivery}: {way}.")
+        way = f"wmsd webhook deliveries {webhook} --company {code}"
+        raise Problem("NOT_FOUND", f"Webhook {webhook} has no delivery {delivery}. To list the deliveries: {way}")
     if not dry_run:
         redelivery.send_now(tx, delivery)
 
@@ -354,10 +357,13 @@ async def _send_range(database: Database, chosen: Wanted, expected: int) -> int:
 
 def _what_now(count: int, dry_run: bool, is_active: bool, webhook: int, code: str) -> str:
     if not count:
-        return "There is nothing to send again in this range."
+        return "No finished webhook deliveries match, so nothing is sent again."
     if dry_run:
         return "Nothing was changed: this was a dry run."
     if not is_active:
-        way = f"`wmsd webhook on {webhook} --company {code}`"
-        return f"Queued, but webhook {webhook} is off: it is sent after {way}."
-    return "Queued. A running server begins to send within a second; without one it is sent when it runs next."
+        way = f"wmsd webhook on {webhook} --company {code}"
+        return f"Queued, but webhook {webhook} is off. To send, switch the webhook on: {way}"
+    return (
+        "Queued. A running server starts to send within a second. If no server is running, wmsd sends "
+        "when the server runs again."
+    )
