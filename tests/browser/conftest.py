@@ -85,5 +85,5 @@ def stranger(browser: Browser, house: House) -> Iterator[Page]:
 def become_admin(page: Page) -> None:
     for name, text in {**ADMIN, "again": ADMIN["password"]}.items():
         page.fill(f"#{name}", text)
-    page.click("text=Make me the admin")
+    page.click("text=Create admin account")
     assert page.title() == "First steps · wmsd"

@@ -73,7 +73,7 @@ def test_an_order_is_made_by_the_keyboard_alone(page: Page, house: House) -> Non
     expect(page.locator("[aria-invalid=true]")).to_be_focused()
     page.locator("[aria-invalid=true]").fill("4")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".note.good")).to_have_text("The sales order is made.")
+    expect(page.locator(".note.good")).to_have_text("Sales order created.")
     page.click("text=Start work")
     expect(page.locator("[aria-current=step]")).to_contain_text("In work")
     page.click("text=Undo")
@@ -132,7 +132,7 @@ def test_a_document_is_worked_at_without_a_script(no_script: Page, house: House)
     page.fill(cell(5, "article_code"), "85123A")
     page.fill(cell(5, "quantity"), "1")
     page.click("main .acts button.main")
-    expect(page.locator(".note.good")).to_have_text("The sales order is made.")
+    expect(page.locator(".note.good")).to_have_text("Sales order created.")
     page.click("text=Start work")
     page.click("text=Load")
     page.click("main .acts >> text='Deliver'")
@@ -158,10 +158,10 @@ def test_thirty_orders_are_moved_at_once_and_two_fail(page: Page, house: House) 
     for box in page.locator("td.tick input").all():
         box.set_checked(box.get_attribute("name") in {f"record.{order}" for order in made})
     page.select_option("#act", "load")
-    page.click("text=With those ticked")
-    expect(page.locator("main")).to_contain_text("This is for 30 records.")
+    page.click("text=For selected")
+    expect(page.locator("main")).to_contain_text("This action is for 30 records.")
     page.keyboard.press("Enter")
-    expect(page.locator("[role=status]").first).to_contain_text("28 are done. 2 are as they were")
+    expect(page.locator("[role=status]").first).to_contain_text("Done for 28 records. Not done for 2 records")
     assert page.locator("main tbody tr").count() == 2
 
 
@@ -225,7 +225,7 @@ def test_a_session_that_ends_half_way_through_forty_lines_loses_none(page: Page,
     page.goto(NEW)
     assert len(filled(page)) == 40
     page.click("main .acts button.main")
-    expect(page.locator(".note.good")).to_have_text("The sales order is made.")
+    expect(page.locator(".note.good")).to_have_text("Sales order created.")
 
 
 def test_a_day_is_typed_or_chosen_from_a_calendar(page: Page) -> None:

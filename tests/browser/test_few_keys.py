@@ -76,7 +76,7 @@ def test_an_order_of_five_lines(hand: Hand, house: House, token: str) -> None:
         hand.press("Enter")
         hand.type(str(number + 1))
     hand.press("Control+Enter")
-    expect(page.locator(".note.good")).to_have_text("The sales order is made.")
+    expect(page.locator(".note.good")).to_have_text("Sales order created.")
     order = page.url.partition("?")[0].rpartition("/")[2]
     _, record = house.server.get(f"/api/sales-orders/{order}", token)
     ordered = [(each["article_code"], each["quantity"]) for each in record["lines"]]

@@ -33,7 +33,7 @@ def test_from_nothing_to_the_first_answer_of_the_api(page: Page, house: House) -
     page.fill("#code", "NOVA")
     page.fill("#name", "Nova")
     page.click("main button")
-    expect(page.locator(".note.good")).to_have_text("The company is made.")
+    expect(page.locator(".note.good")).to_have_text("Company created.")
     number = int(page.url.partition("?")[0].rpartition("/")[2])
     page.goto(f"/companies/{number}/articles/new")
     page.fill("#code", "A1")
@@ -304,7 +304,7 @@ def test_a_page_tells_when_it_is_not_live_and_goes_on_afterwards(page: Page) -> 
 @pytest.mark.parametrize(
     ("path", "button", "part", "done"),
     [
-        ("/admin/backups", "Back up now", "#backups", r"Proven \d"),
+        ("/admin/backups", "Back up now", "#backups", r"Verified \d"),
         ("/admin/health", "Examine now", "#doctor", r"files are right\."),
     ],
 )

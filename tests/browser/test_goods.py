@@ -130,6 +130,6 @@ def test_two_people_at_one_order_do_not_undo_each_other(
         page.click(NEXT)
         expect(page.locator(NOW)).to_contain_text("In work")
         other.click(NEXT)
-        expect(other.locator("[role=alert]")).to_contain_text("Somebody has changed it since you opened its page")
+        expect(other.locator("[role=alert]")).to_contain_text("This record was changed after you opened the page")
         expect(other.locator(NOW)).to_contain_text("In work")
         expect(other.locator("main")).to_contain_text("22470")

@@ -152,5 +152,5 @@ def test_on_a_screen_the_contents_stand_beside_the_page(browser: Browser, house:
 
 def test_who_is_signed_in_goes_back_to_the_pages(page: Page) -> None:
     page.goto("/docs/returns")
-    page.click("text=Back to the pages")
+    page.click("text=Back to wmsd")
     expect(page.locator("h1")).to_have_text("Today")

@@ -19,7 +19,7 @@ def looked_at(page: Page, file: Path, kind: str) -> None:
     page.click("text=Import a file")
     page.select_option("#kind", kind)
     page.set_input_files("#file", file)
-    page.click("text=Look at it")
+    page.click("text=Check the file")
     expect(page.locator("text=How the file was read")).to_be_visible(timeout=60_000)
 
 
@@ -44,7 +44,7 @@ def test_a_list_is_mended_imported_and_taken_back(page: Page, house: House, tmp_
     page.click("a.button:has-text('Upload it again')")
     expect(page.locator("#kind")).to_have_value("articles")
     page.set_input_files("#file", file)
-    page.click("text=Look at it")
+    page.click("text=Check the file")
     expect(page.locator(".strip")).to_contain_text(re.compile(r"2\s*would be created"), timeout=60_000)
     expect(page.locator(".facts")).to_contain_text("comma as row 2, weight_kg: 1,5 shows")
     seen_at_all_widths(page, "upload_good")
@@ -54,11 +54,11 @@ def test_a_list_is_mended_imported_and_taken_back(page: Page, house: House, tmp_
     expect(page.locator(".facts")).to_contain_text("ana@example.com")
     seen_at_all_widths(page, "import_done")
 
-    page.click("text=Take back")
+    page.click("text=Undo import")
     page.click("main button")
-    expect(page.locator(".note.good")).to_have_text("The import is taken back.", timeout=60_000)
+    expect(page.locator(".note.good")).to_have_text("The import is undone.", timeout=60_000)
     page.goto("/companies/1/articles?code=IMP-1")
-    expect(page.locator(".empty")).to_contain_text("Nothing is like that.")
+    expect(page.locator(".empty")).to_contain_text("No records match these filters.")
 
 
 def test_a_thousand_or_one_is_chosen(page: Page, house: House, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_what_was_typed_is_in_the_form_again_but_no_secret(browser: Browser, hou
         expect(page.locator("[data-kept]")).to_be_visible()
         sign_in_here(page)
         expect(page.locator("h1")).to_have_text("New webhook")
-        expect(page.locator("[data-kept]")).to_contain_text("It is not saved yet.")
+        expect(page.locator("[data-kept]")).to_contain_text("but is not saved yet.")
         assert page.input_value("#name") == "Ten minutes of work"
         assert page.input_value("#url") == ""
         assert page.is_checked("[name='events:article.created']")
@@ -180,7 +180,7 @@ def test_a_session_that_wmsd_has_ended_loses_no_form(
         assert late.input_value("[name='lines.0.article_code']") == "22423"
         assert late.input_value("#partner") == "NONE"
         late.click("main .acts button[type=submit]")
-        expect(late.locator(".note.bad")).to_contain_text("Correct what is marked.")
+        expect(late.locator(".note.bad")).to_contain_text("Correct the marked fields.")
 
 
 def sign_in_elsewhere(browser: Browser, house: House, email: str) -> None:
@@ -237,7 +237,7 @@ def test_who_has_signed_in_again_in_another_tab_goes_back_to_what_was_typed(
         sign_in_here(other)
         expect(other.locator("h1")).to_have_text("Today")
         page.click("main button[type=submit]")
-        expect(page.locator("h1")).to_have_text("That is not allowed")
+        expect(page.locator("h1")).to_have_text("Not allowed")
         expect(page.locator("[data-kept]")).to_contain_text("is kept in this tab")
         page.click("text=Back to the form")
         expect(page.locator("#name")).to_have_value("In the first tab")

@@ -31,5 +31,5 @@ def test_a_partner_is_found_without_the_list(page: Page) -> None:
     page.goto(f"{ORDERS}?partner=customer+{NUMBER}")
     expect(page.locator("#partner-error")).to_have_count(0)
     page.goto(f"{ORDERS}?partner=customer")
-    expect(page.locator("#partner-error")).to_contain_text("Several match “customer”.")
+    expect(page.locator("#partner-error")).to_contain_text("Several records match “customer”.")
     expect(page.locator("#partner")).to_have_value("customer")

@@ -173,7 +173,7 @@ def test_labels_of_ticked_stock_records_are_printed_together(page: Page) -> None
     boxes = page.locator("td.tick input")
     boxes.nth(0).check()
     boxes.nth(1).check()
-    page.click("text=Print labels of those ticked")
+    page.click("text=Print labels for selected")
     expect(page.locator("main")).to_contain_text("2 records")
     page.click("text=Show labels")
     expect(page.locator(".label")).to_have_count(2)

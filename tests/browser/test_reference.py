@@ -91,7 +91,7 @@ def test_a_form_that_cannot_be_sent_begins_at_the_first_mistake(page: Page) -> N
     page.click("form.fields button[type=submit]")
     expect(page.locator("#token")).to_be_focused()
     assert page.locator("[aria-invalid=true]").count() == 1
-    expect(page.locator("[role=alert]")).to_have_text("Correct what is marked. Nothing was sent.")
+    expect(page.locator("[role=alert]")).to_have_text("Correct the marked fields. No request was sent.")
 
 
 def test_names_are_suggested_and_taken_by_keyboard(page: Page) -> None:

@@ -77,7 +77,7 @@ def test_an_order_arrives_fails_is_sent_again_and_is_delivered(
     page.check("[value=success]")
     page.click("text=Answer so")
     page.goto(delivery)
-    page.click("text=Send it now")
+    page.click("text=Send now")
     look_until(page, delivery, "delivered")
     assert [each.inner_text() for each in page.locator("section h2", has_text="Attempt").all()] == [
         "Attempt 2",

@@ -24,7 +24,7 @@ DAMAGES: Final = {
     "format": "DELETE FROM search_index_config",
 }
 SEARCH: Final = "/companies/1/search?text={}"
-TOLD: Final = "The search index was damaged and is being built again."
+TOLD: Final = "The search index was damaged, and wmsd is rebuilding it."
 
 
 @pytest.fixture

@@ -51,6 +51,6 @@ def test_it_says_what_the_cells_hold(kind: str, row: list[str]) -> None:
 async def test_the_form_of_an_import_leads_to_it(shop: Shop) -> None:
     visitor = await signed_in(shop.world)
     form = await visitor.get("/companies/1/imports/new")
-    assert '<a href="/docs/columns">The guide</a> says which columns each kind has.' in " ".join(form.text.split())
+    assert '<a href="/docs/columns">The guide</a> lists the columns of each kind.' in " ".join(form.text.split())
     seen = await visitor.get("/docs/columns")
     assert (seen.status, "packaging_type_code" in seen.text) == (200, True)

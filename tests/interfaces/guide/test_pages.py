@@ -84,7 +84,7 @@ async def test_who_is_signed_in_is_led_back_to_the_pages(world: World) -> None:
     for path in ("/docs", "/docs/stock", "/docs/search?q=stock", "/docs/nothing"):
         assert 'href="/sign-in"' in (await stranger.get(path)).text
         assert 'href="/sign-in"' not in (await signed_in.get(path)).text
-        assert '<a href="/today">Back to the pages</a>' in (await signed_in.get(path)).text
+        assert '<a href="/today">Back to wmsd</a>' in (await signed_in.get(path)).text
     tag = (await world.send("GET", "/docs", token="", company="")).headers["ETag"]
     known = {"If-None-Match": tag}
     assert [(await visitor.get("/docs", known)).status for visitor in (stranger, signed_in)] == [304, 200]
@@ -134,7 +134,7 @@ def test_the_first_page_has_the_same_parts_in_each_language() -> None:
 
 async def test_there_is_no_other_page(world: World) -> None:
     seen = await Visitor(world).get("/docs/%3Cscript%3E")
-    assert (seen.status, seen.heading) == (404, "There is no such page")
+    assert (seen.status, seen.heading) == (404, "Page not found")
     assert "<script>" not in seen.text
     assert 'action="/docs/search"' in seen.text
 

@@ -121,4 +121,4 @@ async def test_with_a_public_url_forms_are_accepted_from_it_only(tmp_path: Path)
             refused = await signing_in(world, bad)
             assert refused.status == 403, bad
             assert f'<a class="button main" href="{PUBLIC}">{PUBLIC}</a>' in refused.text
-            assert f"Forms are accepted from {PUBLIC} only" in refused.text
+            assert f"wmsd accepts forms only from {PUBLIC}" in refused.text

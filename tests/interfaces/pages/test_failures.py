@@ -67,7 +67,7 @@ async def test_what_was_sent_is_looked_for_before_it_is_sent_again(
     sent = {"form_token": form.form_token, "code": "A-1", "name": "Apple"}
     seen = await visitor.post(page, sent, {**HTML, "Referer": visitor.world.base_url + page})
     assert (seen.status, ways_on(seen)[0]) == (500, (page, "Back to the form"))
-    assert "look for it before you send it again" in text_of(seen.text)
+    assert "Check before you send the form again" in text_of(seen.text)
     assert f'data-lost-form="{page}"' in seen.text
     assert "A-1" in (await visitor.get(LIST)).text, "it was done"
 
@@ -119,7 +119,7 @@ async def test_a_server_that_is_short_of_something_says_so(
 
     monkeypatch.setattr("wmsd.interfaces.pages.records.browse.page_of", short)
     seen = await visitor.get(LIST, HTML)
-    assert (seen.status, seen.heading) == (503, "That cannot be done now")
+    assert (seen.status, seen.heading) == (503, "Not possible now")
     assert "short of memory" in seen.text
     assert seen.headers[REQUEST_ID] in seen.text
     assert seen.headers["Retry-After"] == "5"

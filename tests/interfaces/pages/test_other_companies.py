@@ -84,8 +84,8 @@ async def test_of_many_the_first_are_named_and_today_finds_the_others(world: Wor
     visitor = await signed_in(world)
     found = others(await visitor.get("/companies/1/articles"))
     assert list(found)[:-1] == [f"Company N{number:02}" for number in range(MOST_OTHERS)]
-    assert list(found)[-1] == "Find another on Today"
-    assert found["Find another on Today"] == "/today#search"
+    assert list(found)[-1] == "More companies on Today"
+    assert found["More companies on Today"] == "/today#search"
     assert 'id="search"' in (await visitor.get("/today")).text
 
 
@@ -125,9 +125,9 @@ async def test_where_a_module_is_off_a_site_admin_is_led_to_the_modules(admin: V
     seen = await admin.get("/companies/2/sales-orders")
     assert (seen.status, "The module outbound is off for this company." in seen.text) == (403, True)
     assert ways_on(seen)[0] == ("/admin/companies/2", "The company and its modules")
-    assert "given by a site admin" not in seen.text
+    assert "Ask a site admin" not in seen.text
     assert (await admin.get("/admin/companies/2")).status == 200
     await admin.world.new_user("two@example.com", "company-admin", ["BETA"])
     other = await (await signed_in_as(admin.world, "two@example.com")).get("/companies/2/sales-orders")
-    assert (other.status, "given by a site admin" in other.text) == (403, True)
+    assert (other.status, "Ask a site admin" in other.text) == (403, True)
     assert "/admin/companies/2" not in other.text

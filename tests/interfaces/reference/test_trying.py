@@ -63,7 +63,7 @@ def answered(seen: Seen) -> tuple[int, dict[str, str], Any]:
     shown = seen.text[status.start() : seen.text.index("The same with curl")]
     headers = {name.title(): text_of(value) for name, value in re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", shown)}
     body = re.search(r'id="answer-body">(.*?)</code>', shown, re.DOTALL)
-    is_whole = body is not None and "This is the beginning of" not in shown
+    is_whole = body is not None and "This is only the beginning of" not in shown
     return int(status[1]), headers, json.loads(html.unescape(body[1])) if body and is_whole else None
 
 
@@ -132,7 +132,7 @@ class TestAsThePerson:
         visitor = await signed_in(shop.world, "ACME", abilities=["articles:read"])
         assert answered(await send(visitor, LIST))[0] == 200
         shown = await visitor.get(f"{CREATE}?company=1")
-        assert "Your own rights, or the modules of Company ACME, do not allow this." in shown.text
+        assert "Your rights or the modules of Company ACME do not allow this request." in shown.text
         status, _, body = answered(await send(visitor, CREATE, body=json.dumps(BODY)))
         assert (status, body["code"]) == (403, "FORBIDDEN")
         assert "NEW" not in await codes(shop.world)
@@ -381,7 +381,7 @@ class TestTheForm:
                 "POST", "/api/articles", {"code": f"L{number}", "name": "n", "description": text}
             )
         seen = await send(visitor, LIST, query__per_page="200")
-        assert re.search(r"This is the beginning of [\d\u202f]+ bytes, as they were sent\.", seen.text)
+        assert re.search(r"This is only the beginning of [\d\u202f]+ bytes, as sent\.", seen.text)
         assert "<b>&" not in seen.text
         assert len(seen.text.encode()) < 250_000
 

@@ -277,9 +277,9 @@ async def test_who_grants_and_who_waits_are_told(tmp_path: Path) -> None:
         assert "New rights wait" not in (await root.get(path)).text
         done = await sent(root, f"{path}/change", company_codes=BOTH, role="company-admin")
         seen = await root.get(done.goes_to)
-        assert "The user is changed. What is new waits: see below." in seen.text
+        assert "The user is changed. The new rights are waiting: see below." in seen.text
         assert f"New rights wait: {BOB} must sign in by single sign-on, or choose a password" in seen.text
-        assert f'<a class="button" href="{path}/link">Link to a new password</a></p>' in seen.text
+        assert f'<a class="button" href="{path}/link">Create password link</a></p>' in seen.text
         facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", seen.text))
         assert (facts["Pending companies"], facts["Pending role"]) == ("OTHER", "company-admin")
         for page in ("/today", "/account"):

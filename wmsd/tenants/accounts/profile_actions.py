@@ -198,7 +198,7 @@ async def change_password(
         if not user.password_hash:
             raise Problem(
                 "INVALID_STATUS",
-                "You have no password here. Use single sign-on, or ask an admin for a link.",
+                "You have no password here. Sign in by single sign-on, or with a link from an admin.",
             )
         is_known = store.has_signed_in_from(tx, user.email, call.address)
         return user, Origin(user.email, call.address, is_known)

@@ -30,7 +30,7 @@ async def test_a_backup_is_made_and_proven_now(admin: Visitor) -> None:
     assert "There is no backup yet." in before.text
     seen = await backed_up(admin)
     (cells,) = rows(seen)
-    assert cells[1].startswith("Proven ")
+    assert cells[1].startswith("Verified ")
     assert (cells[3], cells[4].startswith("wmsd-")) == ("1", True)
     assert "Restorable, proven" in seen.text
     assert (await audit(admin))[0][:4] == [EMAIL, "backup.begin", "now", "127.0.0.1"]
@@ -58,16 +58,16 @@ async def test_archives_that_are_not_good_are_told(admin: Visitor) -> None:
     seen = await admin.get("/admin/backups")
     said = {cells[4]: cells[1] for cells in rows(seen)}
     assert len(said) == 3
-    assert said[good.name] == "No ACME: it is damaged."
-    assert said["wmsd-2020-01-01T000000Z.tar.gz"].startswith("Not proven")
+    assert said[good.name] == "Failed ACME: it is damaged."
+    assert said["wmsd-2020-01-01T000000Z.tar.gz"].startswith("Not verified")
     assert said["wmsd-2020-01-02T000000Z.tar.gz"].startswith("Cannot be read ")
-    assert "Not to be relied on." in seen.text
+    assert "Do not rely on these backups." in seen.text
 
 
 async def test_a_backup_that_fails_is_told(admin: Visitor, caplog: pytest.LogCaptureFixture) -> None:
     await asyncio.to_thread(folder_of(admin.world).write_text, "no folder")
     seen = await backed_up(admin)
-    assert "Not to be relied on." in seen.text
+    assert "Do not rely on these backups." in seen.text
     assert "The last backup failed at" in text_of(seen.text)
     assert "cannot be written" in text_of(seen.text)
 

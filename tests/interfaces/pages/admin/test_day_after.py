@@ -85,13 +85,13 @@ async def open_entries(world: World) -> set[tuple[str, str]]:
 
 async def test_it_shows_all_that_is_open_and_leads_to_each_act(admin: Visitor) -> None:
     seen = await admin.get("/admin/day-after")
-    assert (seen.status, seen.heading) == (200, "The day after")
+    assert (seen.status, seen.heading) == (200, "After a restore")
     told = text_of(seen.text)
     for sentence in (
         "wmsd can no longer decrypt the credentials of the webhook ERP of ACME, which sends to erp.example.com.",
         f"The second factor of {LEAD} was lost with the keys",
         f"The user {LEAD} (company-admin) may sign in.",
-        "Revocations and users disabled after",
+        "wmsd does not know which tokens were revoked and which users were disabled after",
         "was lost with the keys. wmsd refuses a program that uses this token.",
     ):
         assert sentence in told, sentence
@@ -103,10 +103,10 @@ async def test_it_shows_all_that_is_open_and_leads_to_each_act(admin: Visitor) -
 async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -> None:
     world = admin.world
     today = await admin.get("/today")
-    assert "What a restore has lost or brought back is not settled." in text_of(today.text)
+    assert "Not everything that a restore lost or brought back is settled." in text_of(today.text)
     assert 'href="/admin/day-after">The day after: what to do' in today.text
     assert (await world.call("GET", "/api/health")).body["status"] == "degraded"
-    assert "The day after" in (await admin.get("/admin/health")).text
+    assert "After a restore" in (await admin.get("/admin/health")).text
 
     await world.call("PATCH", "/api/webhooks/1", {"secret": "m" * 40})
     await world.jobs.lost_credentials.look()
@@ -121,7 +121,7 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     assert await open_entries(world) == set()
     assert "There are no open entries" in (await admin.get("/admin/day-after")).text
     assert (await world.call("GET", "/api/health")).body["status"] == "ok"
-    assert "not settled" not in text_of((await admin.get("/today")).text)
+    assert "Not everything that a restore lost" not in text_of((await admin.get("/today")).text)
     disabled = await world.installation.platform.read(
         lambda tx: tx.value("SELECT disabled_at IS NOT NULL FROM users WHERE email = ?", (LEAD,))
     )

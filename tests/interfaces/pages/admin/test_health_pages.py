@@ -124,7 +124,7 @@ async def test_each_check_of_health_with_its_sentence(admin: Visitor) -> None:
     assert {cells[0] for cells in found.values()} == {"Good"}
     text = text_of(seen.text)
     for part in (
-        f"{__version__} is the version",
+        f"{__version__} version",
         "open companies, of 1 in all",
         "of memory",
         "of data",
@@ -144,14 +144,14 @@ async def test_a_check_that_fails_says_why_and_what_to_do(admin: Visitor) -> Non
     seen = await admin.get("/admin/health")
     found = {cells[0]: cells[1:] for cells in rows(seen)}
     state, says, remedy = found["Files"]
-    assert (state, remedy) == ("Wrong", "The log and wmsd doctor say which and why.")
+    assert (state, remedy) == ("Wrong", "The log and wmsd doctor show which file and why.")
     assert says.startswith("A company's file cannot be used. ACME: ")
     assert "Not whole the service" in text_of(seen.text)
 
 
 async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(admin: Visitor) -> None:
     text = text_of((await admin.get("/admin/health")).text)
-    assert "Nothing is open." in text
+    assert "No open alerts." in text
     assert "no e-mail, receiver or program is set" in text
     admin.world.jobs.disk_watch.note(Disk(2**20, 2**40))
     await admin.world.jobs.alerts.look()
@@ -160,11 +160,16 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
         "The disk is full 20 Nov 2026, 12:00 UTC The disk of the data folder is full: wmsd stores no new data."
         in text
     )
-    assert "They are looked for every 15 seconds, last 20 Nov 2026, 12:00 UTC; the checks above are" in text
+    assert (
+        "wmsd checks for alerts every 15 seconds (last check: 20 Nov 2026, 12:00 UTC). The checks above are"
+        in text
+    )
     admin.world.jobs.disk_watch.note(Disk(2**40, 2**40))
     await admin.world.jobs.alerts.look()
     text = text_of((await admin.get("/admin/health")).text)
-    assert "The trouble has been gone since 20 Nov 2026, 12:00 UTC. If it stays away, the alert ends by" in text
+    assert (
+        "The problem has been gone since 20 Nov 2026, 12:00 UTC. If it does not come back, the alert ends" in text
+    )
     romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
     assert "Discul dosarului de date este plin: wmsd nu mai stochează date noi." in romanian
 
@@ -177,7 +182,7 @@ async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(
     assert cells[1] == "Wrong"
     assert "The disk is gone." in cells[2]
     assert cells[3] == REMEDY
-    assert f"There is no backup that can be relied on. {REMEDY}" in text_of((await admin.get("/today")).text)
+    assert f"There is no reliable backup. {REMEDY}" in text_of((await admin.get("/today")).text)
 
 
 async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
@@ -192,16 +197,17 @@ async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
     clock.advance(60)
     seen = await (await signed_in(house)).get("/admin/health")
     assert (
-        "Not taken. Alerts are not taken by alerts.command since 20 Nov 2026, 12:00 UTC, and 2 wait: "
+        "Alerts not sent. alerts.command has not accepted alerts since 20 Nov 2026, 12:00 UTC. "
+        "Alerts waiting: 2. Reason: "
         "The program of alerts.command ended with exit status 3. Its output was: <b>no</b> route."
     ) in text_of(seen.text)
     assert "<b>no</b>" not in seen.text
 
 
 async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
-    assert "Nobody has had the files examined here yet." in (await admin.get("/admin/health")).text
+    assert "The files have not been examined here yet." in (await admin.get("/admin/health")).text
     seen = await examined(admin)
-    assert "Right. All 2 files are right. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
+    assert "No problems. All 2 files are right. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
     assert (await audit(admin))[0][:4] == [EMAIL, "examination.begin", "doctor", "127.0.0.1"]
 
 
@@ -224,10 +230,10 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     await database.write(lambda tx: tx.execute(WRONG_COUNT))
     seen = await examined(admin)
     text = text_of(seen.text)
-    assert "Wrong. Of 2 files, 1 are not right." in text
+    assert "Problems found. Files with problems: 1 of 2." in text
     sentence = "the total of a list is correct; but articles: 7 instead of 0."
     assert f"ACME {sentence}" in text
-    assert "restore this company from a backup of before" in text
+    assert "restore this company from an earlier backup" in text
     assert [each.getMessage() for each in caplog.records] == [f"examined ACME: {sentence}"]
     await admin.world.new_user(LEAD, "company-admin", ["ACME"])
     lead = await signed_in_as(admin.world, LEAD)
@@ -286,7 +292,7 @@ async def test_there_is_one_at_a_time(admin: Visitor, page: AdminPage) -> None:
     await all_over(admin)
     again = await admin.post(path, form)
     assert (first.status, again.status) == (303, 409)
-    assert "This form was sent already" in again.text
+    assert "This form was already sent" in again.text
     entries = [each[1] for each in await audit(admin)]
     assert sum(each.endswith(".begin") and each != "session.begin" for each in entries) == 2
 
@@ -328,7 +334,7 @@ async def test_nobody_else_sees_or_begins_anything(admin: Visitor) -> None:
             path = f"/admin/{each.name}"
             assert path not in (await visitor.get("/today")).text
             seen = await visitor.get(path)
-            assert (seen.status, seen.heading) == (403, "That is not allowed"), path
+            assert (seen.status, seen.heading) == (403, "Not allowed"), path
             assert "Only a platform admin may do this" in seen.text
             if each.begins is not None:
                 assert (await visitor.post(path, {"form_token": form_token})).status == 403

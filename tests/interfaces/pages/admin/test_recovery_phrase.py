@@ -65,11 +65,11 @@ async def test_it_is_created_shown_once_and_checked(admin: Visitor) -> None:
     assert fingerprint in seen.text
     again = await admin.get(PAGE)
     assert all(word not in text_of(again.text) for word in (words, " ".join(words.split()[:2])))
-    assert f"recovery phrase {fingerprint}, which nobody has checked" in text_of(again.text)
+    assert f"recovery phrase {fingerprint}, which is not checked yet" in text_of(again.text)
     done = await pressed(admin, "check", phrase=f" {words.upper()} ")
     told = text_of((await admin.get(done.goes_to)).text)
     assert "The words are right." in told
-    assert f"Backups seal the keys to the recovery phrase {fingerprint}, last checked" in told
+    assert f"Backups encrypt the keys with the recovery phrase {fingerprint}, last checked" in told
     assert [cells[1] for cells in await audit(admin)][:2] == ["recovery-phrase.check", "recovery-phrase.create"]
 
 
@@ -159,7 +159,7 @@ async def test_until_it_is_settled_every_page_says_what_is_lost(admin: Visitor) 
     )
     await admin.world.new_token("admin@example.com")
     backups = await backed_up(admin)
-    assert "left out" in text_of(backups.text)
+    assert "not included" in text_of(backups.text)
     for path in ("/today", "/start", "/admin/backups", "/admin/health", PAGE):
         seen = await admin.get(path)
         assert LOST.search(text_of(seen.text)), path
@@ -167,7 +167,7 @@ async def test_until_it_is_settled_every_page_says_what_is_lost(admin: Visitor) 
     words = await checked(admin)
     await asyncio.sleep(1)  # archive names have a resolution of one second
     again = text_of((await backed_up(admin)).text)
-    assert f"sealed to the phrase {Phrase(words).fingerprint}, checked" in again
+    assert f"encrypted with the phrase {Phrase(words).fingerprint}, checked" in again
     for path in ("/today", "/start", "/admin/backups", "/admin/health", PAGE):
         assert not LOST.search(text_of((await admin.get(path)).text)), path
     assert "Write down the recovery phrase" in steps_done(await admin.get("/start"))

@@ -14,7 +14,7 @@ from wmsd.data_folder.litestream import ReplicatedFile
 from wmsd.platform.admin_view.health import MOST_BEHIND
 
 WITH_REPLICA = {"replica": {"enabled": True}, "backup": {"every": "never"}}
-REMEDY = "wmsd replica status says since when. Look at the log of the server, and at the place of the replica."
+REMEDY = "wmsd replica status shows since when. Check the server log, and the place of the replica."
 ROMANIAN = {"Accept-Language": "ro"}
 
 
@@ -53,11 +53,11 @@ async def test_a_replica_that_has_everything(admin: Visitor, monkeypatch: pytest
     says = r"2 files are replicated, at most \d+ s ago[.]"
     state, said, remedy = await of_replica(admin)
     assert (state, remedy) == ("Good", NOTHING)
-    assert re.fullmatch(f"It has everything[.] {says}", said)
+    assert re.fullmatch(f"The replica is up to date[.] {says}", said)
     assert re.search(says, await of_backups(admin))
     state, told, _ = await of_replica(admin, ROMANIAN)
     assert state == "În regulă"
-    assert re.fullmatch(r"Are totul[.] Fișiere replicate: 2, cel mult cu \d+ s în urmă[.]", told)
+    assert re.fullmatch(r"Replica este la zi[.] Fișiere replicate: 2, cel mult cu \d+ s în urmă[.]", told)
 
 
 @pytest.mark.parametrize(

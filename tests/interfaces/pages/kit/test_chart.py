@@ -16,10 +16,7 @@ def test_a_quantity_holds_until_the_next_one() -> None:
     assert chart.area == "M0 136.0H400.0V8.0H800V136.0H0Z"
     assert (chart.begins, chart.ends, chart.highest, chart.lowest) == ("10 November", "20 November", "64", "0")
     assert chart.minimum is None
-    assert chart.words == (
-        "Quantity from 10 November to 20 November: it begins with 0, is 64 at most and 0 at least, "
-        "and ends with 64."
-    )
+    assert chart.words == ("Quantity from 10 November to 20 November: first 0, highest 64, lowest 0, last 64.")
 
 
 def test_the_minimum_is_within_the_chart() -> None:

@@ -33,14 +33,14 @@ async def test_a_company_an_operator_and_a_user_are_suggested(admin: Visitor) ->
     assert listed(await admin.get("/admin/companies/new"), "operator_code") == ["OPS"]
     seen = await admin.get("/admin/tokens/new")
     assert EMAIL in (listed(seen, "user") or [])
-    assert "One in each line. There are: ACME, B." in seen.text
+    assert "One per line. Possible values: ACME, B." in seen.text
 
 
 async def test_nobody_is_told_of_what_is_not_theirs(admin: Visitor) -> None:
     await admin.world.new_user(LEAD, "company-admin", ["ACME"])
     lead = await signed_in_as(admin.world, LEAD)
     seen = await lead.get("/admin/users/new")
-    assert "There are: ACME." in seen.text
+    assert "Possible values: ACME." in seen.text
     assert "<datalist" not in seen.text
 
 
@@ -54,9 +54,9 @@ async def test_more_than_anybody_reads_are_not_suggested(admin: Visitor, monkeyp
     monkeypatch.setattr(suggestions, "MOST", 1)
     monkeypatch.setattr(suggestions, "MOST_IN_TEXT", 1)
     assert listed(await admin.get("/admin/sites/new"), "company_code") is None
-    assert "There are:" not in (await admin.get("/admin/users/new")).text
+    assert "Possible values:" not in (await admin.get("/admin/users/new")).text
 
 
 async def test_in_romanian(admin: Visitor) -> None:
     seen = await admin.get("/admin/users/new", {"Accept-Language": "ro"})
-    assert "Există: ACME, B." in seen.text
+    assert "Valori posibile: ACME, B." in seen.text

@@ -136,5 +136,5 @@ async def test_a_form_that_is_sent_twice_is_done_once(admin: Visitor) -> None:
     assert wrong.status == 422
     first, second = await admin.post("/admin/tokens/new", fields), await admin.post("/admin/tokens/new", fields)
     assert (first.status, second.status) == (200, 409)
-    assert "This form was sent already" in second.text
+    assert "This form was already sent" in second.text
     assert [cells[0] for cells in rows(await admin.get("/admin/tokens"))].count("Twice") == 1

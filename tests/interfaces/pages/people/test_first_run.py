@@ -193,7 +193,7 @@ async def test_the_steps_lead_through_warehouse_tls_and_the_disk_of_backups(
     seen = await visitor.get("/start")
     assert 'href="/companies/1/warehouses/new"' in seen.text
     assert '<code>[server] tls = "lan"</code>' in seen.text
-    assert "The folder is on the same disk as the data" in text_of(seen.text)
+    assert "The backup folder is on the same disk as the data" in text_of(seen.text)
     assert (await sent(visitor, "/companies/1/warehouses/new", code="EAST", name="Eastern hall")).status == 303
     monkeypatch.setattr(BackupFolder, "is_on_disk_of", lambda self, other: False)
     seen = await visitor.get("/start")

@@ -232,13 +232,13 @@ async def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(admin
     path = f"/admin/users/{await id_of(admin, MEMBER)}"
     assert (await sent(admin, f"{path}/shut-out")).status == 303
     seen = await admin.get((await sent(admin, f"{path}/let-in")).goes_to)
-    assert "The user is not shut out any more, but has no password yet: make a link to one." in seen.text
-    assert "may come in again" not in seen.text
+    assert "The user is enabled, but has no password yet. Create a password link." in seen.text
+    assert "The user is enabled." not in seen.text
     assert (await chosen(admin, link)).status == 404
     assert (await chosen(admin, shown_once(await sent(admin, f"{path}/link"))["link"])).status == 303
     assert (await sent(admin, f"{path}/shut-out")).status == 303
     seen = await admin.get((await sent(admin, f"{path}/let-in")).goes_to)
-    assert "The user may come in again." in seen.text
+    assert "The user is enabled." in seen.text
 
 
 async def test_an_invited_admin_who_never_came_is_no_last_admin(admin: Visitor) -> None:

@@ -55,7 +55,7 @@ async def test_it_counts_at_once_and_ends_what_the_old_one_opened(admin: Visitor
     assert done.status == 303, "a page that is loaded again does not send the form again"
     seen = await here.get(done.goes_to)
     assert (seen.status, seen.heading) == (200, MEMBER)
-    assert "other sessions: 1, tokens made by signing in: 1." in text_of(seen.text)
+    assert "Other sessions ended: 1; sign-in tokens revoked: 1." in text_of(seen.text)
     assert (await here.get("/today")).status == 200
     assert (await elsewhere.get("/today")).status == 303
     assert (await world.send("GET", "/api/stock", token=by_password)).status == 401
@@ -136,7 +136,7 @@ async def test_sessions_that_were_over_are_not_counted(admin: Visitor) -> None:
     admin_again, here = await signed_in_as(world, EMAIL), await signed_in_as(world, MEMBER)
     await signed_in_as(world, MEMBER)
     seen = await here.get((await changed(here)).goes_to)
-    assert "other sessions: 1, tokens made by signing in: 0." in text_of(seen.text)
+    assert "Other sessions ended: 1; sign-in tokens revoked: 0." in text_of(seen.text)
     assert (await audit(admin_again))[0][-1] == "Sessions: 2 → 1"
 
 
@@ -163,10 +163,10 @@ async def test_who_has_no_password_is_told_where_it_is_changed(admin: Visitor) -
     )
     for path in ("/account", PAGE):
         seen = await visitor.get(path)
-        assert "You have no password here. Use single sign-on" in text_of(seen.text)
+        assert "You have no password here. Sign in by single sign-on" in text_of(seen.text)
         assert "Change the password</button>" not in seen.text
     refused = await changed(visitor, "anything", NEW_PASSWORD)
-    assert (refused.status, "ask an admin for a link" in text_of(refused.text)) == (409, True)
+    assert (refused.status, "with a link from an admin" in text_of(refused.text)) == (409, True)
     user = await world.installation.platform.read(lambda tx: store.user_by_email(tx, MEMBER))
     assert user is not None
     assert user.password_hash == NO_PASSWORD

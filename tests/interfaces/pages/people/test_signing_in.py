@@ -113,7 +113,7 @@ async def test_a_form_of_another_site_is_refused(visitor: Visitor) -> None:
     fields = {"email": EMAIL, "password": PASSWORD}
     for site in ("cross-site", "same-site", "none"):
         seen = await visitor.post("/sign-in", fields, site=site)
-        assert (seen.status, seen.heading) == (403, "That is not allowed")
+        assert (seen.status, seen.heading) == (403, "Not allowed")
     for headers in ({}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
         assert (await visitor.post("/sign-in", fields, headers, site="")).status == 403
     assert visitor.cookies == {}
@@ -287,7 +287,7 @@ async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypat
     assert "What is wrong" not in (await visitor.get("/today")).text
     monkeypatch.setattr("wmsd.server.health.disk_of", lambda _: Disk(10**6, 10**12))
     seen = await visitor.get("/today")
-    assert "The disk fills up, or is full. Free some space." in seen.text
+    assert "The disk is full or almost full. Free some space." in seen.text
 
 
 async def test_who_asks_too_often_is_told_on_a_page(tmp_path: Path) -> None:

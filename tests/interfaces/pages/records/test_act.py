@@ -78,7 +78,7 @@ async def test_an_article_is_made(visitor: Visitor) -> None:
         "unit": "pcs",
         "active": True,
     }
-    assert "The article is made." in (await visitor.get(done.goes_to)).text
+    assert "Article created." in (await visitor.get(done.goes_to)).text
 
 
 async def test_a_form_that_is_sent_twice_makes_one(visitor: Visitor) -> None:
@@ -108,7 +108,7 @@ async def test_a_field_is_emptied(visitor: Visitor) -> None:
 
 def differing(seen: Seen) -> list[list[str]]:
     """Return the fields that differ from the current record: label, their value and your value."""
-    (table,) = re.findall(r'aria-label="What differs">.*?<tbody>(.*?)</tbody>', seen.text, re.DOTALL)
+    (table,) = re.findall(r'aria-label="Differences">.*?<tbody>(.*?)</tbody>', seen.text, re.DOTALL)
     return [
         [text_of(cell) for cell in re.findall(r"<td.*?>(.*?)</td>", row, re.DOTALL)]
         for row in table.split("</tr>")[:-1]
@@ -261,7 +261,7 @@ async def test_who_may_only_read_is_offered_nothing_and_can_do_nothing(shop: Sho
 )
 async def test_an_act_that_is_not_there_is_told(visitor: Visitor, path: str) -> None:
     seen = await visitor.get(f"/companies/1/{path}")
-    assert (seen.status, seen.heading) == (404, "There is nothing here")
+    assert (seen.status, seen.heading) == (404, "Page not found")
 
 
 async def test_records_of_another_company_cannot_be_reached(visitor: Visitor) -> None:

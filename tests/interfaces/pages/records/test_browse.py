@@ -113,7 +113,7 @@ async def test_a_filter_by_several_statuses_stays_when_the_form_is_sent(visitor:
 @pytest.mark.parametrize(
     ("query", "name", "sentence"),
     [
-        ("partner=NOBODY", "partner", "Nothing matches “NOBODY”. Type a code, or a part of the name."),
+        ("partner=NOBODY", "partner", "No record matches “NOBODY”. Type a code, or a part of the name."),
         ("updated_since=yesterday", "updated_since", "must be"),
         ("updated_since=2099-01-01T00:00", "updated_since", "is in the future"),
         ("status=GONE", "status", "cannot be"),
@@ -227,7 +227,7 @@ async def test_an_event_needs_the_ability(shop: Shop) -> None:
 )
 async def test_what_is_not_there_is_told(visitor: Visitor, path: str) -> None:
     seen = await visitor.get(f"/companies/1/{path}")
-    assert (seen.status, seen.heading) == (404, "There is nothing here")
+    assert (seen.status, seen.heading) == (404, "Page not found")
 
 
 async def test_another_company_is_as_none(shop: Shop) -> None:
@@ -235,7 +235,7 @@ async def test_another_company_is_as_none(shop: Shop) -> None:
     visitor = await signed_in(shop.world, "OTHER", abilities=["articles:read"])
     told = {(await visitor.get(f"/companies/{company}/articles")).text for company in (1, 99)}
     assert len(told) == 1
-    assert "There is no such company, or you may not use it." in told.pop()
+    assert "This company does not exist, or you have no access to it." in told.pop()
     assert (await visitor.get("/companies/1/articles.csv")).status == 404
     assert (await visitor.get("/companies/2/articles")).status == 200
 

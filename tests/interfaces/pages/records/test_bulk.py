@@ -47,10 +47,10 @@ async def test_what_is_ticked_is_moved_at_once(office: Visitor, shop: Shop) -> N
         await shop.order()
     assert 'name="record.1" value="SO-000001"' in (await office.get(ORDERS)).text
     asked = await chosen(office, "start", 1, 3)
-    assert "This is for 2 records." in text_of(asked.text)
+    assert "This action is for 2 records." in text_of(asked.text)
     assert await statuses(shop) == ["CREAT", "CREAT", "CREAT"]
     seen = await done(office, asked)
-    assert told(seen) == "2 are done."
+    assert told(seen) == "Done for 2 records."
     assert await statuses(shop) == ["IN_LUCRU", "CREAT", "IN_LUCRU"]
 
 
@@ -58,7 +58,7 @@ async def test_what_fails_is_told_with_its_reason_and_the_rest_is_done(office: V
     for status in ("IN_LUCRU", "LIVRAT", "IN_LUCRU"):
         await shop.order(status=status)
     seen = await done(office, await chosen(office, "load", 1, 2, 3))
-    assert told(seen) == "2 are done. 1 is as it was, for this reason:"
+    assert told(seen) == "Done for 2 records. Not done for 1 record, for this reason:"
     ((code, reason),) = rows(seen)
     assert code == "SO-000002"
     assert "LIVRAT" in reason
@@ -71,13 +71,13 @@ async def test_all_that_match_go_in_groups(office: Visitor, shop: Shop, monkeypa
         await shop.order({"article_id": 1, "quantity": 1})
     await shop.order({"article_id": 1, "quantity": 1}, status="LIVRAT")
     asked = await chosen(office, "start", path=f"{ORDERS}?partner=P1", all="1")
-    assert "This is for 5 records." in text_of(asked.text)
+    assert "This action is for 5 records." in text_of(asked.text)
     seen = await done(office, asked)
     assert (told(seen), "data-go-on" in seen.text) == ("2 of 5", True)
     seen = await done(office, seen)
     assert told(seen) == "4 of 5"
     seen = await done(office, seen)
-    assert (told(seen), "data-go-on" in seen.text) == ("5 are done.", False)
+    assert (told(seen), "data-go-on" in seen.text) == ("Done for 5 records.", False)
     assert await statuses(shop) == ["IN_LUCRU"] * 5 + ["LIVRAT"]
 
 
@@ -85,7 +85,7 @@ async def test_a_group_that_is_sent_twice_is_done_once(office: Visitor, shop: Sh
     await shop.order()
     asked = await chosen(office, "start", 1)
     for _ in range(2):
-        assert told(await done(office, asked)) == "1 is done."
+        assert told(await done(office, asked)) == "Done for 1 record."
     assert (await shop.world.call("GET", "/api/v2/sales-orders/1")).body["status"] == "IN_LUCRU"
 
 
@@ -114,7 +114,7 @@ async def test_goods_of_several_records_go_into_quarantine_with_a_reason(shop: S
     seen = await keeper.post(f"{path}/bulk", {**still_in(asked), "everything": "on"})
     assert (seen.status, 'id="reason-error"' in seen.text) == (422, True)
     seen = await keeper.post(f"{path}/bulk", {**still_in(seen), "everything": "on", "reason": "Flood"})
-    assert told(seen).startswith("2 are done."), seen.text
+    assert told(seen).startswith("Done for 2 records."), seen.text
     assert await shop.stock() == (20, 0, 0)
 
 

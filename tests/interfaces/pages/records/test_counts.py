@@ -227,7 +227,7 @@ async def test_who_may_only_count_is_led_to_a_count_of_the_record(full: Store) -
 
 async def test_ticked_records_become_one_count(lead: Visitor) -> None:
     page = await lead.get(STOCK)
-    assert "Count these" in page.text
+    assert "Create a count" in page.text
     (token,) = set(re.findall(r'name="form_token" value="(.*?)"', page.text))
     ticked = {"form_token": token, "act": "new-count", "record.1": "P · MAIN", "record.3": "S · MAIN"}
     seen = await lead.post(f"{STOCK}/bulk", ticked)

@@ -38,7 +38,7 @@ async def test_one_is_made_and_changed(visitor: Visitor, kind: str) -> None:
     before = (await visitor.world.call("GET", api)).body
     assert (before["code"], before["active"]) == ("N1", True)
     assert before["address"] == {"street": None, "city": "Cluj", "postal_code": None, "country": None}
-    assert f"The {kind[:-1]} is made." in (await visitor.get(made.goes_to)).text
+    assert f"{kind[:-1].capitalize()} created." in (await visitor.get(made.goes_to)).text
 
     changed = await sent(visitor, f"{record}/change", name="Newer", **{"address.city": ""})
     assert (changed.status, changed.goes_to) == (303, f"{record}?done=change")

@@ -50,10 +50,10 @@ async def test_who_did_what(visitor: Visitor) -> None:
             f"Partner: P1 → P2 Notes: {NOTHING} → {SCRIPT} "
             "Lines: Article code A, Quantity 3, Warehouse MAIN → Article code A, Quantity 1.5, Warehouse MAIN",
         ],
-        [BY, "made", "Created", NOTHING],
+        [BY, "created", "Created", NOTHING],
     ]
     assert SCRIPT not in seen.text
-    assert "<h2>What happened</h2>" in seen.text
+    assert "<h2>History</h2>" in seen.text
     assert "Who did what before is not kept." not in seen.text
 
 
@@ -116,11 +116,11 @@ async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkey
     assert told not in (await visitor.get(PATH)).text
     monkeypatch.setattr("wmsd.warehouse.documents.change_history.LONGEST_ANSWER", 300)
     seen = await visitor.get(PATH)
-    assert [row[1] for row in changes(seen)] == ["moved", "made"]
+    assert [row[1] for row in changes(seen)] == ["moved", "created"]
     assert told in seen.text
 
 
 async def test_in_romanian(visitor: Visitor) -> None:
     seen = await visitor.get(PATH, {"Accept-Language": "ro"})
     assert [row[1] for row in changes(seen)] == ["trecut în alt status", "modificat", "creat"]
-    assert ">Ce s-a întâmplat</h2>" in seen.text
+    assert ">Istoric</h2>" in seen.text

@@ -90,7 +90,7 @@ async def test_an_order_is_made_with_its_lines(office: Visitor, shop: Shop) -> N
     assert [(line["article_code"], line["quantity"]) for line in made["lines"]] == [("A", 3), ("B", 1.5)]
     assert (made["partner_id"], made["requested_date"], made["customer_reference"]) == (1, "2026-11-27", "PO-7788")
     assert await shop.stock() == (20, 3, 17)
-    assert "The sales order is made." in (await office.get(done.goes_to)).text
+    assert "Sales order created." in (await office.get(done.goes_to)).text
 
 
 async def test_rows_that_are_left_empty_are_no_lines(office: Visitor) -> None:
@@ -127,7 +127,7 @@ async def test_a_form_that_comes_back_after_it_was_saved_says_so(office: Visitor
     assert (await office.post(f"{ORDERS}/new", first)).goes_to == f"{ORDERS}/1?done=new"
     seen = await office.post(f"{ORDERS}/new", {**first, "lines.0.quantity": "2"})
     assert (seen.status, "This form was sent before" in seen.text) == (422, True)
-    assert f'<a href="{ORDERS}/1">See what is saved</a>' in seen.text
+    assert f'<a href="{ORDERS}/1">Show the saved values</a>' in seen.text
     assert still_in(seen)["lines.0.quantity"] == "2"
     assert (await office.post(f"{ORDERS}/new", still_in(seen))).goes_to == f"{ORDERS}/2?done=new"
 
@@ -137,7 +137,7 @@ async def test_a_change_that_comes_back_after_it_was_saved_says_so(office: Visit
     first = {**form_of(await office.get(f"{ORDERS}/1/change")), "carrier": "First"}
     assert (await office.post(f"{ORDERS}/1/change", first)).status == 303
     seen = await office.post(f"{ORDERS}/1/change", {**first, "carrier": "Second"})
-    assert f'<a href="{ORDERS}/1">See what is saved</a>' in seen.text
+    assert f'<a href="{ORDERS}/1">Show the saved values</a>' in seen.text
     assert (await office.post(f"{ORDERS}/1/change", still_in(seen))).status == 303
     assert (await document(office, "sales-orders/1"))["carrier"] == "Second"
 
@@ -179,7 +179,7 @@ async def test_what_differs_in_a_thousand_lines_is_found_by_few_questions(
     monkeypatch.setattr(Workplace, "id_of", noted)
     seen = await office.post(f"{ORDERS}/1/change", {**form, "lines.999.quantity": "1.5"})
     assert (seen.status, len(asked) < 10) == (412, True), len(asked)
-    found = text_of(seen.text[seen.text.index("What differs") :].partition("</table>")[0])
+    found = text_of(seen.text[seen.text.index("Differences") :].partition("</table>")[0])
     assert "Notes Theirs" in found
     assert "Lines 1000: Quantity 1 1.5" in found
     assert "Lines 999" not in found
@@ -267,7 +267,7 @@ async def test_a_step_over_somebody_elses_change_is_not_taken(office: Visitor, s
     await shop.world.send("PATCH", "/api/v2/sales-orders/1/status", {"status": "ANULAT"})
     done = await office.post(f"{ORDERS}/1/start", fields)
     seen = await office.get(done.goes_to)
-    assert "Somebody has changed it since you opened its page, so nothing was done." in seen.text
+    assert "This record was changed after you opened the page, so nothing was done." in seen.text
     assert steps(seen) == []
 
 
@@ -367,7 +367,10 @@ async def test_a_form_with_more_lines_than_it_takes_is_refused_before_they_are_r
     form = form_of(await office.get(f"{ORDERS}/new"))
     rows_of_form = {f"lines.{number}.warehouse": f"Q{number}" for number in range(1001)}
     seen = await office.post(f"{ORDERS}/new", {**form, **rows_of_form})
-    assert (seen.status, "A form takes 1000 lines, and 1001 were sent." in text_of(seen.text)) == (422, True)
+    assert (seen.status, "A form takes at most 1000 lines, but 1001 were sent." in text_of(seen.text)) == (
+        422,
+        True,
+    )
 
 
 async def test_what_cannot_be_read_and_what_cannot_be_found_are_told_at_once(office: Visitor) -> None:

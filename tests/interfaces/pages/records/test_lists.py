@@ -42,7 +42,7 @@ async def test_what_nobody_makes_here_says_how_it_comes(world: World) -> None:
     assert sentence == "There is nothing yet. New sales order · Import a file"
     assert ways == ["/companies/1/sales-orders/new", "/companies/1/imports/new?kind=sales-orders"]
     assert told(await visitor.get("/companies/1/events")) == (
-        "There is nothing yet. Whatever changes here becomes one.",
+        "There is nothing yet. Every change creates an event.",
         [],
     )
 
@@ -61,7 +61,7 @@ def test_every_way_to_have_one_is_said() -> None:
 async def test_a_filter_that_hides_all_can_be_cleared(shop: Shop) -> None:
     visitor = await signed_in(shop.world)
     sentence, ways = told(await visitor.get("/companies/1/articles?search=zzz"))
-    assert sentence == "Nothing is like that. The filter hides all that there is. Clear the filter"
+    assert sentence == "No records match these filters. Clear the filters"
     assert ways == ["/companies/1/articles"]
 
 

@@ -99,7 +99,7 @@ async def test_a_type_is_made_changed_and_shown_with_what_there_is_of_it(visitor
     made = await sent(visitor, f"{TYPES}/new", code="KEG", name="Keg")
     assert (made.status, made.goes_to) == (303, f"{TYPES}/3?done=new")
     empty = await visitor.get(made.goes_to)
-    assert "The packaging type is made." in empty.text
+    assert "Packaging type created." in empty.text
     assert empty.text.count("There is nothing yet.") == 2
     assert (await sent(visitor, f"{TYPES}/1/change", code="EPAL")).status == 303
     seen = await visitor.get(f"{TYPES}/1")

@@ -97,10 +97,10 @@ async def test_a_partner_is_found_by_its_name(visitor: Visitor) -> None:
     assert await listed(visitor, "sales-orders", partner="second") == ["X-1045"]
     seen = await visitor.get("/companies/1/sales-orders?partner=secon")
     assert seen.status == 422
-    assert "Several match “secon”. Type more, or choose one of the list." in text_of(seen.text)
+    assert "Several records match “secon”. Type more, or choose one from the list." in text_of(seen.text)
     assert 'value="secon"' in seen.text
     nobody = await visitor.get("/companies/1/sales-orders?partner=nobody")
-    assert "Nothing matches “nobody”. Type a code, or a part of the name." in text_of(nobody.text)
+    assert "No record matches “nobody”. Type a code, or a part of the name." in text_of(nobody.text)
     assert 'data-choices="/companies/1/search/partners"' in seen.text
 
 
@@ -141,7 +141,7 @@ async def test_who_may_not_list_them_finds_none(visitor: Visitor) -> None:
     orders = await signed_in_as(world, "orders@example.com")
     assert await listed(orders, "sales-orders", code="045") == ["X-1045", "WEB/0451-ă"]
     seen = await orders.get("/companies/1/sales-orders?partner=second")
-    assert "you may not read such records" in seen.text
+    assert "you are not allowed to read such records" in seen.text
     assert (await orders.get("/companies/1/partners?name=second")).status == 403
     other = await world.new_company("OTHER")
     assert await listed(visitor, "sales-orders", code="045")
@@ -152,7 +152,7 @@ async def test_more_than_are_looked_through_are_told(visitor: Visitor, monkeypat
     monkeypatch.setattr(part_filters, "MOST_PENDING", 0)
     monkeypatch.setattr(part_filters, "MOST_FOUND", 0)
     seen = await visitor.get("/companies/1/sales-orders?code=045")
-    assert re.search("only the newest 5.000 were looked through", seen.text)
+    assert re.search("only the newest 5.000 were searched", seen.text)
     for file in ("sales-orders.csv?code=045", "sales-orders.csv?format=import&code=045"):
         refused = await visitor.get(f"/companies/1/{file}")
         assert refused.status == 422, "a file of some of them would look like all"

@@ -146,7 +146,7 @@ async def test_a_reception_begins_with_the_code_of_its_order(office: Visitor) ->
     assert still_in(seen)["selected_items.0.quantity_um3pl"] == "10"
     assert (await office.post(f"{RECEPTIONS}/new", still_in(seen))).status == 303
     wrong = await office.post(f"{RECEPTIONS}/new", {**begun, "purchase_order": "NONE", "more": "selected_items"})
-    assert (wrong.status, "NONE is the code of none" in wrong.text) == (422, True)
+    assert (wrong.status, "is not known: no record has the code NONE" in wrong.text) == (422, True)
 
 
 async def test_goods_come_back_into_quarantine(office: Visitor, shop: Shop) -> None:

@@ -170,7 +170,7 @@ async def test_the_chart_is_told_in_words_and_as_a_table(visitor: Visitor, dock:
     dock.world.clock.advance(DAY)
     seen = await why(visitor)
     assert (
-        'role="img" aria-label="Quantity from 20 November to 22 November: it begins with 0, is 20 at' in seen.text
+        'role="img" aria-label="Quantity from 20 November to 22 November: first 0, highest 20, lowest' in seen.text
     )
     assert 'class="minimum"' in seen.text
     assert "highest 20, lowest 0, minimum 10 (dashed)" in text_of(seen.text)
@@ -237,10 +237,10 @@ async def test_to_show_the_same_moment_again_changes_no_figure(visitor: Visitor,
 async def test_a_record_that_nothing_has_moved(visitor: Visitor, dock: Dock) -> None:
     await (await dock.world.database()).write(lambda tx: stock.id_of(tx, LOT, 1))
     seen = await why(visitor, 4)
-    assert (sum_of(seen), sentences(seen)) == ("0 = 0 to begin with.", ["Nothing has ever moved."])
+    assert (sum_of(seen), sentences(seen)) == ("0 = 0 to begin with.", ["No movements yet."])
     assert strip(seen) == ["0 in Main", "0 reserved", "0 in quarantine", "0 available"]
     each = await visitor.get("/companies/1/stock/4/movements")
-    assert (each.status, "Nothing has ever moved." in each.text) == (200, True)
+    assert (each.status, "No movements yet." in each.text) == (200, True)
 
 
 async def test_one_goes_back_by_links(visitor: Visitor, dock: Dock) -> None:
@@ -292,7 +292,7 @@ async def test_every_past_moment_has_a_page(visitor: Visitor, at: str) -> None:
 @pytest.mark.parametrize("path", ["stock/99", "stock/99/movements", "stock/0", "stock/999999999999999"])
 async def test_what_is_not_there_is_told(visitor: Visitor, path: str) -> None:
     seen = await visitor.get(f"/companies/1/{path}")
-    assert (seen.status, seen.heading) == (404, "There is nothing here")
+    assert (seen.status, seen.heading) == (404, "Page not found")
 
 
 @pytest.mark.parametrize("path", ["stock/1", "stock/1/movements"])

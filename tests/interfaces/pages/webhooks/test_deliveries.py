@@ -92,7 +92,7 @@ async def test_a_redirect_says_that_nobody_follows_it(hooks: Hooks, visitor: Vis
     await hooks.shop.order()
     await hooks.settled()
     for path in (LOG, f"{LOG}/1"):
-        assert "Redirects are not followed" in (await visitor.get(path)).text
+        assert "wmsd does not follow redirects" in (await visitor.get(path)).text
 
 
 def given_up_in_log(seen: Seen) -> str:
@@ -169,7 +169,7 @@ async def test_a_delivery_shows_each_attempt_as_it_was_sent(hooks: Hooks, visito
     await outage(hooks, 1)
     seen = await visitor.get(f"{LOG}/3")
     text = text_of(seen.text)
-    assert text.count("What was sent") == 5
+    assert text.count("Request sent") == 5
     last = [each for each in hooks.received if each.headers["x-webhook-sequence"] == "3"][-1]
     for part in (
         *(last.headers["x-webhook-signature"], last.headers["webhook-signature"], "X-Webhook-Attempt: 5"),
@@ -190,7 +190,7 @@ async def test_one_is_sent_again_once_however_often_the_form_is_sent(hooks: Hook
     await visitor.post(f"{LOG}/3", fields)
     await hooks.settled()
     assert len(hooks.received) == before + 1
-    assert "It is sent again, now." in (await visitor.get(done[0].goes_to)).text
+    assert "wmsd is sending this delivery again." in (await visitor.get(done[0].goes_to)).text
 
 
 async def test_those_chosen_are_sent_again_once(hooks: Hooks, visitor: Visitor) -> None:
@@ -210,7 +210,7 @@ async def test_all_that_a_filter_finds_are_counted_and_then_sent_again(hooks: Ho
     await outage(hooks)
     before = len(hooks.received)
     log = await visitor.get(f"{LOG}?status=exhausted&event=sales_order.created")
-    (address,) = re.findall(r'href="(.*?)">Send all that are like this again', log.text)
+    (address,) = re.findall(r'href="(.*?)">Send all found again', log.text)
     seen = await visitor.get(address.replace("&amp;", "&"))
     text = text_of(seen.text)
     assert "2 deliveries to ERP" in text

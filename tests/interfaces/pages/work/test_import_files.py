@@ -52,7 +52,11 @@ async def test_every_label_is_in_the_language_of_its_reader(visitor: Visitor) ->
     place, _ = await looked_at(visitor, "stock", STOCK + "A;MAIN;5,5\r\n")
     for path in (NEW, place):
         english, romanian = await visitor.get(path), await visitor.get(path, {"Accept-Language": "ro"})
-        for name, told in (("Encoding", "Codificare"), ("Between cells", "Între celule"), ("comma", "virgulă")):
+        for name, told in (
+            ("Encoding", "Codificare"),
+            ("Column separator", "Separator de coloane"),
+            ("comma", "virgulă"),
+        ):
             assert (name in english.text, told in romanian.text) == (True, True), path
             assert f">{name}<" not in romanian.text
 
@@ -117,7 +121,7 @@ async def test_a_file_is_looked_at_confirmed_and_taken_back(visitor: Visitor) ->
         back = await visitor.post("/companies/1/imports/1/undo", form)
         assert (back.status, back.goes_to) == (303, "/companies/1/imports/1?done=undo"), words(back)
     assert await visitor.world.rows("SELECT code, name, address FROM partners ORDER BY id") == before
-    assert "Take back" not in words(await visitor.get("/companies/1/imports/1"))
+    assert "Undo import" not in words(await visitor.get("/companies/1/imports/1"))
 
 
 async def test_all_errors_are_told_and_nothing_can_be_confirmed(visitor: Visitor) -> None:

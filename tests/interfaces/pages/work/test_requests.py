@@ -125,7 +125,7 @@ async def test_a_body_that_was_not_read_is_told_of(visitor: Visitor, is_chunked:
     text = await shown(visitor, answer)
     size = "It had a body." if is_chunked else "It had a body of 12 bytes."
     assert f"{size} It was not read, because the answer was certain without it" in text
-    assert "It had no body. What came back" not in text
+    assert "It had no body. Answer received" not in text
     assert "--data @body.json" in text
     assert "the whole body into the file body.json." in text
 

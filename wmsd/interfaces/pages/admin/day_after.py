@@ -49,7 +49,7 @@ async def settle(at: Workplace, request: web.Request) -> web.Response:
     sent = await browsers.form(at.person.browser)
     act = sent.get("act", "")
     if act not in ACTS:
-        raise invalid({"act": ["is not what this page can do"]})
+        raise invalid({"act": ["is not an action of this page"]})
     answer = await at.ask_once(ACTS[act], sent.get(KEY), document=_document(act, sent.get("entry", "")))
     if answer.is_good:
         return go_to(f"{at.address}/{DAY_AFTER.name}?done={act}")

@@ -23,71 +23,73 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "Files",
         "Every company's file can be read and written.",
         "A company's file cannot be used.",
-        "The log and wmsd doctor say which and why.",
+        "The log and wmsd doctor show which file and why.",
     ),
     "cache": CheckWords(
-        "Memory of access",
-        "Who may do what is known without the disk.",
-        "Who may do what cannot be kept in memory.",
-        "Start the server again.",
+        "Permissions",
+        "Permissions are loaded in memory.",
+        "Permissions cannot be kept in memory.",
+        "Restart the server.",
     ),
     "job_queue": CheckWords(
-        "Work in the background",
-        "It goes on.",
-        "The work in the background stands still.",
-        "Look at the log.",
+        "Background jobs",
+        "Background jobs are running.",
+        "Background jobs have stopped.",
+        "Check the log.",
     ),
-    "disk": CheckWords("Disk", "There is room.", "The disk fills up, or is full.", "Free some space."),
+    "disk": CheckWords("Disk", "There is enough space.", "The disk is full or almost full.", "Free some space."),
     "webhooks": CheckWords(
         "Webhooks",
-        "None was switched off.",
-        "Webhooks were switched off because their receivers failed for days.",
-        "Mend the receivers, and switch the webhooks on again at the pages of their companies.",
+        "No webhook was switched off.",
+        "wmsd switched off webhooks because their receivers failed for days.",
+        "Fix the receivers, and switch the webhooks on again on the pages of their companies.",
     ),
     "clock": CheckWords(
         "Clock",
-        "It can be trusted.",
-        "The clock was set.",
-        "Nothing old is deleted until somebody confirms it with wmsd clock confirm.",
+        "The clock is right.",
+        "The clock was changed.",
+        "wmsd deletes no old data until an admin confirms the time with wmsd clock confirm.",
     ),
     "backup": CheckWords(
         "Backup",
-        "It is as it should be.",
-        "There is no backup that can be relied on.",
+        "Backups are in order.",
+        "There is no reliable backup.",
         REMEDY,
     ),
     "recovery": CheckWords(
-        "The day after",
+        "After a restore",
         "All tasks after the restore are settled.",
-        "What a restore has lost or brought back is not settled.",
+        "Not everything that a restore lost or brought back is settled.",
         REMEDY_AFTER,
     ),
     "moves": CheckWords(
         "Moves of companies",
         "A company is frozen, because it is being moved.",
         "A company has been frozen for over a day, and takes no changes.",
-        "Finish its move and delete it here, or end the freeze with wmsd company thaw. wmsd status names it.",
+        "Finish the move and delete the company here, or end the freeze with wmsd company thaw. wmsd "
+        "status shows which company.",
     ),
     "keys": CheckWords(
         "Installation keys",
-        "Nothing to decide.",
-        "The keys are not protected against the loss of this box.",
-        "Create a recovery phrase and check it, at the page Recovery phrase or with wmsd recovery-phrase create.",
+        "No decision is needed.",
+        "The keys are not protected against the loss of this machine.",
+        "Create a recovery phrase and check it, on the page Recovery phrase or with wmsd recovery-phrase create.",
     ),
     "replica": CheckWords(
         "Replica",
-        "It has everything.",
+        "The replica is up to date.",
         "The replica is behind.",
-        "wmsd replica status says since when. Look at the log of the server, and at the place of the replica.",
+        "wmsd replica status shows since when. Check the server log, and the place of the replica.",
     ),
 }
 REMEDIES: Final[Mapping[str, str]] = {
-    "damage": "Restore this company from a backup that is proven. The others go on meanwhile.",
-    "index": "Run wmsd doctor --fix: it empties the search index, and the server fills it again from the records.",
-    "difference": "Write down what is told here, keep a copy of the file, and restore this company from a backup "
-    "of before. Tell those who maintain wmsd.",
-    "unproved": "The damage keeps this from being checked. Restore this company from a backup that is proven.",
-    "error": "Look whether the file and its disk can be read. If not, restore this company from a backup.",
+    "damage": "Restore this company from a verified backup. The other companies continue to work.",
+    "index": "Run wmsd doctor --fix. The command empties the search index, and the server rebuilds the "
+    "index from the records.",
+    "difference": "Write down this finding, keep a copy of the file, and restore this company from an "
+    "earlier backup. Report the finding to the maintainers of wmsd.",
+    "unproved": "The damage prevents this check. Restore this company from a verified backup.",
+    "error": "Check whether the file and its disk can be read. If not, restore this company from a backup.",
 }
 """The remedies by the kind of a finding."""
 
@@ -105,7 +107,7 @@ def words_of(name: str) -> CheckWords:
 
 def _unknown(name: str) -> CheckWords:
     wrong = _("The check %(name)s fails.") % {"name": name}
-    return CheckWords(name, _("It is good."), wrong, _("Look at the log."))
+    return CheckWords(name, _("The check passes."), wrong, _("Check the log."))
 
 
 def title_of(alert: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ JOBS: Final = AdminPage("jobs", "Jobs", oversight.list_jobs)
 SETTINGS: Final = AdminPage("settings", "Settings", oversight.list_settings)
 DAY_AFTER: Final = AdminPage(
     "day-after",
-    "The day after",
+    "After a restore",
     recovery.list_recovery,
     acts=(
         recovery.dismiss_lost,

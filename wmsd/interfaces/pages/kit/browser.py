@@ -82,7 +82,7 @@ class Browser:
 
 class FormOfAnotherSession(Problem):
     def __init__(self) -> None:
-        super().__init__("FORBIDDEN", "This form is of another session. Open the page again.")
+        super().__init__("FORBIDDEN", "This form belongs to another session. Open the page again.")
 
 
 def form_token(secret: str) -> str:
@@ -158,7 +158,7 @@ async def form(
     request = browser.request
     check_origin(browser)
     if request.content_type != "application/x-www-form-urlencoded":
-        raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
+        raise Problem("VALIDATION_FAILED", "Send the form of this page from a browser.", status=415)
     try:
         raw = (await requests.body(request, bounds.size)).decode()
         fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=bounds.fields, errors="strict"))

@@ -64,8 +64,8 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
         highest=figure(max(quantities)),
         lowest=figure(min(quantities)),
         words=_(
-            "Quantity from %(begins)s to %(ends)s: it begins with %(first)s, is %(most)s at most and %(least)s at "
-            "least, and ends with %(last)s."
+            "Quantity from %(begins)s to %(ends)s: first %(first)s, highest %(most)s, lowest %(least)s, "
+            "last %(last)s."
         )
         % {
             "begins": from_day,

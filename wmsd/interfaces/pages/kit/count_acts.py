@@ -40,7 +40,7 @@ COUNT_ACTS: Final = (
         "enter",
         "Enter quantities",
         counts.update_count,
-        "Type what is there; 0 where nothing is. What you leave empty stays as it is.",
+        "Enter the quantity of each line, or 0 if no goods are there. Lines that you leave empty do not change.",
         "The quantities are entered.",
         changes=True,
         without=COUNT_ALONE | (NOT_ENTERED - GOODS),
@@ -57,7 +57,7 @@ COUNT_ACTS: Final = (
         "found",
         "Add goods",
         counts.update_count,
-        "For goods that are there and not on the list.",
+        "For goods that are there but not on the list.",
         "The goods are on the list.",
         without=COUNT_ALONE | NOT_ENTERED | {"lines.id"},
         statuses=OPEN,
@@ -68,8 +68,8 @@ COUNT_ACTS: Final = (
         "book",
         "Book",
         counts.book_count,
-        "The differences are booked. Lines without a quantity, and lines to count again, stay as they are. "
-        "A finished count cannot be changed any more.",
+        "wmsd books the differences. Lines without a quantity and lines to count again do not change. A "
+        "finished count cannot be changed.",
         "The count is finished: its differences are booked.",
         is_final=True,
         statuses=frozenset({"IN_LUCRU"}),

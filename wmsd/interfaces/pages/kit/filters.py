@@ -171,6 +171,6 @@ async def _id_meant(at: Workplace, field: FormField, typed: str) -> int:
             if len(ids) == 1:
                 return int(ids[0])
         if found["ids"]:
-            several = _("Several match “%(text)s”. Type more, or choose one of the list.")
+            several = _("Several records match “%(text)s”. Type more, or choose one from the list.")
             raise ValueError(several % {"text": typed})
-    raise ValueError(_("Nothing matches “%(text)s”. Type a code, or a part of the name.") % {"text": typed})
+    raise ValueError(_("No record matches “%(text)s”. Type a code, or a part of the name.") % {"text": typed})

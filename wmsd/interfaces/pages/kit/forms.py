@@ -115,7 +115,9 @@ def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[tuple[FormFi
     sent_numbers = {name.removeprefix(begin).split(BETWEEN)[0] for name in sent if name.startswith(begin)}
     numbers = [int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER]
     if field.most and len(numbers) > field.most:
-        raise Problem("VALIDATION_FAILED", f"A form takes {field.most} lines, and {len(numbers)} were sent.")
+        raise Problem(
+            "VALIDATION_FAILED", f"A form takes at most {field.most} lines, but {len(numbers)} were sent."
+        )
     return (row_of(field, number) for number in sorted(numbers))
 
 
@@ -240,10 +242,10 @@ async def id_of_code(at: Workplace, field: FormField, code: str) -> int:
 async def find_id(at: Workplace, resource: Resource, code: str) -> int:
     """Return the id of the record with this code. Raise ValueError with a sentence for people."""
     if not at.may(resource.listing):
-        raise ValueError(translate_error("cannot be found, because you may not read such records"))
+        raise ValueError(translate_error("cannot be found, because you are not allowed to read such records"))
     found = await at.id_of(resource, code)
     if found is None:
-        raise ValueError(_("%(code)s is the code of none") % {"code": code})
+        raise ValueError(_("is not known: no record has the code %(code)s") % {"code": code})
     return found
 
 

@@ -67,7 +67,7 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     if isinstance(at, CompanyWorkplace):
         resources = tuple((each.name, each.title) for each in at.resources)
         if at.may(change_papers):
-            resources = (*resources, (PAPERS, "Papers"))
+            resources = (*resources, (PAPERS, "Printed documents"))
         names = names_apart([at, *at.others])
         place = Place(names[at.code], at.address, resources, tuple(_to_others(at, here, names)), at.has_more)
     return Markup(_of_place(place, here, language) + _of_house(person.role, here, language))  # noqa: S704 -- its parts are escaped
@@ -100,7 +100,7 @@ def _others(place: Place, here: str) -> str:
         return ""
     links = [*place.others]
     if place.has_more:
-        links.append(("more", "/today#search", _("Find another on Today")))
+        links.append(("more", "/today#search", _("More companies on Today")))
     summary = f"<summary>{escape(_('Another company'))}</summary>"
     return f'<details class="others">{summary}\n{_links(links, here)}</details>\n'
 
@@ -113,7 +113,7 @@ def _programs(place: Place | None) -> Iterator[Link]:
 
 @lru_cache(MOST_KEPT)
 def _of_house(role: Role, here: str, language: str) -> str:
-    return f"<h2>{escape(_('House'))}</h2>\n{_links(_house(role), here)}"
+    return f"<h2>{escape(_('Administration'))}</h2>\n{_links(_house(role), here)}"
 
 
 def _house(role: Role) -> Iterator[Link]:
@@ -125,7 +125,7 @@ def _house(role: Role) -> Iterator[Link]:
         yield "start", "/start", _("First steps")
     yield "guide", "/docs", _("Guide")
     if role == "platform-admin":
-        yield "sign-on", "/sign-on/try", _("Try a sign-on")
+        yield "sign-on", "/sign-on/try", _("Test single sign-on")
 
 
 def _links(links: Iterator[Link] | list[Link], here: str) -> str:

@@ -20,46 +20,47 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import AT, CompanyWorkplace, Workplace
 
 HEADINGS: Final = {
-    403: "That is not allowed",
-    404: "There is nothing here",
-    405: "That cannot be done here",
-    413: "That is too much",
-    408: "That took too long",
-    429: "Too many requests at once",
+    403: "Not allowed",
+    404: "Page not found",
+    405: "Not possible here",
+    413: "Too much data",
+    408: "The request took too long",
+    429: "Too many requests",
     500: failure_page.HEADING,
-    503: "That cannot be done now",
+    503: "Not possible now",
 }
-OTHER: Final = "That cannot be done"
+OTHER: Final = "Not possible"
 NEXT: Final = {
-    403: "Rights and modules are given by a site admin: say what you wanted to do, and what this page says.",
-    404: "The address may be mistyped or old, or what was here may be deleted.",
-    405: "Open the page that leads here, and use its button.",
-    413: "Send less at once. Nothing of it was taken.",
-    408: "Nothing of it was taken. See whether the connection is good, and send it again.",
-    429: "Nothing was done. Wait so long, and load the page again.",
+    403: "Ask a site admin for the right or the module: say what you wanted to do, and what this page says.",
+    404: "The address may be wrong or old, or the record may have been deleted.",
+    405: "Go back to the previous page, and use its button.",
+    413: "Send less data in one request. No data was saved.",
+    408: "No data was saved. Check your connection, and send the request again.",
+    429: "No action was taken. Wait, then load the page again.",
     500: failure_page.NEXT,
     503: failure_page.REQUEST,
     507: failure_page.REQUEST,
 }
-MODULES: Final = "The modules of a company are switched on and off at its page under House."
-AFTER_FORM: Final = "What you sent may have been done, or not: look for it before you send it again."
-ANOTHER_SESSION: Final = "You have signed in again since. Open the form anew, and send it from there."
+MODULES: Final = "Switch the modules of a company on and off on its page, under Administration."
+AFTER_FORM: Final = "Your request may or may not have been carried out. Check before you send the form again."
+ANOTHER_SESSION: Final = "You have signed in again since you opened this form. Open the form again, and send it."
 ANOTHER_ORIGIN: Final = (
-    "Open the page anew, and send the form from there. If that is refused too, an add-on of the browser, or what "
-    "stands between it and wmsd, hides where forms come from: tell a site admin."
+    "Open the page again, and send the form from there. If the form is refused again, a browser "
+    "extension or a proxy hides where forms come from: tell a site admin."
 )
 COOKIES: Final = "Your browser sends too many cookies"
 COOKIES_OF_THE_HOST: Final = (
-    "A browser sends the cookies of all programs of a host to each of them, and together they are too large for "
-    "wmsd. Delete the cookies of this host in the settings of the browser, and load the page again. If it happens "
-    "again, tell a site admin that the programs of this host need names of their own."
+    "Your browser sends the cookies of all programs on this host to wmsd, and together they are too "
+    "large. Delete the cookies of this host in the browser settings, and load the page again. If "
+    "this happens again, tell a site admin that each program on this host needs its own name."
 )
 ONE_ORIGIN: Final = (
-    "Forms are accepted from %(origin)s only (server.public_url). Open wmsd there, and send the form again."
+    "wmsd accepts forms only from %(origin)s (server.public_url). Open wmsd there, and send the form again."
 )
 BEHIND_PROXY: Final = (
-    "Your browser has opened %(origin)s, and the form came as if to another address. If that is the address of "
-    'wmsd, a site admin sets server.public_url = "%(origin)s", or has the proxy pass on host, port and scheme.'
+    "Your browser opened %(origin)s, but the form arrived as if sent to another address. If wmsd "
+    'has the address that your browser opened, a site admin sets server.public_url = "%(origin)s", '
+    "or makes the proxy pass on host, port and scheme."
 )
 GUIDE: Final = "/docs"
 PROXIES: Final = "/docs/reverse-proxies"

@@ -33,8 +33,8 @@ WEBHOOK_ACTS: Final = (
         "new",
         "New webhook",
         webhooks.create_webhook,
-        "A webhook tells another program what happens here, as it happens.",
-        "The webhook is made. Send a test to see whether it arrives.",
+        "A webhook reports events to another program as they happen.",
+        "Webhook created. Send a test to see whether it arrives.",
         chooses=CREDENTIALS_CHOSEN,
         offers=("secret", new_secret),
     ),
@@ -49,8 +49,8 @@ WEBHOOK_ACTS: Final = (
         "switch-on",
         "Switch on again",
         webhooks.switch_on_webhook,
-        "Events are queued again from now on, and what was queued before is sent. What happened while it was off "
-        "was never queued: the event log has it.",
+        "wmsd queues new events again, and sends the events that were queued before. Events from the "
+        "time when the webhook was off are only in the event log.",
         "The webhook is on again.",
         when=("active", False),
     ),
@@ -58,9 +58,9 @@ WEBHOOK_ACTS: Final = (
         "new-receiver",
         "New test receiver",
         make_webhook_receiver,
-        "A test receiver is for those who have no receiver yet. Deliveries to it are signed, sent, repeated and "
-        "logged like all others, but arrive here: you see what would have come, and whether its signature is "
-        "valid. It ends after 7 days.",
+        "Use a test receiver while you have no receiver of your own. wmsd signs, sends, repeats and "
+        "logs webhook deliveries as usual, but they arrive on a page: you see the content, and whether "
+        "the signature is valid. A test receiver works for 7 days.",
         goes_to="receiver",
     ),
     Act(
@@ -82,7 +82,7 @@ WEBHOOK_ACTS: Final = (
         "remove",
         "Remove",
         webhooks.delete_webhook,
-        "What is still to be sent is not sent any more, and the log of deliveries is deleted.",
+        "wmsd sends no more deliveries of this webhook, and deletes the delivery log.",
         "The webhook is removed.",
         "list",
         is_final=True,
@@ -97,7 +97,7 @@ WEBHOOKS: Final = Resource(
     webhooks.get_webhook,
     key="name",
     acts=WEBHOOK_ACTS,
-    further=("deliveries", "Deliveries", "what was sent, and what came back"),
+    further=("deliveries", "Deliveries", "requests sent and answers received"),
 )
 IMPORTS: Final = Resource(
     "imports",
@@ -112,12 +112,12 @@ IMPORTS: Final = Resource(
         Act("new", "Import a file", imports.begin_upload, done="The file is imported."),
         Act(
             "undo",
-            "Take back",
+            "Undo import",
             imports.undo_import,
-            "Records that the import has made are deleted, and those that it has changed are as before. Stock "
-            "gets counter movements, because the ledger is never changed. Nothing is done if anything was built "
-            "on it.",
-            "The import is taken back.",
+            "wmsd deletes the records that the import created, restores the records that it changed, and "
+            "books counter movements for stock. If other records already depend on the import, wmsd undoes "
+            "nothing.",
+            "The import is undone.",
             is_final=True,
             when=("can_be_undone", True),
         ),
@@ -129,7 +129,8 @@ STOCK_ACTS: Final = (
         "count",
         "Count",
         count_stock,
-        "Say how much is there. The difference is booked at once, as a count of this record alone.",
+        "Enter the quantity that is there. wmsd books the difference immediately, as a count of this "
+        "stock record only.",
         "The stock is counted.",
         reads=stock.get_stock,
         leading=("quantity", "lot_number", "serial", "reason"),
@@ -139,7 +140,7 @@ STOCK_ACTS: Final = (
     ),
     Act(
         "new-count",
-        "Count these",
+        "Create a count",
         create_count,
         takes_many=True,
         leads_to="counts/new?stock={id}",
@@ -148,7 +149,7 @@ STOCK_ACTS: Final = (
         "adjust",
         "Adjust",
         stock.adjust_stock,
-        "Say how much there is now, or by how much it changed. What orders hold stays.",
+        "Enter the new quantity, or the difference. Quantities reserved for orders do not change.",
         "The stock is adjusted.",
         reads=stock.get_stock,
         leading=("to", "by", "reason"),
@@ -157,7 +158,7 @@ STOCK_ACTS: Final = (
         "quarantine",
         "Put into quarantine",
         stock.quarantine_stock,
-        "The quantity stays, and what is in quarantine may not be sold.",
+        "The quantity stays the same, but goods in quarantine cannot be sold.",
         "The goods are in quarantine.",
         reads=stock.get_stock,
         takes_many=True,
@@ -167,7 +168,7 @@ STOCK_ACTS: Final = (
         "release",
         "Release from quarantine",
         stock.release_stock,
-        "The quantity stays, and what is released may be sold again.",
+        "The quantity stays the same, and the released goods can be sold again.",
         "The goods are released.",
         reads=stock.get_stock,
         takes_many=True,
@@ -181,7 +182,7 @@ DIRECTORY: Final = ("code", "name", "active", "updated_at")
 
 def _own_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...]:
     return (
-        Act("new", f"New {noun}", create, done=f"The {noun} is made."),
+        Act("new", f"New {noun}", create, done=f"{noun.capitalize()} created."),
         Act("change", "Change", change, done=f"The {noun} is changed.", changes=True),
     )
 
@@ -200,7 +201,7 @@ RESOURCES: Final = (
         named_by=("article_code", "warehouse_code"),
         sort="id",
         acts=STOCK_ACTS,
-        comes="It comes with receptions, with counts and with imports.",
+        comes="Receptions, counts and imports create stock.",
     ),
     _COUNTS,
     Resource(
@@ -224,7 +225,7 @@ RESOURCES: Final = (
         ("packaging_type_code", "packaging_type_name", "partner", "quantity", "updated_at"),
         key="quantity",
         leads_to=("packaging-movements", ("packaging_type_code", "partner_id")),
-        comes="A balance comes with the first movement of packaging.",
+        comes="The first movement of packaging creates a balance.",
     ),
     Resource(
         "packaging-movements",
@@ -240,13 +241,14 @@ RESOURCES: Final = (
                 "new",
                 "Record a movement",
                 packaging_administration.record_packaging_movement,
-                "A movement cannot be changed afterwards. To correct it, record one in the other direction.",
+                "A movement cannot be changed later. To correct a movement, record another one in the "
+                "opposite direction.",
                 "The movement is recorded.",
                 "list",
                 without=frozenset({"code"}),
             ),
         ),
-        comes="They come with orders, receptions and transports, and with imports.",
+        comes="Orders, receptions, transports and imports create packaging movements.",
     ),
     Resource(
         "packaging-types",
@@ -307,7 +309,7 @@ RESOURCES: Final = (
         ("timestamp", "event", "entity_id", "id"),
         outbox.get_event,
         key="id",
-        comes="Whatever changes here becomes one.",
+        comes="Every change creates an event.",
     ),
 )
 BY_NAME: Final = {resource.name: resource for resource in RESOURCES}

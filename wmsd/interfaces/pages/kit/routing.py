@@ -32,7 +32,7 @@ METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
 """The methods of the pages by their addresses."""
 IS_COMPLETE: Final = web.AppKey("has_all_pages", bool)
 WRONG_METHOD: Final = (
-    "Nothing can be done here in this way: this address is for a page, or for a form that a page sends."
+    "This address does not accept this method: it is for a page, or for a form that a page sends."
 )
 
 

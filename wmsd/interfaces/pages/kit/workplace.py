@@ -220,7 +220,7 @@ async def company_at(door: PageClient, person: Person, company_id: str) -> Compa
     """Return the workplace of the company with this id. Raise Problem (404) if the person may not use it."""
     answer = await door.ask(person.browser, profile_actions.get_access, company_id=company_id)
     if not answer.is_good and answer.body["code"] == "COMPANY_REQUIRED":
-        raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
+        raise Problem("NOT_FOUND", "This company does not exist, or you have no access to it.")
     found = answer.needed()
     company = found["company"]
     zone.use(time_zone_of(door.time_zone, person.time_zone, found["time_zone"]))

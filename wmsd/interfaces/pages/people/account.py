@@ -47,7 +47,7 @@ DONE: Final = "done"
 CHANGED: Final = "password"
 COUNT: Final = re.compile("[0-9]{1,6}")
 FIELDS: Final = (
-    ("current", "Your password of today", "password", "current-password"),
+    ("current", "Your current password", "password", "current-password"),
     ("password", "New password, at least %(shortest)s characters", "password", "new-password"),
     ("again", "The new password again", "password", "new-password"),
 )

@@ -40,7 +40,7 @@ async def _form(
     if answer.status == 404:
         return render_page("spent", 404, why=answer.body["message"], is_demo=False, lacks_admin=False)
     if answer.status == 422:  # the address contains no code
-        answer.body["message"] = _("This link is not whole. Open it as you got it.")
+        answer.body["message"] = _("This link is incomplete. Open the whole link that you received.")
     return render_page(
         "welcome",
         status,

@@ -35,7 +35,7 @@ OF: Final = "of"
 """A hidden field: the id of the user who filled in the form that is carried along."""
 IN_ANOTHER_TAB: Final = f"{SIGN_IN}?done=tab"
 """The page of the other tab after the sign-in."""
-NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, and go on then."
+NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, then continue."
 CARRIED: Final = "form."
 """The beginning of the names of fields that are carried along."""
 

@@ -16,8 +16,7 @@ BACK = f"{TO_PROVIDER}/back"
 SENT_BACK = ("state", "code", "iss", "error")
 """The parameters from a provider that wmsd reads."""
 NOT_BEGUN = (
-    "This browser has begun no sign-in that could end here, or it took more than ten minutes. Begin again at the "
-    "page for signing in."
+    "This browser did not start this sign-in, or it took more than ten minutes. Start again at the sign-in page."
 )
 
 

@@ -38,4 +38,4 @@ async def _authority(installation: Installation) -> "Certificate":
 
         if found := await asyncio.to_thread(authority_of, installation.folder.path):
             return found
-    raise Problem("NOT_FOUND", "This server has no authority of its own: it is not served with --tls lan.")
+    raise Problem("NOT_FOUND", "This server has no certificate authority: it does not run with --tls lan.")

@@ -56,7 +56,7 @@ async def receive_upload(browser: Browser, target: Path | None, most: int, too_l
     if request.content_type == "application/x-www-form-urlencoded":
         await browsers.form(browser)  # a form of another session is refused first
     if request.content_type != "multipart/form-data":
-        raise requests.malformed(415, "Send the form of this page as a browser does.")
+        raise requests.malformed(415, "Send the form of this page from a browser.")
     if (request.content_length or 0) > most + BLOCK:
         raise requests.malformed(413, too_large)
     is_whole = False

@@ -42,7 +42,7 @@ WORDS: Final = {
     "exhausted": "exhausted",
     "skipped": "skipped",
     "refused": "refused",
-    "created": "made",
+    "created": "created",
     "moved": "moved",
     "changed": "changed",
     "IN": "In, from the partner",
@@ -55,7 +55,7 @@ WORDS: Final = {
 
 CHOICES: Final = {
     "decimal": "Decimal mark",
-    "delimiter": "Between cells",
+    "delimiter": "Column separator",
     "encoding": "Encoding",
     "utf-8": "UTF-8",
     "utf-16": "UTF-16",
