@@ -27,7 +27,7 @@ def sign_in(page: Page, email: str, password: str) -> None:
 def test_from_nothing_to_the_first_answer_of_the_api(page: Page, house: House) -> None:
     page.goto("/start")
     page.fill("#name", "Hub Cluj")
-    page.click("text=Name it")
+    page.click("text=Save the name")
     expect(page.locator(".rail .name")).to_have_text("Hub Cluj")
     page.goto("/admin/companies/new")
     page.fill("#code", "NOVA")

@@ -124,7 +124,7 @@ def test_two_people_at_one_order_do_not_undo_each_other(
         page.click(SEND)
         expect(page.locator(".note.good")).to_have_text("The sales order is changed.")
         other.click(SEND)
-        expect(other.locator("[aria-label='What differs'] tbody")).to_contain_text("2")
+        expect(other.locator("[aria-label='Differences'] tbody")).to_contain_text("2")
         expect(other.locator("[id='lines.0.quantity']")).to_have_value("3")
         other.goto(address)
         page.click(NEXT)

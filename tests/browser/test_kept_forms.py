@@ -25,7 +25,7 @@ def type_and_send_too_late(page: Page) -> None:
     page.context.clear_cookies()
     page.click("main button[type=submit]")
     expect(page.locator("h1")).to_have_text("Sign in to wmsd")
-    expect(page.locator(".note.warn")).to_contain_text("Your session was over when the form was sent")
+    expect(page.locator(".note.warn")).to_contain_text("Your session ended before you sent the form")
 
 
 def sign_in_here(page: Page, email: str = ADMIN["email"], password: str = ADMIN["password"]) -> None:
@@ -41,7 +41,7 @@ def stored(page: Page) -> str:
 def test_what_was_typed_is_in_the_form_again_but_no_secret(browser: Browser, house: House) -> None:
     with opened(browser, house.address, storage_state=house.state) as page:
         type_and_send_too_late(page)
-        expect(page.locator("[data-kept]")).to_contain_text("is kept in this tab")
+        expect(page.locator("[data-kept]")).to_contain_text("This tab keeps what you typed")
         assert SECRET not in stored(page)
         assert HOOK not in stored(page), "some services know their senders by the address alone"
         sign_in_here(page, password="a mistake")
@@ -139,7 +139,7 @@ def test_without_javascript_the_page_of_the_form_opens_again(browser: Browser, h
         page.context.clear_cookies()
         page.click("main button")
         expect(page.locator(".note.warn")).to_contain_text(
-            "so nothing was changed. Sign in, and its page opens again."
+            "so nothing was changed. Sign in to open the form again."
         )
         expect(page.locator("[data-kept]")).to_be_hidden()
         sign_in_here(page)
@@ -219,7 +219,7 @@ def test_a_change_of_somebody_else_meanwhile_is_told(browser: Browser, house: Ho
         sign_in_here(late)
         expect(late.locator("#description")).to_have_value("Mine")
         late.click("main button[type=submit]")
-        expect(late.locator("[aria-label='What differs'] tbody")).to_contain_text("Theirs")
+        expect(late.locator("[aria-label='Differences'] tbody")).to_contain_text("Theirs")
         late.click("main button[type=submit]")
         expect(late.locator(".note.good")).to_have_text("The article is changed.")
 
@@ -238,7 +238,7 @@ def test_who_has_signed_in_again_in_another_tab_goes_back_to_what_was_typed(
         expect(other.locator("h1")).to_have_text("Today")
         page.click("main button[type=submit]")
         expect(page.locator("h1")).to_have_text("Not allowed")
-        expect(page.locator("[data-kept]")).to_contain_text("is kept in this tab")
+        expect(page.locator("[data-kept]")).to_contain_text("This tab keeps what you typed")
         page.click("text=Back to the form")
         expect(page.locator("#name")).to_have_value("In the first tab")
         page.click("main button[type=submit]")

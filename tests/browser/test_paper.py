@@ -162,7 +162,7 @@ def test_the_logo_of_the_company_stands_on_its_papers(
     printer.emulate_media(media="screen")
     printer.goto("/companies/1/papers")
     printer.click("main button:text-is('Remove the logo')")
-    expect(printer.locator("main")).to_contain_text("The logo is removed.")
+    expect(printer.locator("main")).to_contain_text("Logo removed.")
     printer.goto(note)
     assert printer.evaluate(DRAWN) == []
 

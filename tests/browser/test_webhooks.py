@@ -27,7 +27,7 @@ def receiver(page: Page) -> str:
     page.click("text=New test receiver")
     page.fill("#name", "Integrator")
     page.click("main button")
-    expect(page.locator(".note.good")).to_contain_text("The test receiver is made.")
+    expect(page.locator(".note.good")).to_contain_text("Test receiver created.")
     return page.url.partition("?")[0]
 
 
@@ -62,8 +62,8 @@ def test_an_order_arrives_fails_is_sent_again_and_is_delivered(
     expect(first).to_contain_text("valid")
     expect(first).to_contain_text("200")
     page.check("[value=failure]")
-    page.click("text=Answer so")
-    expect(page.locator(".note.good")).to_contain_text("The answer is changed. It answers 500,")
+    page.click("text=Change the answer")
+    expect(page.locator(".note.good")).to_contain_text("Answer changed. The receiver answers 500.")
     code = order(house, token)
     look_until(page, receiver, "500")
     page.click("text=All deliveries and their attempts")
@@ -75,7 +75,7 @@ def test_an_order_arrives_fails_is_sent_again_and_is_delivered(
     delivery = page.url
     page.goto(receiver)
     page.check("[value=success]")
-    page.click("text=Answer so")
+    page.click("text=Change the answer")
     page.goto(delivery)
     page.click("text=Send now")
     look_until(page, delivery, "delivered")
@@ -84,7 +84,7 @@ def test_an_order_arrives_fails_is_sent_again_and_is_delivered(
         "Attempt 1",
     ]
     page.goto(receiver)
-    newest = page.locator("tbody tr").filter(has_text=re.compile("had come before"))
+    newest = page.locator("tbody tr").filter(has_text=re.compile("arrived first"))
     expect(newest.first).to_contain_text("valid")
 
 

@@ -34,7 +34,7 @@ async def test_each_page_of_the_company_and_today_say_so(admin: Visitor) -> None
         assert (shown.status, BANNER in shown.text) == (200, True), path
     today = (await admin.get("/today")).text
     assert "frozen since 20 Nov 2026, 12:00 UTC" in today
-    assert "What is wrong" not in today  # a freeze is intended
+    assert "Problems" not in today  # a freeze is intended
     assert "A company is frozen, because it is being moved." in (await admin.get("/admin/health")).text
 
 
@@ -47,7 +47,7 @@ async def test_the_steps_of_a_document_stay_visible_with_the_reason(admin: Visit
     assert steps(seen) == [(name, False) for name, _ in steps(open_now)]
     (why,) = re.findall(r'id="why-not">(.*?)</p>', seen.text)
     names = ", ".join(name for name, _ in steps(seen))
-    assert why == f"{names}: The company is being moved and takes no changes meanwhile."
+    assert why == f"{names}: The company is being moved. Changes are refused until the move ends."
     refused = await admin.post("/companies/1/sales-orders/1/start", {"form_token": seen.form_token})
     assert (refused.status, REFUSED in refused.text) == (503, True)
 

@@ -33,7 +33,7 @@ async def partners(scene: Scene) -> int:
 
 async def test_the_form_stands_there_filled(scene: Scene) -> None:
     late = await sent_too_late(scene)
-    assert (late.status, "I am signed in: go on" in late.text) == (401, True)
+    assert (late.status, "I am signed in: continue" in late.text) == (401, True)
     link = '<a class="button" href="/sign-in/company?next=/sign-in%3Fdone%3Dtab" target="_blank" rel="noopener">'
     assert link in late.text
     early = await go_on(scene, late)

@@ -274,24 +274,24 @@ async def test_who_grants_and_who_waits_are_told(tmp_path: Path) -> None:
         held = await held_before(stage)
         root = stage.admins[ROOT]
         path = f"/admin/users/{await id_of(root, BOB)}"
-        assert "New rights wait" not in (await root.get(path)).text
+        assert "New rights are waiting" not in (await root.get(path)).text
         done = await sent(root, f"{path}/change", company_codes=BOTH, role="company-admin")
         seen = await root.get(done.goes_to)
         assert "The user is changed. The new rights are waiting: see below." in seen.text
-        assert f"New rights wait: {BOB} must sign in by single sign-on, or choose a password" in seen.text
+        assert f"First {BOB} must sign in by single sign-on, or set a new password" in seen.text
         assert f'<a class="button" href="{path}/link">Create password link</a></p>' in seen.text
         facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", seen.text))
         assert (facts["Pending companies"], facts["Pending role"]) == ("OTHER", "company-admin")
         for page in ("/today", "/account"):
             told = html.unescape((await held.session.get(page)).text)
-            assert "You were given new rights or companies. You cannot use them here yet" in told
+            assert "You cannot use your new rights or companies yet" in told
             assert "OTHER" not in told, "whoever kept the session learns nothing of the company"
         link = shown_once(await sent(root, f"{path}/link"))["link"]
         assert (await chosen(Visitor(stage.world), link, AGAIN, AGAIN)).status == 303
         seen = await root.get(path)
-        assert ("New rights wait" in seen.text, "Pending" in seen.text) == (False, False)
+        assert ("New rights are waiting" in seen.text, "Pending" in seen.text) == (False, False)
         assert (
-            "You were given new rights"
+            "new rights or companies"
             not in (await (await signed_in_as(stage.world, BOB, AGAIN)).get("/today")).text
         )
 
@@ -305,7 +305,7 @@ async def test_who_only_has_to_sign_in_again_is_told_so(tmp_path: Path) -> None:
             "You were given new rights or companies after you signed in here. Sign out and sign in again" in told
         )
         again = await signed_in_as(stage.world, BOB, NEW_PASSWORD)
-        assert "You were given new rights" not in (await again.get("/today")).text
+        assert "new rights or companies" not in (await again.get("/today")).text
 
 
 async def test_no_other_link_opens_what_waits(tmp_path: Path) -> None:
@@ -395,5 +395,5 @@ async def test_what_waits_for_a_company_that_is_deleted_waits_no_more(tmp_path: 
         company = (await installation.access.companies())[OTHER]
         await installation.platform.write(lambda tx: deletion_store.end(tx, company))
         root = stage.admins[ROOT]
-        assert "New rights wait" not in (await root.get(f"/admin/users/{await id_of(root, BOB)}")).text
+        assert "New rights are waiting" not in (await root.get(f"/admin/users/{await id_of(root, BOB)}")).text
         assert "new rights" not in (await held.session.get("/today")).text

@@ -128,6 +128,6 @@ async def test_what_waits_in_companies_that_the_link_was_good_for_waits_no_more(
         await stage.change(ROOT, company_codes=BOTH, role="company-admin")
         await stage.change(ROOT, company_codes="ACME", role="company-admin")
         root = stage.admins[ROOT]
-        assert "New rights wait" not in (await root.get(f"/admin/users/{await id_of(root, BOB)}")).text
+        assert "New rights are waiting" not in (await root.get(f"/admin/users/{await id_of(root, BOB)}")).text
         bob = await signed_in_as(stage.world, BOB, NEW_PASSWORD)
         assert (await bob.get("/admin/users")).status == 200

@@ -51,10 +51,10 @@ async def test_who_would_come_in_and_why(tmp_path: Path) -> None:
             "Companies": "ACME",
             "Abilities": "stock:read",
         }
-        assert "The rules name companies that are not here: GONE." in seen.text
+        assert "The rules name companies that do not exist: GONE." in seen.text
         assert "fits and decides" in seen.text and "does not fit" in seen.text
         nobody = await tried(visitor, {"sub": "7", **ANA, "groups": []})
-        assert "<h2>Nobody</h2>" in nobody.text
+        assert "<h2>No user</h2>" in nobody.text
         assert "no rule fits this account" in facts(nobody)["Why"]
         changed = await tried(visitor, {"sub": "7", **ANA, "email": "admin@example.com", "groups": ["wms-acme"]})
         assert facts(changed)["Role"] == "member changed by the rules"
@@ -66,7 +66,7 @@ async def test_who_would_come_in_and_why(tmp_path: Path) -> None:
 async def test_an_id_token_is_read_without_its_signature(scene: Scene) -> None:
     visitor = await admin(scene)
     seen = await tried(visitor, unsigned({"sub": "7", **ANA}) + "x")
-    assert (seen.status, "<h2>A user who is here</h2>" in seen.text) == (200, True)
+    assert (seen.status, "<h2>An existing user</h2>" in seen.text) == (200, True)
     assert facts(seen)["Companies"] == "every company"
 
 

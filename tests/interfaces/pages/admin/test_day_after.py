@@ -104,7 +104,7 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     world = admin.world
     today = await admin.get("/today")
     assert "Not everything that a restore lost or brought back is settled." in text_of(today.text)
-    assert 'href="/admin/day-after">The day after: what to do' in today.text
+    assert 'href="/admin/day-after">After a restore: what to do' in today.text
     assert (await world.call("GET", "/api/health")).body["status"] == "degraded"
     assert "After a restore" in (await admin.get("/admin/health")).text
 

@@ -128,7 +128,7 @@ async def test_each_check_of_health_with_its_sentence(admin: Visitor) -> None:
         "open companies, of 1 in all",
         "of memory",
         "of data",
-        "Well the service",
+        "Working the service",
     ):
         assert part in text, part
 
@@ -146,7 +146,7 @@ async def test_a_check_that_fails_says_why_and_what_to_do(admin: Visitor) -> Non
     state, says, remedy = found["Files"]
     assert (state, remedy) == ("Wrong", "The log and wmsd doctor show which file and why.")
     assert says.startswith("A company's file cannot be used. ACME: ")
-    assert "Not whole the service" in text_of(seen.text)
+    assert "Degraded the service" in text_of(seen.text)
 
 
 async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(admin: Visitor) -> None:
@@ -219,7 +219,7 @@ async def test_what_the_doctor_finds_around_the_files_is_told_as_on_the_command_
         f"Warning {stray} is not a file of wmsd, and wmsd does not read it. Move the file out of the "
         "data folder, so that no one mistakes it for data in use."
     ) in text
-    assert "Well the service" in text
+    assert "Working the service" in text
 
 
 async def test_what_the_doctor_finds_is_told_with_a_remedy(
@@ -239,20 +239,20 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     lead = await signed_in_as(admin.world, LEAD)
     today = await admin.get("/today")
     for page, doctor_at in ((seen, "#doctor"), (today, "/admin/health#doctor"), (await lead.get("/today"), "")):
-        assert "Well the service" not in text_of(page.text)
-        assert "Wrong what the doctor has found" in text_of(page.text)
-        assert (f'<a href="{doctor_at}">Wrong</a>' in page.text) == bool(doctor_at)
-    told = "The doctor has found something wrong, in its examination of 20 Nov 2026, 12:00 UTC."
-    assert f"{told} See what, and what to do" in text_of(today.text)
+        assert "Working the service" not in text_of(page.text)
+        assert "Problems found by the doctor" in text_of(page.text)
+        assert (f'<a href="{doctor_at}">Problems</a>' in page.text) == bool(doctor_at)
+    told = "The doctor found problems in its examination of 20 Nov 2026, 12:00 UTC."
+    assert f"{told} See the problems and what to do" in text_of(today.text)
     of_lead = text_of((await lead.get("/today")).text)
-    assert f"{told} A site admin sees what it is" in of_lead, of_lead[150:700]
+    assert f"{told} A site admin can see the problems" in of_lead, of_lead[150:700]
     database = await admin.world.database()
     await database.write(lambda tx: tx.execute(WRONG_COUNT.replace("+", "-")))
     well = await examined(admin)
     assert "All 2 files are right." in well.text
     for page in (well, await admin.get("/today")):
-        assert "Well the service" in text_of(page.text)
-        assert "the doctor has found" not in text_of(page.text)
+        assert "Working the service" in text_of(page.text)
+        assert "found by the doctor" not in text_of(page.text)
 
 
 async def test_findings_outlive_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

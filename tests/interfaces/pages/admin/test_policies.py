@@ -83,7 +83,7 @@ async def test_what_somebody_else_has_changed_is_not_overwritten(admin: Visitor)
     assert (await admin.post(PATH, {**first, "min_stock": "5"})).status == 303
     refused = await admin.post(PATH, {**second, "min_stock": "6"})
     assert (refused.status, (await policies(admin))["min_stock"]) == (412, 5)
-    assert "Somebody has changed it since you opened this form." in refused.text
+    assert "Another user changed this record after you opened the form." in refused.text
 
 
 async def test_who_may(admin: Visitor) -> None:

@@ -68,7 +68,7 @@ async def test_it_is_created_shown_once_and_checked(admin: Visitor) -> None:
     assert f"recovery phrase {fingerprint}, which is not checked yet" in text_of(again.text)
     done = await pressed(admin, "check", phrase=f" {words.upper()} ")
     told = text_of((await admin.get(done.goes_to)).text)
-    assert "The words are right." in told
+    assert "The words are correct." in told
     assert f"Backups encrypt the keys with the recovery phrase {fingerprint}, last checked" in told
     assert [cells[1] for cells in await audit(admin)][:2] == ["recovery-phrase.check", "recovery-phrase.create"]
 
@@ -177,7 +177,7 @@ async def test_whoever_declines_is_told_and_nothing_is_wrong(admin: Visitor) -> 
     await admin.world.new_token("admin@example.com")
     await backed_up(admin)
     assert (await pressed(admin, "decline")).goes_to == PAGE
-    assert "Go on without one" not in (await admin.get(PAGE)).text
+    assert "Continue without a recovery phrase" not in (await admin.get(PAGE)).text
     for path in ("/today", "/start", "/admin/backups", "/admin/health", PAGE):
         assert LOST.search(text_of((await admin.get(path)).text)), path
     health = (await admin.world.send("GET", "/api/health")).body
@@ -193,7 +193,7 @@ async def test_only_platform_admins_come_to_it(admin: Visitor) -> None:
     await backed_up(admin)
     member = await signed_in_as(world, "m@example.com")
     today = await member.get("/today")
-    assert "A site admin can prevent that." in today.text
+    assert "A site admin can prevent this." in today.text
     token = (await admin.get(PAGE)).form_token
     for fields in ({"act": "create"}, {"act": "decline"}, {"act": "check", "phrase": "x"}):
         assert (await member.post(PAGE, {"form_token": token, **fields})).status == 403

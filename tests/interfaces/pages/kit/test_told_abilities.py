@@ -39,6 +39,6 @@ async def test_people_have_an_ability_of_its_own_to_write_returns(admin: Visitor
         seen = text_of((await admin.get(path)).text)
         for name in ("returns:read", "returns:write"):
             assert f"{name} {ABILITIES[name]} " in seen
-    allowed, others = text_of((await admin.get(f"{user}/rights")).text).split("May not do")
+    allowed, others = text_of((await admin.get(f"{user}/rights")).text).split("Not allowed")
     assert "Read returns returns:read " in allowed
     assert "Create and update returns returns:write " in others

@@ -60,7 +60,7 @@ async def of_company(visitor: Visitor, name: str) -> None:
 
 
 def said_once(seen: Seen) -> str:
-    found = re.findall(r'title="Moments on this page.*?>(.*?)</span>', seen.text)
+    found = re.findall(r'title="Times on this page.*?>(.*?)</span>', seen.text)
     assert len(found) == 1
     return str(found[0])
 

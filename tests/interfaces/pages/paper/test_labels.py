@@ -159,7 +159,7 @@ async def test_more_than_a_thousand_are_refused_with_their_number(shop: Shop, of
     await shop.world.import_csv("stock-count", "article_code,warehouse_code,quantity\nA,MAIN,5000\n")
     await shop.order({"article_id": 1, "quantity": 2000})
     assert told(await asked(office, ORDER, "goods")) == (
-        "These would be 2\u202f000 labels. At most 1\u202f000 are printed at once: type how many."
+        "These settings give 2\u202f000 labels, but the limit is 1\u202f000. Type a smaller number."
     )
 
 
@@ -204,7 +204,7 @@ async def test_too_many_serials_are_refused_before_a_barcode_is_drawn(
     assert len(labels(await asked(office, path, "serials"))) == 4
     monkeypatch.setattr(label_kinds, "MOST_LABELS", 3)
     monkeypatch.setattr(label_kinds, "_part_label", None)
-    assert told(await asked(office, path, "serials")).startswith("These would be 4 labels.")
+    assert told(await asked(office, path, "serials")).startswith("These settings give 4 labels,")
 
 
 async def test_a_stock_record_has_labels_of_its_article_its_lots_and_its_serials(
@@ -224,7 +224,7 @@ async def test_a_stock_record_has_labels_of_its_article_its_lots_and_its_serials
         "LOT Lots pcs · Lot: L-2 L-2",
     ]
     assert labels(await asked(office, of_serial, "serials")) == ["SER Serials pcs · Serial: S-1 S-1"]
-    assert told(await asked(office, STOCK, "lots")) == "No lot is in stock there."
+    assert told(await asked(office, STOCK, "lots")) == "This stock record has no lots."
     assert f'href="{STOCK}"' in (await office.get("/companies/1/stock/1")).text
 
 

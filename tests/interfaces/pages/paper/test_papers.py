@@ -85,7 +85,7 @@ async def test_the_address_stands_on_every_paper(shop: Shop, admin: Visitor) -> 
     done = await sent(admin, PAPERS, **ADDRESS)
     assert (done.status, done.goes_to) == (303, f"{PAPERS}?done=change")
     seen = await admin.get(done.goes_to)
-    assert "The papers are changed." in seen.text
+    assert "Settings of printed documents saved." in seen.text
     assert {name: form_of(seen)[name] for name in ADDRESS} == ADDRESS
     for paper in ("delivery-note", "pick-list"):
         printed = await admin.get(f"/companies/1/sales-orders/1/prints/{paper}")
@@ -131,7 +131,7 @@ async def test_a_logo_is_replaced_and_removed(admin: Visitor) -> None:
     done = await admin.post(f"{LOGO}/remove", {name: form[name] for name in ("form_token", "if_match")})
     assert done.goes_to == f"{PAPERS}?done=remove"
     seen = await admin.get(PAPERS)
-    assert "There is no logo yet." in seen.text
+    assert "No logo yet." in seen.text
     assert logo_in(seen) is None
 
 
@@ -161,7 +161,7 @@ async def test_a_file_that_is_too_large_is_not_read_to_its_end(admin: Visitor) -
     for more in (1, 700_000):
         seen = await uploaded(admin, png() + b"\0" * (MOST_BYTES - len(png()) + more))
         assert seen.status == 413
-        assert "A logo has at most 200 kB." in html.unescape(seen.text)
+        assert "The logo is larger than 200 kB." in html.unescape(seen.text)
     assert logo_in(await admin.get(PAPERS)) is None
 
 
@@ -178,7 +178,7 @@ async def test_two_people_at_once_lose_nothing(admin: Visitor) -> None:
     await sent(admin, PAPERS, name="Theirs", phone="1")
     seen = await admin.post(PAPERS, {**opened, "name": "Mine"})
     assert seen.status == 412
-    assert "Somebody has changed the papers since you opened this page." in html.unescape(seen.text)
+    assert "Another user changed these settings after you opened this page." in html.unescape(seen.text)
     assert [text_of(each) for each in re.findall(r"<tr><td>.*?</tr>", seen.text)] == [
         "Name Theirs Mine",
         f"Phone 1 {DASH}",

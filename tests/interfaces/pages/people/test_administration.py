@@ -121,7 +121,7 @@ async def test_what_somebody_else_has_changed_is_not_overwritten(admin: Visitor)
     assert (await admin.post(path, {**first, "name": "First"})).status == 303
     refused = await admin.post(path, {**second, "name": "Second"})
     assert refused.status == 412
-    assert "Somebody has changed it since you opened this form." in refused.text
+    assert "Another user changed this record after you opened the form." in refused.text
 
 
 async def test_every_ability_and_module_says_what_it_opens(admin: Visitor) -> None:

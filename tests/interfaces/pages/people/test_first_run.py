@@ -58,7 +58,7 @@ async def test_the_link_makes_the_first_admin_once_and_signs_in(fresh: World) ->
     assert (done.status, done.goes_to) == (303, "/start")
     assert (await visitor.get("/start")).heading == "First steps"
     assert await status_of(fresh, code) == 404
-    assert (await Visitor(fresh).get(f"/first-admin?code={code}")).heading == "This link does not work any more"
+    assert (await Visitor(fresh).get(f"/first-admin?code={code}")).heading == "This link no longer works"
     body = {"email": "ana@example.com", "password": FORM["password"], "abilities": ["*"]}
     await fresh.call("POST", "/api/auth/token", body, token="", company="")
     assert await fresh.installation.platform.write(links.offer_first_admin) is None
@@ -165,7 +165,7 @@ async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
     visitor = Visitor(fresh)
     await became_admin(visitor, await offer(fresh))
     first = await visitor.get("/start")
-    assert steps_done(first) == ["Make the first company"], "the tests' world has one"
+    assert steps_done(first) == ["Create the first company"], "the tests' world has one"
     named = await visitor.post("/start", {"form_token": first.form_token, "name": "Hub Cluj"})
     assert (named.status, named.goes_to) == (303, "/start")
     assert '<div class="name">Hub Cluj</div>' in (await visitor.get("/today")).text
@@ -175,9 +175,9 @@ async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
     made = shown_once(await sent(visitor, "/admin/tokens/new", **{"name": "Shop", "abilities:*": "on"}))
     seen = await visitor.get("/start")
     assert steps_done(seen) == [
-        "Name the house",
-        "Make the first company",
-        "See its first article",
+        "Name this installation",
+        "Create the first company",
+        "Add the first article",
         "Give a program a token",
     ]
     assert "There is A1 , First." in text_of(seen.text)
@@ -197,7 +197,7 @@ async def test_the_steps_lead_through_warehouse_tls_and_the_disk_of_backups(
     assert (await sent(visitor, "/companies/1/warehouses/new", code="EAST", name="Eastern hall")).status == 303
     monkeypatch.setattr(BackupFolder, "is_on_disk_of", lambda self, other: False)
     seen = await visitor.get("/start")
-    assert steps_done(seen)[1:] == ["Make its first warehouse", "Put the backups on another disk"]
+    assert steps_done(seen)[1:] == ["Create the first warehouse", "Put the backups on another disk"]
     assert "There is EAST , Eastern hall." in text_of(seen.text)
 
 
@@ -206,19 +206,21 @@ MAILING = {"alerts": {"mail_to": ["admin@example.com"], "mail_relay": "relay.exa
 
 async def test_the_steps_say_how_somebody_is_told_that_something_is_wrong(tmp_path: Path) -> None:
     """The step about e-mail is finished when a user has typed the code from the e-mail."""
-    step = "Be told when something is wrong"
+    step = "Set up alerts"
     async with open_world(tmp_path / "data") as world:
         seen = await (await signed_in(world)).get("/start")
         assert (step in text_of(seen.text), step in steps_done(seen)) == (True, False)
-        assert "is told to nobody yet" in text_of(seen.text)
+        assert "Nobody gets an alert yet" in text_of(seen.text)
         assert "mail_relay" in seen.text
     async with open_world(tmp_path / "data", MAILING) as world:
         data, alerts, now = world.installation.folder.path, world.installation.settings.alerts, world.clock.now()
         visitor = Visitor(world)
         await visitor.sign_in(EMAIL, PASSWORD)
-        assert "nobody has tried whether an e-mail comes there" in text_of((await visitor.get("/start")).text)
+        assert "but this is not tested yet" in text_of((await visitor.get("/start")).text)
         mail_confirmation.note_sent(data, alerts, "123456", now)
-        assert "An e-mail with a code went to admin@example.com" in text_of((await visitor.get("/start")).text)
+        assert "wmsd sent an e-mail with a code to admin@example.com" in text_of(
+            (await visitor.get("/start")).text
+        )
         assert mail_confirmation.confirm_mail_code(data, alerts, "123456", now)
         seen = await visitor.get("/start")
         assert step in steps_done(seen)

@@ -70,7 +70,7 @@ async def orders(visitor: Visitor) -> int:
 async def test_the_form_stands_there_filled_and_nothing_is_done(visitor: Visitor, is_swept: bool) -> None:
     late = await sent_too_late(visitor, is_swept=is_swept)
     assert (late.status, late.heading) == (401, "Sign in to wmsd")
-    assert "Your session was over when the form was sent" in late.text
+    assert "Your session ended before you sent the form" in late.text
     assert SCRIPT not in late.text
     guessed = await sign_in(visitor, late, password="a guess")
     assert carried(guessed) == carried(late)

@@ -33,7 +33,7 @@ async def test_somebody_is_invited_chooses_a_password_and_signs_in(admin: Visito
     welcome = await stranger.get(link.removeprefix(admin.world.base_url))
     assert (welcome.status, welcome.heading) == (200, "Welcome, Ion")
     assert MEMBER in welcome.text
-    assert "It must not be easy to guess." in welcome.text
+    assert "Choose a password that is hard to guess." in welcome.text
     done = await chosen(stranger, link)
     assert (done.status, done.goes_to) == (303, "/sign-in?done=password")
     assert "Your password is set." in (await stranger.get(done.goes_to)).text
@@ -51,7 +51,7 @@ async def test_a_link_works_once(admin: Visitor) -> None:
     link = await invited(admin)
     assert (await chosen(admin, link)).status == 303
     again = await chosen(admin, link, "another long pass phrase", "another long pass phrase")
-    assert (again.status, again.heading) == (404, "This link does not work any more")
+    assert (again.status, again.heading) == (404, "This link no longer works")
     assert "This link was used already or is no longer valid. Ask an admin for a new one." in again.text
     await signed_in_as(admin.world, MEMBER, NEW_PASSWORD)
 
@@ -83,13 +83,13 @@ async def test_a_forgotten_password_stays_until_the_link_is_used(admin: Visitor)
 @pytest.mark.parametrize(
     ("password", "again", "message"),
     [
-        ("short", "short", "It must have from 10 to 1024 characters."),
+        ("short", "short", "The value must have from 10 to 1024 characters."),
         (
             "ion@example.com",
             "ion@example.com",
-            "It is too easy to guess: choose four unrelated words.",
+            "The value is too easy to guess: choose four unrelated words.",
         ),
-        (NEW_PASSWORD, "something else", "It does not match the password."),
+        (NEW_PASSWORD, "something else", "The value does not match the password."),
     ],
 )
 async def test_a_password_that_does_not_do_is_told(

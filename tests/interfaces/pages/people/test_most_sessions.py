@@ -57,7 +57,7 @@ async def test_a_form_that_was_sent_then_is_not_lost(world: World) -> None:
     sent = await visitor.post("/account/language", {}, {"Referer": page})
     seen = await visitor.get(sent.goes_to)
     assert WHY in seen.text
-    assert "Your session was over when the form was sent" in seen.text
+    assert "Your session ended before you sent the form" in seen.text
 
 
 async def test_who_is_signed_out_for_another_reason_is_told_nothing_of_places(world: World) -> None:

@@ -161,7 +161,7 @@ async def test_rights_are_told_with_their_reasons(admin: Visitor) -> None:
     assert said == [("Read stock", "stock:read")]
     assert "this was not granted to the user" in may_not
     assert ("Read articles" in may_not, "stock:read" in may_not) == (True, False)
-    assert "Oprit acolo" in (await admin.get(f"{path}/rights", {"Accept-Language": "ro"})).text
+    assert "Module oprite" in (await admin.get(f"{path}/rights", {"Accept-Language": "ro"})).text
     own = await admin.get(f"/admin/users/{await id_of(admin, EMAIL)}/rights")
     assert 'id="not-allowed"' not in own.text
     assert "A platform admin may do everything, in every company." in own.text
@@ -173,7 +173,7 @@ async def test_rights_are_told_with_their_reasons(admin: Visitor) -> None:
 async def test_rights_say_what_is_switched_off_in_words(admin: Visitor) -> None:
     await admin.world.new_user(MEMBER, "member", ["OTHER"], ["sales-orders:read"])
     path = f"/admin/users/{await id_of(admin, MEMBER)}/rights"
-    assert "nothing" in text_of((await admin.get(path)).text)
+    assert "none" in text_of((await admin.get(path)).text)
     await admin.world.installation.platform.write(lambda tx: companies.set_module(tx, "OTHER", "outbound", False))
     assert "outbound (sales orders)" in text_of((await admin.get(path)).text)
 

@@ -213,10 +213,10 @@ async def test_it_is_switched_off_with_a_code(visitor: Visitor) -> None:
 async def test_new_recovery_codes_replace_those_of_before(visitor: Visitor) -> None:
     world = visitor.world
     secret, before = await enrolled(visitor)
-    assert "for the day when your phone is gone: 10 of 10." in (await visitor.get(PAGE)).text
+    assert "in case you lose your phone: 10 of 10." in (await visitor.get(PAGE)).text
     browser, pending = await first_step(world)
     assert (await second_step(browser, pending, before[0])).status == 303
-    assert "for the day when your phone is gone: 9 of 10." in (await visitor.get(PAGE)).text
+    assert "in case you lose your phone: 9 of 10." in (await visitor.get(PAGE)).text
     refused = await press(visitor, "renew", code="000000")
     assert (refused.status, codes_in(refused)) == (401, [])
     done = await press(visitor, "renew", code=code_now(world, secret))
@@ -239,7 +239,7 @@ async def test_new_recovery_codes_replace_those_of_before(visitor: Visitor) -> N
 
 async def test_who_has_few_recovery_codes_left_is_told_and_may_use_one_for_new_ones(visitor: Visitor) -> None:
     _, codes = await enrolled(visitor)
-    told = "Get new ones while you still can."
+    told = "Get new recovery codes while you still can."
     assert told not in (await visitor.get(PAGE)).text
     for code in codes[:8]:
         browser, pending = await first_step(visitor.world)

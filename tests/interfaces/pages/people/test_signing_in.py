@@ -56,7 +56,7 @@ async def test_the_browser_keeps_the_session_of_who_wants_to_stay(
     """With the choice, the browser keeps the session for its lifetime; otherwise, until the browser is closed."""
     form = text_of((await visitor.get("/sign-in")).text)
     assert "Stay signed in on this device Otherwise you are signed out when you close the browser." in form
-    assert "In any case you are signed out after 12 h without use, and after 7 d." in form
+    assert "You are always signed out after 12 h without activity, and after 7 d in total." in form
     done = await visitor.post("/sign-in", {"email": EMAIL, "password": PASSWORD, **box})
     found = re.search(r"Max-Age=\d+", done.headers["Set-Cookie"])
     assert (found and found[0]) == kept
@@ -137,9 +137,9 @@ async def test_a_form_that_comes_too_late_leads_back_to_its_page(visitor: Visito
     seen = await visitor.post("/account/language", {}, {"Referer": visitor.world.base_url + page})
     assert (seen.status, seen.goes_to) == (303, "/sign-in?next=/companies/1/articles?search%3Da&lost=form")
     form = await visitor.get(seen.goes_to)
-    assert "Your session was over when the form was sent" in form.text
+    assert "Your session ended before you sent the form" in form.text
     again = await visitor.post("/sign-in", {"email": EMAIL, "password": "a guess", "next": page, "lost": "form"})
-    assert "Your session was over when the form was sent" in again.text
+    assert "Your session ended before you sent the form" in again.text
     assert (await visitor.sign_in(EMAIL, PASSWORD, page)).goes_to == page
 
 
@@ -284,7 +284,7 @@ async def test_who_tries_many_passwords_waits(visitor: Visitor) -> None:
 
 async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     await visitor.sign_in(EMAIL, PASSWORD)
-    assert "What is wrong" not in (await visitor.get("/today")).text
+    assert "Problems" not in (await visitor.get("/today")).text
     monkeypatch.setattr("wmsd.server.health.disk_of", lambda _: Disk(10**6, 10**12))
     seen = await visitor.get("/today")
     assert "The disk is full or almost full. Free some space." in seen.text

@@ -125,7 +125,7 @@ async def test_what_somebody_else_has_changed_meanwhile_is_not_lost(visitor: Vis
     body = {"name": "Theirs", "min_stock": 7, "client_id": 1, "track_lot": True}
     await visitor.world.call("PATCH", "/api/articles/1", body, events=["article.updated"])
     seen = await visitor.post(CHANGE, {**fields, "name": "Mine", "min_stock": "7,0", "barcodes": "1\n2"})
-    assert (seen.status, "Somebody has changed it" in seen.text) == (412, True)
+    assert (seen.status, "Another user changed this record" in seen.text) == (412, True)
     assert differing(seen) == [
         ["Name", "Theirs", "Mine"],
         ["More barcodes", TO, "1 2"],
@@ -362,7 +362,9 @@ async def test_a_secret_is_rotated(visitor: Visitor) -> None:
     place = await webhook(visitor)
     done = await sent(visitor, f"{place}/rotate-secret", secret="fedcba9876543210fedcba9876543210")
     assert (done.status, "fedcba9876543210fedcba9876543210" in done.text) == (200, True)
-    assert "It signs from now on. The old one signs too, until" in text_of(done.text)
+    assert "wmsd now signs webhook deliveries with the new secret. The old secret is also used until" in text_of(
+        done.text
+    )
     assert (await shown(visitor))["previous_secret_expires_at"] is not None
 
 
@@ -376,7 +378,7 @@ async def test_a_test_shows_what_came_back_and_a_delivery_is_sent_again(visitor:
     seen = await visitor.get(f"{place}/deliveries")
     assert "receiver.invalid could not be found" in text_of(seen.text)
     nothing = await visitor.post(f"{place}/deliveries", {"form_token": seen.form_token})
-    assert (nothing.status, "Choose the deliveries" in nothing.text) == (422, True)
+    assert (nothing.status, "Select the webhook deliveries" in nothing.text) == (422, True)
     again = await visitor.post(f"{place}/deliveries", {"form_token": seen.form_token, "delivery:1": "on"})
     assert again.goes_to == f"{place}/deliveries?done=again"
     (delivery,) = (await visitor.world.call("GET", "/api/v2/webhooks/1/deliveries")).body["data"]

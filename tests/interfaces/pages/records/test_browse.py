@@ -272,7 +272,7 @@ async def test_who_may_read_nothing_is_told(shop: Shop) -> None:
     visitor = await signed_in(shop.world, "ACME", abilities=["articles:read"])
     await shop.world.set_module("ACME", "articles", False)
     seen = await visitor.get("/companies/1")
-    assert (seen.status, "You may read nothing of" in seen.text) == (403, True)
+    assert (seen.status, "You cannot read any data of" in seen.text) == (403, True)
 
 
 async def test_script_in_a_field_is_text(visitor: Visitor) -> None:

@@ -96,11 +96,11 @@ async def test_too_many_and_none_are_refused_before_anything_is_done(
     for _ in range(3):
         await shop.order()
     seen = await chosen(office, "start", 1, 2, 3)
-    assert (seen.status, "3 are chosen, and 2 are the most at once." in text_of(seen.text)) == (422, True)
+    assert (seen.status, "3 records are selected, but the limit is 2." in text_of(seen.text)) == (422, True)
     seen = await chosen(office, "start", all="1")
-    assert (seen.status, "More than 2 match." in text_of(seen.text)) == (422, True)
+    assert (seen.status, "More than 2 records match." in text_of(seen.text)) == (422, True)
     seen = await chosen(office, "start")
-    assert (seen.status, "Nothing is chosen." in text_of(seen.text)) == (422, True)
+    assert (seen.status, "No records are selected." in text_of(seen.text)) == (422, True)
     token = (await office.get(ORDERS)).form_token
     sent = {"form_token": token, "act": "start", "go": "1", **{f"record.{each}": "x" for each in (1, 2, 3)}}
     assert (await office.post(f"{ORDERS}/bulk", sent)).status == 422

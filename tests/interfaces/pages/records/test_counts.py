@@ -201,7 +201,7 @@ async def test_one_record_is_counted_at_once(lead: Visitor, full: Store) -> None
     assert await full.balance(PLAIN) == (8, 0, 8)
     assert (await count_of(lead))["status"] == "FINALIZAT"
     why = await lead.get(f"{STOCK}/1")
-    assert re.search(r'Count\s+<a href="/companies/1/counts/1">CT-000001</a>\s+made it 8', why.text)
+    assert re.search(r'Count\s+<a href="/companies/1/counts/1">CT-000001</a>\s+set the quantity to 8', why.text)
     why = await lead.get(f"{STOCK}/1/movements")
     assert "CT-000001" in why.text
 
@@ -238,7 +238,7 @@ async def test_ticked_records_become_one_count(lead: Visitor) -> None:
     assert seen.headers["Location"] == f"{COUNTS}/new?stock=1,4"
     page = await lead.get(seen.headers["Location"])
     assert page.status == 422
-    assert "A count is of one warehouse, and these are in several: EAST, MAIN." in page.text
+    assert "A count covers one warehouse, but these stock records are in several: EAST, MAIN." in page.text
 
 
 async def test_articles_and_warehouses_lead_to_a_count(lead: Visitor) -> None:

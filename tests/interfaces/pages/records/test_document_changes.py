@@ -54,7 +54,7 @@ async def test_who_did_what(visitor: Visitor) -> None:
     ]
     assert SCRIPT not in seen.text
     assert "<h2>History</h2>" in seen.text
-    assert "Who did what before is not kept." not in seen.text
+    assert "Earlier changes are not recorded." not in seen.text
 
 
 async def test_an_address_is_told_by_its_parts(visitor: Visitor) -> None:
@@ -107,12 +107,12 @@ async def test_what_was_done_before_it_was_kept_is_said(visitor: Visitor) -> Non
     for what, told in (("created", 2), ("moved", 1), ("changed", 0)):
         await database.write(partial(_forget, what=what))
         seen = await visitor.get(PATH)
-        assert "Who did what before is not kept." in seen.text
+        assert "Earlier changes are not recorded." in seen.text
         assert seen.text.count(f">{BY}</td>") == told
 
 
 async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = "Older changes are left out, but for who made it."
+    told = "Older changes are not listed, except the creation."
     assert told not in (await visitor.get(PATH)).text
     monkeypatch.setattr("wmsd.warehouse.documents.change_history.LONGEST_ANSWER", 300)
     seen = await visitor.get(PATH)

@@ -23,7 +23,7 @@ def told(seen: Seen) -> tuple[str, list[str]]:
 async def test_who_may_make_one_is_led_to_it(world: World) -> None:
     visitor = await signed_in(world)
     sentence, ways = told(await visitor.get("/companies/1/articles"))
-    assert sentence == "There is nothing yet. New article · Import a file"
+    assert sentence == "No records yet. New article · Import a file"
     assert ways == ["/companies/1/articles/new", "/companies/1/imports/new?kind=articles"]
     for address in ways:
         assert (await visitor.get(address)).status == 200
@@ -32,17 +32,17 @@ async def test_who_may_make_one_is_led_to_it(world: World) -> None:
 async def test_who_may_not_is_told_who_can_change_that(world: World) -> None:
     visitor = await signed_in(world, "ACME", abilities=["articles:read"])
     sentence, ways = told(await visitor.get("/companies/1/articles"))
-    assert sentence == "There is nothing yet. You may not make one: a site admin can give you the right."
+    assert sentence == "No records yet. You cannot create records here. Ask a site admin for the right."
     assert ways == []
 
 
 async def test_what_nobody_makes_here_says_how_it_comes(world: World) -> None:
     visitor = await signed_in(world)
     sentence, ways = told(await visitor.get("/companies/1/sales-orders"))
-    assert sentence == "There is nothing yet. New sales order · Import a file"
+    assert sentence == "No records yet. New sales order · Import a file"
     assert ways == ["/companies/1/sales-orders/new", "/companies/1/imports/new?kind=sales-orders"]
     assert told(await visitor.get("/companies/1/events")) == (
-        "There is nothing yet. Every change creates an event.",
+        "No records yet. Every change creates an event.",
         [],
     )
 
@@ -80,7 +80,7 @@ async def test_a_list_reads_no_lines_only_how_many_there_are(shop: Shop, monkeyp
 async def test_a_filter_is_not_blamed_where_there_is_nothing(world: World) -> None:
     visitor = await signed_in(world)
     sentence, _ = told(await visitor.get("/companies/1/articles?search=zzz"))
-    assert sentence.startswith("There is nothing yet.")
+    assert sentence.startswith("No records yet.")
 
 
 async def test_a_page_beyond_the_end_leads_to_the_last_one(shop: Shop) -> None:

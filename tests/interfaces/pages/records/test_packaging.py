@@ -100,7 +100,7 @@ async def test_a_type_is_made_changed_and_shown_with_what_there_is_of_it(visitor
     assert (made.status, made.goes_to) == (303, f"{TYPES}/3?done=new")
     empty = await visitor.get(made.goes_to)
     assert "Packaging type created." in empty.text
-    assert empty.text.count("There is nothing yet.") == 2
+    assert empty.text.count("No records yet.") == 2
     assert (await sent(visitor, f"{TYPES}/1/change", code="EPAL")).status == 303
     seen = await visitor.get(f"{TYPES}/1")
     tables = re.findall(r"<tbody>(.*?)</tbody>", seen.text, re.DOTALL)
@@ -125,7 +125,7 @@ async def test_only_admins_make_and_change_types(visitor: Visitor) -> None:
     member, lead = await signed_in_as(world, "m@example.com"), await signed_in_as(world, LEAD)
     assert (await sent(lead, f"{TYPES}/new", code="KEG", name="Keg")).status == 303
     seen = await member.get(f"{TYPES}/1")
-    assert (seen.status, f"{TYPES}/1/change" in seen.text, "Who changed this" in seen.text) == (200, False, False)
+    assert (seen.status, f"{TYPES}/1/change" in seen.text, "Change history" in seen.text) == (200, False, False)
     token = {"form_token": seen.form_token, "code": "X", "name": "X"}
     for act in ("new", "1/change"):
         assert (await member.post(f"{TYPES}/{act}", token)).status == 403

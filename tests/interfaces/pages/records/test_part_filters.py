@@ -156,7 +156,7 @@ async def test_more_than_are_looked_through_are_told(visitor: Visitor, monkeypat
     for file in ("sales-orders.csv?code=045", "sales-orders.csv?format=import&code=045"):
         refused = await visitor.get(f"/companies/1/{file}")
         assert refused.status == 422, "a file of some of them would look like all"
-        assert "Not all that match were looked through" in refused.text
+        assert "Too many records match to search all of them" in refused.text
 
 
 async def test_a_filter_that_one_may_not_use_is_not_offered(visitor: Visitor) -> None:

@@ -37,12 +37,12 @@ async def test_a_lot_says_where_it_is_where_it_came_from_and_where_it_went(visit
     await dock.order({"article_id": LOT, "quantity": 1, "lot_number": "L1"})
     seen = await visitor.get(A_LOT)
     assert seen.heading == "Lot L1"
-    assert section(seen, "Where it is") == [["MAIN", "6", "1", "0", "5"]]
-    assert section(seen, "Who holds it") == [["SO-000002", "First", "Created", "1"]]
-    ((_, what, warehouse, quantity, document, partner, *_),) = section(seen, "Where it came from")
+    assert section(seen, "Current stock") == [["MAIN", "6", "1", "0", "5"]]
+    assert section(seen, "Reservations") == [["SO-000002", "First", "Created", "1"]]
+    ((_, what, warehouse, quantity, document, partner, *_),) = section(seen, "Incoming movements")
     assert (what, warehouse, quantity, document) == ("Received", "MAIN", "+ 10", "RC-000001")
     assert partner not in ("", "\N{EN DASH}")
-    ((_, what, _, quantity, document, partner, tracking, *_),) = section(seen, "Where it went")
+    ((_, what, _, quantity, document, partner, tracking, *_),) = section(seen, "Outgoing movements")
     assert (what, quantity) == ("Shipped", "\N{MINUS SIGN} 4")
     assert (document, partner, tracking) == ("SO-000001", "First", "TRACK-7")
     assert '<a href="/companies/1/sales-orders/1">SO-000001</a>' in seen.text
@@ -54,11 +54,11 @@ async def test_a_serial_that_has_left_says_where_it_went(dock: Dock) -> None:
     await dock.order({"article_id": SERIAL, "quantity": 1, "serials": ["S1"]}, status="INCARCAT")
     visitor = await signed_in(dock.world)
     seen = await visitor.get(f"/companies/1/articles/{SERIAL}/serial?number=S1")
-    assert "This serial is not in stock any more." in seen.text
-    assert [cells[4] for cells in section(seen, "Where it came from")] == ["RC-000001"]
-    assert [cells[4] for cells in section(seen, "Where it went")] == ["SO-000001"]
+    assert "This serial is no longer in stock." in seen.text
+    assert [cells[4] for cells in section(seen, "Incoming movements")] == ["RC-000001"]
+    assert [cells[4] for cells in section(seen, "Outgoing movements")] == ["SO-000001"]
     there = await visitor.get(f"/companies/1/articles/{SERIAL}/serial?number=S2")
-    assert section(there, "Where it is") == [["MAIN", "\N{EN DASH}", "1", "0", "0", "1"]]
+    assert section(there, "Current stock") == [["MAIN", "\N{EN DASH}", "1", "0", "0", "1"]]
     listed = await visitor.get(f"/companies/1/articles/{SERIAL}/serials")
     assert rows(listed) == [["S2", "MAIN", "\N{EN DASH}", "no", "no"]]
 
@@ -115,7 +115,7 @@ async def test_what_one_may_not_read_is_not_told(visitor: Visitor) -> None:
     await world.new_user("orders@example.com", "member", ["ACME"], ["sales-orders:read", "articles:read"])
     stock = await signed_in_as(world, "stock@example.com")
     seen = await stock.get(A_LOT)
-    assert [cells[4:6] for cells in section(seen, "Where it went")] == [["sales order 1", "\N{EN DASH}"]]
+    assert [cells[4:6] for cells in section(seen, "Outgoing movements")] == [["sales order 1", "\N{EN DASH}"]]
     assert "TRACK-7" not in seen.text
     assert "SO-000001" not in seen.text
     orders = await signed_in_as(world, "orders@example.com")
@@ -133,7 +133,7 @@ async def test_another_company_has_its_own_lots(visitor: Visitor) -> None:
 async def test_a_lot_that_moved_often_is_shown_by_its_newest_movements(visitor: Visitor, dock: Dock) -> None:
     await (await dock.world.database()).write(lambda tx: tx.execute(MANY))
     seen = await visitor.get(A_LOT)
-    assert len(section(seen, "Where it came from")) == 20
+    assert len(section(seen, "Incoming movements")) == 20
     assert len(seen.text) < 100_000
     every = await visitor.get(f"/companies/1/articles/{LOT}/movements?lot_number=L1")
     assert len(first_cells(every)) == 50
@@ -177,4 +177,4 @@ async def test_the_page_speaks_romanian(visitor: Visitor) -> None:
     token = (await visitor.get("/companies/1/stock")).form_token
     await visitor.post("/account/language", {"form_token": token, "language": "ro"})
     seen = await visitor.get(A_LOT)
-    assert section(seen, "De unde a venit")
+    assert section(seen, "Intrări")

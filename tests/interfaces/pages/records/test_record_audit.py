@@ -55,7 +55,7 @@ async def test_who_made_and_changed_it_from_where(visitor: Visitor, kind: str) -
 async def trail(visitor: Visitor, record: str) -> list[list[str]]:
     """Return action and subject of the audit entries that the record's page links to, the newest first."""
     seen = await visitor.get(record)
-    (address,) = re.findall(r'href="(/admin/audit[^"]*)">Who changed this', seen.text)
+    (address,) = re.findall(r'href="(/admin/audit[^"]*)">Change history', seen.text)
     return [cells[2:4] for cells in rows(await visitor.get(html.unescape(address)))]
 
 
@@ -90,7 +90,7 @@ async def test_who_may_not_read_the_audit_is_led_nowhere(visitor: Visitor) -> No
     lead = Visitor(world)
     await lead.sign_in("lead@example.com", PASSWORD)
     seen = await lead.get("/companies/1/articles/1")
-    assert (seen.status, "Who changed this" in seen.text) == (200, False)
+    assert (seen.status, "Change history" in seen.text) == (200, False)
 
 
 async def test_the_one_who_may_not_leaves_no_entry(visitor: Visitor) -> None:

@@ -66,7 +66,7 @@ def strip(seen: Seen) -> list[str]:
 
 
 def holders(seen: Seen) -> list[list[str]]:
-    held = seen.text.partition("<h2>Who holds it</h2>")[2]
+    held = seen.text.partition("<h2>Reservations</h2>")[2]
     return rows(Seen(200, {}, held))
 
 
@@ -79,7 +79,7 @@ async def test_the_sum_begins_with_the_count_and_names_each_document(visitor: Vi
     assert sum_of(seen) == "18 = 20 counted on 20 November, + 48 received, \N{MINUS SIGN} 50 shipped."
     assert adds_up(seen)
     assert sentences(seen) == [
-        "A count found 20 on 20 November, 20 more than the ledger said, by wmsd: import.",
+        "A count found 20 on 20 November, 20 more than in the ledger, by wmsd: import.",
         "Reception RC-000001 brought 48 on 21 November.",
         "Sales order SO-000002 took 50 on 22 November.",
     ]
@@ -93,13 +93,13 @@ async def test_two_documents_are_named_and_more_are_counted(visitor: Visitor, do
         dock.world.clock.advance(DAY)
         await dock.order(status="LIVRAT")
     assert sentences(await why(visitor))[1] == (
-        "Sales orders SO-000002 and SO-000003 took 6 between 21 and 22 November. Show each"
+        "Sales orders SO-000002 and SO-000003 took 6 between 21 and 22 November. Show each movement"
     )
     dock.world.clock.advance(DAY)
     await dock.order(status="LIVRAT")
     seen = await why(visitor)
-    assert sentences(seen)[1] == ("3 sales orders took 9 between 21 and 23 November. Show each")
-    (address,) = re.findall(r'<a href="([^"]*)">Show each</a>', seen.text)
+    assert sentences(seen)[1] == ("3 sales orders took 9 between 21 and 23 November. Show each movement")
+    (address,) = re.findall(r'<a href="([^"]*)">Show each movement</a>', seen.text)
     each = await visitor.get(html.unescape(address))
     assert [(cells[1], cells[2], cells[6]) for cells in rows(each)] == [
         ("Shipped", "\N{MINUS SIGN} 3", f"SO-00000{number}") for number in (4, 3, 2)
@@ -121,11 +121,11 @@ async def test_returns_adjustments_and_quarantine_in_words(visitor: Visitor, doc
     suspect = validate_model(Quarantining, {"reason": "suspect", "quantity": 1})
     await database.write(lambda tx: quarantine(tx, 1, 1, suspect))
     seen = await why(visitor)
-    assert sum_of(seen) == "20.5 = 20 counted on 20 November, + 3 came back, \N{MINUS SIGN} 2.5 adjusted."
+    assert sum_of(seen) == "20.5 = 20 counted on 20 November, + 3 returned, \N{MINUS SIGN} 2.5 adjusted."
     assert adds_up(seen)
     assert sentences(seen)[1:] == [
-        "Return RT-000001 brought 3 back on 20 November, 1 of it into quarantine; 4 more came and went to be "
-        "destroyed. Show each",
+        "Return RT-000001 brought 3 back on 20 November, 1 of it into quarantine; 4 more arrived to be destroyed. "
+        "Show each movement",
         "An adjustment took 2.5 away on 20 November, by wmsd: broken.",
         "1 went into quarantine on 20 November, by wmsd: suspect.",
     ]
@@ -190,7 +190,7 @@ async def test_who_holds_it(visitor: Visitor, dock: Dock) -> None:
         ["SO-000001", "First", "Created", "3", "20 Nov 2026, 12:00 UTC"],
         ["SO-000002", "Second", "In work", "4", "21 Nov 2026, 12:00 UTC"],
     ]
-    assert "No open document holds any of it." in (await why(visitor, 2)).text
+    assert "No open document reserves this stock." in (await why(visitor, 2)).text
 
 
 async def test_of_many_who_hold_it_the_oldest_are_shown(visitor: Visitor, dock: Dock) -> None:
@@ -198,7 +198,7 @@ async def test_of_many_who_hold_it_the_oldest_are_shown(visitor: Visitor, dock: 
         await dock.order({"article_id": 1, "quantity": 0.5})
     seen = await why(visitor)
     assert len(holders(seen)) == 20
-    assert "5 more hold 2.5." in text_of(seen.text)
+    assert "5 more reserve 2.5." in text_of(seen.text)
 
 
 async def test_the_whole_page_at_a_past_moment(visitor: Visitor, dock: Dock) -> None:
@@ -208,14 +208,14 @@ async def test_the_whole_page_at_a_past_moment(visitor: Visitor, dock: Dock) -> 
     assert sum_of(await why(visitor)).startswith("12 = ")
     seen = await why(visitor, at="2026-11-20T13:00")
     assert sum_of(seen) == "20 = 20 counted on 20 November."
-    assert strip(seen) == ["20 in Main, then", "0 in quarantine"]
-    assert "Nothing has moved since." in seen.text
-    assert "Who held it then is not recorded." in seen.text
+    assert strip(seen) == ["20 in Main, at that time", "0 in quarantine"]
+    assert "No movements since then." in seen.text
+    assert "Past reservations are not recorded." in seen.text
     assert 'type="datetime-local" value="2026-11-20T13:00"' in seen.text
     each = await visitor.get("/companies/1/stock/1/movements?until=1")
     assert first_cells(each) == ["20 Nov 2026, 12:00 UTC"]
     before = await why(visitor, at="2026-11-01T00:00")
-    assert (sum_of(before), sentences(before)) == ("0 = 0 to begin with.", ["Nothing had moved yet."])
+    assert (sum_of(before), sentences(before)) == ("0 = 0 to begin with.", ["No movements before this time."])
 
 
 async def test_to_show_the_same_moment_again_changes_no_figure(visitor: Visitor, dock: Dock) -> None:
@@ -355,7 +355,7 @@ async def test_the_lists_of_stock_and_an_article_lead_to_it(visitor: Visitor) ->
     ]
     of_stock = article.text.partition("<h2>Last movements</h2>")[0]
     assert re.findall(r'href="/companies/1/stock/(\d+)"', of_stock) == ["1", "3"]
-    assert "There is nothing yet." in (await visitor.get(f"/companies/1/articles/{LOT}")).text
+    assert "No records yet." in (await visitor.get(f"/companies/1/articles/{LOT}")).text
 
 
 async def test_the_movements_are_walked_by_their_links(visitor: Visitor, dock: Dock) -> None:

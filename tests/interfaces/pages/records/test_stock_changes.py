@@ -60,7 +60,7 @@ async def test_stock_that_moved_meanwhile_is_looked_at_again(keeper: Visitor, sh
     form = form_of(await keeper.get(f"{STOCK}/adjust"))
     await shop.order({"article_id": 1, "quantity": 1})
     seen = await keeper.post(f"{STOCK}/adjust", {**form, "to": "18", "reason": "Counted"})
-    assert (seen.status, "Somebody has changed it" in seen.text) == (412, True)
+    assert (seen.status, "Another user changed this record" in seen.text) == (412, True)
     assert await shop.stock() == (20, 4, 16)
     assert (await keeper.post(f"{STOCK}/adjust", still_in(seen))).status == 303
     assert await shop.stock() == (18, 4, 14)

@@ -220,7 +220,7 @@ async def test_all_that_a_filter_finds_are_counted_and_then_sent_again(hooks: Ho
     hooks.world.clock.advance(1)
     first, second = await asyncio.gather(visitor.post(AGAIN, fields), visitor.post(AGAIN, fields))
     for done in (first, second):
-        assert "2 deliveries are sent again, now." in text_of(done.text)
+        assert "2 webhook deliveries are being sent again." in text_of(done.text)
     await hooks.settled()
     sent_again = [each.headers["x-webhook-sequence"] for each in hooks.received[before:]]
     assert sorted(sent_again) == ["3", "5"]
@@ -236,9 +236,9 @@ async def test_what_is_many_goes_part_by_part(
     seen = await visitor.get(f"{AGAIN}?status=exhausted")
     assert "more than 3 deliveries" in text_of(seen.text)
     part = await visitor.post(AGAIN, hidden(seen))
-    assert "3 deliveries are sent again, now. There are more" in text_of(part.text.partition("<main")[2])
+    assert "3 webhook deliveries are being sent again. There are more" in text_of(part.text.partition("<main")[2])
     rest = await visitor.post(AGAIN, hidden(part))
-    assert "One delivery is sent again, now." in text_of(rest.text)
+    assert "One webhook delivery is being sent again." in text_of(rest.text)
     assert "Send the next" not in rest.text
     await hooks.settled()
     assert len(hooks.received) == before + 4
@@ -251,7 +251,7 @@ async def test_what_is_not_over_is_not_sent_again(hooks: Hooks, visitor: Visitor
     assert "Send all" not in (await visitor.get(f"{LOG}?status=pending")).text
     nothing = await visitor.get(AGAIN)
     assert (
-        "No delivery like that is finished, so there is nothing to send again." in nothing.text,
+        "No finished delivery matches these filters." in nothing.text,
         "Send all" in nothing.text,
     ) == (True, False)
     refused = await visitor.get(f"{AGAIN}?status=pending")
@@ -301,8 +301,8 @@ async def test_the_list_says_how_each_fares(hooks: Hooks, visitor: Visitor) -> N
     erp, quiet, off = found
     assert erp[1].startswith("failing since 20 Nov 2026, 12:01 UTC")
     assert erp[2:3] + erp[4:7] == ["16 % 2 of 12 less than one attempt an hour", "0", "0", "2"]
-    assert (quiet[1], quiet[2]) == ("new Nothing has been delivered yet.", NOTHING)
-    assert off[1] == "off Somebody has switched it off."
+    assert (quiet[1], quiet[2]) == ("new No deliveries yet.", NOTHING)
+    assert off[1] == "off A user switched it off."
     record = await visitor.get(HOOK)
     assert (record.status, record.heading) == (200, "ERP")
     assert "Switch on again" not in record.text

@@ -79,20 +79,20 @@ def recipes(seen: Seen) -> dict[str, str]:
 
 async def test_from_making_it_to_a_delivery_that_failed_and_came_again(visitor: Visitor) -> None:
     seen = await make(visitor)
-    assert "The test receiver is made." in text_of(seen.text)
+    assert "Test receiver created." in text_of(seen.text)
     await order(visitor)
     assert await come(visitor) == [
         ["valid", "stock.updated", "stock 1", "2", "1", "200"],
         ["valid", "sales_order.created", "sales_order 1", "1", "1", "200"],
     ]
     told = await answers(visitor, "failure")
-    assert "The answer is changed. It answers 500," in text_of((await visitor.get(told.goes_to)).text)
+    assert "Answer changed. The receiver answers 500." in text_of((await visitor.get(told.goes_to)).text)
     await order(visitor)
     assert [each[5] for each in await come(visitor)] == ["500", "500", "200", "200"]
     await answers(visitor, "success")
     await later(visitor, 31)
     assert [each[3:] for each in await come(visitor)][:2] == [["4", "2", "200"], ["3", "2", "200"]]
-    assert "It had come before" in text_of((await visitor.get(RECEIVER)).text)
+    assert "Duplicate:" in text_of((await visitor.get(RECEIVER)).text)
     log = rows(await visitor.get(f"{HOOK}/deliveries"))
     assert {each[4] for each in log} == {"delivered"}
 
@@ -102,10 +102,12 @@ async def test_one_that_plays_being_gone_is_switched_on_again(visitor: Visitor) 
     await answers(visitor, "gone")
     await order(visitor)
     seen = text_of((await visitor.get(RECEIVER)).text)
-    assert "This webhook is off, so nothing is sent. The receiver answered 410 Gone. Switch it on again" in seen
+    assert "This webhook is off, so nothing is sent. The receiver answered 410 Gone. Switch the webhook on" in seen
     listed = text_of((await visitor.get("/companies/1/webhooks")).text)
     assert "off The receiver answered 410 Gone." in listed
-    assert "webhook" not in text_of((await visitor.get("/today")).text).lower().replace("webhooks", "")
+    assert "webhook" not in text_of((await visitor.get("/today")).text).lower().replace(
+        "failed webhook deliveries", ""
+    )
     await answers(visitor, "success")
     done = await sent(visitor, f"{HOOK}/switch-on")
     followed = await visitor.get(done.goes_to)
@@ -189,9 +191,9 @@ async def test_another_secret_signs_with_both_and_the_old_request_says_so(visito
     await order(visitor)
     token = (await visitor.get(RECEIVER)).form_token
     done = await visitor.post(RECEIVER, {"form_token": token, "act": "secret"})
-    assert "the one before too, until" in text_of((await visitor.get(done.goes_to)).text)
+    assert "The old secret is also used until" in text_of((await visitor.get(done.goes_to)).text)
     old = await visitor.get(f"{RECEIVER}/1")
-    assert (recipes(old), "The secret was changed since it came." in text_of(old.text)) == ({}, True)
+    assert (recipes(old), "The secret has changed since this request arrived." in text_of(old.text)) == ({}, True)
     await order(visitor)
     assert "valid" in recipes(await visitor.get(f"{RECEIVER}/3"))["js"]
 
@@ -217,7 +219,7 @@ async def test_a_large_body_makes_no_heavy_page(visitor: Visitor) -> None:
     for path in (f"{RECEIVER}/1", f"{HOOK}/deliveries/1"):
         seen = await visitor.get(path)
         assert len(seen.text.encode()) < 90_000, path
-    assert "the first 64 kB are kept" in text_of((await visitor.get(f"{RECEIVER}/1")).text)
+    assert "stores the first 64 kB" in text_of((await visitor.get(f"{RECEIVER}/1")).text)
 
 
 async def test_the_form_sent_twice_makes_one(visitor: Visitor) -> None:
@@ -251,7 +253,7 @@ async def test_who_may_only_read_changes_nothing_and_strangers_see_nothing(shop:
     await make(admin)
     reader = await signed_in(shop.world, "ACME", abilities=["webhooks:read"])
     seen = await reader.get(RECEIVER)
-    assert (seen.status, "What it answers" in seen.text, "Remove" in seen.text) == (200, False, False)
+    assert (seen.status, "Answer of the receiver" in seen.text, "Remove" in seen.text) == (200, False, False)
     for fields in ({"answers": "gone"}, {"act": "secret"}):
         refused = await reader.post(RECEIVER, {**fields, "form_token": seen.form_token})
         assert (refused.status, "webhooks:write" in refused.text) == (403, True)

@@ -66,8 +66,8 @@ async def test_lines_of_an_order_that_go_and_come_are_named(visitor: Visitor, sh
     file = f"code,partner_code,warehouse_code,article_code,quantity\n{made.body['code']},P1,MAIN,A,20\n"
     place, _ = await looked_at(visitor, "sales-orders", file)
     english, romanian = await visitor.get(place), await visitor.get(place, {"Accept-Language": "ro"})
-    assert ("goes: A, 2<" in english.text, "comes: A, 20<" in english.text) == (True, True)
-    assert ("dispare: A, 2<" in romanian.text, "apare: A, 20<" in romanian.text) == (True, True)
+    assert ("removed: A, 2<" in english.text, "added: A, 20<" in english.text) == (True, True)
+    assert ("eliminată: A, 2<" in romanian.text, "adăugată: A, 20<" in romanian.text) == (True, True)
 
 
 async def settled(visitor: Visitor, path: str) -> Seen:
@@ -127,10 +127,10 @@ async def test_a_file_is_looked_at_confirmed_and_taken_back(visitor: Visitor) ->
 async def test_all_errors_are_told_and_nothing_can_be_confirmed(visitor: Visitor) -> None:
     rows = "".join(f"C{n},Client,nobody {n}\n" for n in range(250))
     path, seen = await looked_at(visitor, "clients", f"code,name,email\n{rows}")
-    assert "Nothing can be imported while there are errors: 250." in words(seen)
+    assert "The file cannot be imported while it has errors: 250." in words(seen)
     assert "nobody 199" in words(seen)
     assert "nobody 200" not in words(seen)
-    assert "Import it" not in words(seen)
+    assert "Import the file" not in words(seen)
     listed = (await visitor.get(f"{path}/errors.csv")).text.splitlines()
     assert (len(listed), listed[250].startswith("251,email,nobody 249,")) == (251, True)
     refused = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
@@ -159,11 +159,11 @@ async def test_each_cell_stands_under_its_heading_whatever_is_empty(visitor: Vis
 async def test_codes_that_differ_in_capital_letters_are_told_before_they_are_taken_in(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "articles", "code,name\na,Else\nN-1,New\nn-1,Novel\n")
     assert (
-        "Codes that differ from others only in capital letters, in zeros at the beginning or in characters that "
-        "cannot be seen: 2." in words(seen)
+        "Codes that differ from other codes only in capital letters, leading zeros or invisible characters: 2."
+        in words(seen)
     )
-    assert "Row 2: a, beside A, which is there already" in words(seen)
-    assert "Row 4: n-1, beside N-1 in row 3" in words(seen)
+    assert "Row 2: a, similar to A, which already exists" in words(seen)
+    assert "Row 4: n-1, similar to N-1 in row 3" in words(seen)
     await confirmed(visitor, path)
     codes = {code for (code,) in await visitor.world.rows("SELECT code FROM articles")}
     assert {"A", "a", "N-1", "n-1"} <= codes
@@ -172,7 +172,7 @@ async def test_codes_that_differ_in_capital_letters_are_told_before_they_are_tak
 async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "stock", f"{STOCK}A;MAIN;1.000\r\n")
     assert '"1.000" means 1 with a decimal point, and 1000 with a decimal comma' in words(seen)
-    assert "Import it" not in words(seen)
+    assert "Import the file" not in words(seen)
     chosen = await visitor.post(path, {"form_token": seen.form_token, "decimal": "comma"})
     assert (chosen.status, chosen.goes_to) == (303, path)
     assert "20 → 1000" in words(await settled(visitor, path))
@@ -222,7 +222,7 @@ async def test_what_is_no_list_is_answered_with_a_sentence(visitor: Visitor, nam
     content, sentence = NO_LISTS[name]
     _, seen = await looked_at(visitor, "clients", content)
     assert sentence in words(seen)
-    assert "Import it" not in words(seen)
+    assert "Import the file" not in words(seen)
 
 
 async def test_unknown_columns_are_told_once_and_there_is_a_template(visitor: Visitor) -> None:
@@ -294,7 +294,7 @@ async def test_a_guessed_encoding_is_told_with_a_name_as_it_was_read(visitor: Vi
 async def test_a_file_without_rows_is_not_imported(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "clients", "code,name\n")
     assert "The file has only the line that names the columns, so there are no rows to import." in words(seen)
-    assert "Import it" not in words(seen)
+    assert "Import the file" not in words(seen)
     confirmed = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
     assert confirmed.status == 409
     assert await visitor.world.rows("SELECT id FROM imports") == []
@@ -313,10 +313,10 @@ async def test_a_stock_count_has_the_reason_that_was_typed(visitor: Visitor) -> 
 async def test_of_very_many_errors_the_first_are_kept_and_all_are_counted(visitor: Visitor) -> None:
     rows = "".join(f"C{n},Client,nobody {n}\n" for n in range(1500))
     path, seen = await looked_at(visitor, "clients", f"code,name,email\n{rows}")
-    assert "Nothing can be imported while there are errors: 1 500." in words(seen)
+    assert "The file cannot be imported while it has errors: 1 500." in words(seen)
     assert (
-        "These are the first of 1 500. The CSV file has the first 1 000; of the others only the number"
-        in words(seen)
+        "1 500 in total; only the first ones are shown. The CSV file has the first 1 000. "
+        "The other errors are only counted." in words(seen)
     )
     assert "The first 1 000 as CSV" in words(seen)
     listed = (await visitor.get(f"{path}/errors.csv")).text.splitlines()

@@ -90,7 +90,7 @@ async def test_an_id_that_is_typed_leads_to_its_request(visitor: Visitor) -> Non
     seen = await visitor.get(f"{LIST}?request_id=+{id_of(answer)}+")
     assert (seen.status, seen.goes_to) == (303, f"{LIST}/{id_of(answer)}")
     lost = await visitor.get(f"{LIST}?request_id=%3Cscript%3E")
-    assert (lost.status, "belongs to no company and is not kept" in text_of(lost.text)) == (404, True)
+    assert (lost.status, "wmsd does not store requests with a wrong token" in text_of(lost.text)) == (404, True)
     assert "<script>" not in lost.text
     assert (await visitor.get(f"{LIST}/nothing")).status == 404
 
@@ -104,7 +104,7 @@ async def test_a_request_shows_head_body_answer_and_how_to_repeat_it(visitor: Vi
     for part in (
         *('"name": "Shop"', '"secret": "***"', "X-Company-Id 1", "Content-Type application/json"),
         *('"code": "VALIDATION_FAILED"', 'Bearer $TOKEN"', "curl -X POST http://127.0.0.1", "create_webhook"),
-        *(id_of(answer), "admin@example.com (test)", "Put the secrets in the places of ***."),
+        *(id_of(answer), "admin@example.com (test)", "Replace each *** with the secret."),
     ):
         assert part in text
     for hidden in (secret, "hidden", visitor.world.token):
@@ -123,9 +123,9 @@ async def test_a_body_that_was_not_read_is_told_of(visitor: Visitor, is_chunked:
         answer = await world.send("POST", "/api/articles", raw=raw, token=token)
     assert answer.status == 403
     text = await shown(visitor, answer)
-    size = "It had a body." if is_chunked else "It had a body of 12 bytes."
-    assert f"{size} It was not read, because the answer was certain without it" in text
-    assert "It had no body. Answer received" not in text
+    size = "The request had a body." if is_chunked else "The request had a body of 12 bytes."
+    assert f"{size} wmsd answered without reading the body" in text
+    assert "No body. Answer received" not in text
     assert "--data @body.json" in text
     assert "the whole body into the file body.json." in text
 
@@ -155,7 +155,7 @@ async def test_a_batch_lists_its_requests(visitor: Visitor) -> None:
     requests = [{"method": "GET", "path": f"/api/v2/articles/{number}"} for number in (1, 99)]
     answer = await visitor.world.send("POST", "/api/v2/batch", {"requests": requests})
     text = await shown(visitor, answer)
-    assert "What was refused in it?" in text
+    assert "Which part was refused?" in text
     assert "404 GET /api/v2/articles/99" in text
 
 
@@ -169,7 +169,8 @@ class TestWhyAndWhatToDo:
         answer = await world.send("GET", "/api/stock", token=token)
         text = await shown(visitor, answer)
         assert (
-            "Why was my call refused? The token lacks the ability stock:read, which this operation needs." in text
+            "Why was this request refused? The token lacks the ability stock:read, which this operation needs."
+            in text
         )
         assert "shop@example.com has this ability, but the token does not." in text
         assert "shop@example.com or an admin can create a new token on the page Tokens." in text

@@ -104,7 +104,7 @@ async def test_what_is_late_and_what_is_under_way(shop: Shop, visitor: Visitor) 
         "First",
         "Created",
         words.date(date(world, YESTERDAY)),
-        "Nobody took it.",
+        "Not started.",
     ]
     assert 'href="/companies/1/sales-orders/1">LATE-1' in late
 
@@ -137,12 +137,10 @@ async def test_what_holds_a_late_document_up(shop: Shop, visitor: Visitor) -> No
     await world.send("POST", "/api/receptions", {"purchase_order_id": 2, "warehouse_id": 1, **RECEIVED})
     seen = await kept(world, visitor)
     late_ones = seen.text[seen.text.index("<h2>Late</h2>") :]
-    assert [
-        text_of(each) for each in re.findall(r'<td data-heading="What holds it up">(.*?)</td>', late_ones)
-    ] == [
-        "Nobody took it.",
+    assert [text_of(each) for each in re.findall(r'<td data-heading="Reason">(.*?)</td>', late_ones)] == [
+        "Not started.",
         "In work, not loaded.",
-        "Nothing has come.",
+        "No goods received yet.",
         "Reception RC-000001 is not finished.",
     ]
 
@@ -216,7 +214,7 @@ async def test_the_oldest_trouble_comes_first(world: World) -> None:
     seen = await kept(world, visitor)
     assert list(figures(seen)) == ["Company C", "Company B", "Company ACME"]
     assert [cells[0] for cells in rows(await visitor.get("/today?search=b"))] == ["Company B"]
-    assert "No company is called so." in (await visitor.get("/today?search=nothing")).text
+    assert "No company matches this name." in (await visitor.get("/today?search=nothing")).text
 
 
 async def test_a_figure_needs_its_ability_and_its_module(shop: Shop) -> None:

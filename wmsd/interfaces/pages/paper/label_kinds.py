@@ -182,7 +182,7 @@ def _barcodes(article: Mapping[str, Any]) -> Iterator[str]:
     yield from article.get("barcodes", ())
 
 
-GOODS: Final = LabelKind("goods", "Goods of all lines, as many as each line counts", _of_goods)
+GOODS: Final = LabelKind("goods", "Goods of all lines, one label per unit", _of_goods)
 PALLETS: Final = LabelKind("pallets", "Pallets, numbered 1 of N", _of_document, is_numbered=True)
 LABELS: Final[Mapping[str, tuple[LabelKind, ...]]] = {
     "articles": (
@@ -193,8 +193,8 @@ LABELS: Final[Mapping[str, tuple[LabelKind, ...]]] = {
     ),
     "stock": (
         LabelKind("article", "Article", _of_stock),
-        LabelKind("lots", "Lots in stock", _of_lots_there, "No lot is in stock there."),
-        LabelKind("serials", "Serials in stock", _of_serials_there, "No serial is in stock there."),
+        LabelKind("lots", "Lots in stock", _of_lots_there, "This stock record has no lots."),
+        LabelKind("serials", "Serials in stock", _of_serials_there, "This stock record has no serials."),
     ),
     SALES_ORDERS.name: (LabelKind("order", "Order", _of_document), PALLETS, GOODS),
     PURCHASE_ORDERS.name: (GOODS,),

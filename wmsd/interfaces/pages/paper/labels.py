@@ -125,7 +125,7 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
         labels = await _labels(at, of, kind, count)
     except TooMany as error:
         figures = {"total": words.figure(error.total), "most": words.figure(MOST_LABELS)}
-        too_many = _("These would be %(total)s labels. At most %(most)s are printed at once: type how many.")
+        too_many = _("These settings give %(total)s labels, but the limit is %(most)s. Type a smaller number.")
         return _form(at, of, kinds, given, {"count": too_many % figures})
     if not labels:
         return _form(at, of, kinds, given, {"kind": _(kind.empty)})

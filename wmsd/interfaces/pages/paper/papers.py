@@ -41,9 +41,9 @@ LOGO_HEADERS: Final = {
 }
 """The address of a logo contains its hash, so browsers may cache the logo forever."""
 DONE: Final = {
-    "change": "The papers are changed.",
-    "logo": "The logo is changed.",
-    "remove": "The logo is removed.",
+    "change": "Settings of printed documents saved.",
+    "logo": "Logo saved.",
+    "remove": "Logo removed.",
 }
 
 
@@ -59,7 +59,7 @@ async def change(at: Workplace, request: web.Request) -> web.Response:
     typed = typed_in(fields, sent)
     document, errors = await document_of(at, fields, typed, is_change=True)
     if errors:
-        answer = Answer(422, {"message": _("Correct what is marked."), "errors": errors})
+        answer = Answer(422, {"message": _("Correct the marked fields."), "errors": errors})
     else:
         answer = await at.ask_once(
             change_papers, sent.get(KEY), document=document, if_match=sent.get(IF_MATCH) or None
@@ -70,11 +70,11 @@ async def change(at: Workplace, request: web.Request) -> web.Response:
 async def upload_logo(at: Workplace, request: web.Request) -> web.Response:
     """Set the logo to the sent file. The file is read into memory, because it is small."""
     at.check(set_logo)
-    too_large = _("A logo has at most 200 kB. Make the picture smaller, and send it again.")
+    too_large = _("The logo is larger than 200 kB. Make the picture smaller, and upload it again.")
     sent = await receive_upload(at.person.browser, None, MOST_BYTES, too_large)
     if not sent.bytes:
         errors = {FILE: [_("is empty, or was not chosen")]}
-        answer = Answer(422, {"message": _("Correct what is marked."), "errors": errors})
+        answer = Answer(422, {"message": _("Correct the marked fields."), "errors": errors})
     else:
         document = {FILE: base64.b64encode(sent.content).decode()}
         answer = await at.ask(set_logo, document=document, if_match=sent.fields.get(IF_MATCH) or None)

@@ -50,15 +50,15 @@ EMPTY_ROWS: Final = 5
 MOST_ROWS_AT_ONCE: Final = 100
 """A form with more rows is rendered on a thread, so that other requests are not blocked."""
 CHANGED_MEANWHILE: Final = (
-    "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
-    "and send the form again to save yours over it."
+    "Another user changed this record after you opened the form. Your changes are not saved: "
+    "compare them below, and send the form again to save yours."
 )
 INVALID: Final = 422
 KEY_REUSED: Final = "IDEMPOTENCY_KEY_REUSED"
 """The error code of a form that was already sent with other values."""
 SAVED_BEFORE: Final = (
-    "This form was sent before, and what was in it then is saved. Send it again only if you want that once more, "
-    "with what stands here now."
+    "You already sent this form, and its earlier values are saved. To save the present values as "
+    "well, send the form again."
 )
 
 
@@ -205,7 +205,7 @@ async def _with_more_rows(
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
     """Return the answer for errors that the form finds without an operation."""
-    return Answer(INVALID, {"message": _("Correct what is marked."), "errors": errors})
+    return Answer(INVALID, {"message": _("Correct the marked fields."), "errors": errors})
 
 
 async def _form(

@@ -80,7 +80,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
     document, errors = await _document(at, act, fields, typed)
     hidden = {**form_keys(at), KEY: sent.get(KEY, "")}
     if errors:
-        return _page(at, resource, act, progress, hidden, typed, _("Correct what is marked."), errors)
+        return _page(at, resource, act, progress, hidden, typed, _("Correct the marked fields."), errors)
     await _do_some(at, act, document, sent.get(KEY, ""), progress)
     return _page(at, resource, act, progress, hidden, typed, is_begun=True)
 
@@ -123,9 +123,9 @@ def _by_record(sent: Mapping[str, str], begin: str) -> dict[str, str]:
 
 def _objection(progress: Progress) -> str:
     if not progress.left:
-        return _("Nothing is chosen. Tick the records in the list first.")
+        return _("No records are selected. Select records in the list first.")
     if progress.total > MOST:
-        text = _("%(number)s are chosen, and %(most)s are the most at once. Narrow the list by its filters.")
+        text = _("%(number)s records are selected, but the limit is %(most)s. Narrow the list with its filters.")
         return text % {"number": progress.total, "most": MOST}
     return ""
 
@@ -152,7 +152,7 @@ async def _find_matching(
         within=asked.within,
     )
     if found["next_cursor"] is not None or asked.is_cut:
-        return _("More than %(most)s match. Narrow the list by its filters.") % {"most": MOST}
+        return _("More than %(most)s records match. Narrow the list with its filters.") % {"most": MOST}
     fitting = (record for record in found["data"] if act.fits(record))
     progress.left = {str(record["id"]): resource.name_of(record) for record in fitting}
     return ""

@@ -179,7 +179,9 @@ async def _of_stock(at: Workplace, ids: str) -> Beginning:
     warehouses = sorted({each["warehouse_code"] for each in records})
     if len(warehouses) > 1:
         named = ", ".join(first_few(warehouses))
-        raise Problem("VALIDATION_FAILED", f"A count is of one warehouse, and these are in several: {named}.")
+        raise Problem(
+            "VALIDATION_FAILED", f"A count covers one warehouse, but these stock records are in several: {named}."
+        )
     return Beginning(_counted("".join(warehouses), records), {})
 
 

@@ -90,7 +90,7 @@ def _objection(at: Workplace, act: Act) -> str:
     if objection is not None:
         return translate_error(objection)
     is_frozen = isinstance(at, CompanyWorkplace) and at.frozen_at is not None
-    return _("The company is being moved and takes no changes meanwhile.") if is_frozen else ""
+    return _("The company is being moved. Changes are refused until the move ends.") if is_frozen else ""
 
 
 async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:

@@ -78,7 +78,9 @@ async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
     if asked.errors:
         raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
     if asked.is_cut:
-        raise Problem("VALIDATION_FAILED", "Not all that match were looked through. Narrow the filters first.")
+        raise Problem(
+            "VALIDATION_FAILED", "Too many records match to search all of them. Narrow the filters first."
+        )
     async with at.door.work.turn("download", _payers(at, request)) as turn:
         pieces = _pieces(at, resource, file, asked)
         first = await anext(pieces)  # before the response starts, so that a refusal is a normal answer

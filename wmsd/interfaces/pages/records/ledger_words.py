@@ -65,7 +65,7 @@ KINDS: Final[Mapping[MovementKind, Words]] = {
         *("An unloading", "%(num)s unloadings"),
     ),
     "return": Words(
-        *("Came back", "%(amount)s came back", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("Returned", "%(amount)s returned", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
         *("A return", "%(num)s returns"),
     ),
     "adjustment": Words(
@@ -126,15 +126,15 @@ def count_sentence(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument])
     if count["document_id"] is None:
         return Sentence("count", _("A count"), (), _("found %(amount)s") % amount, details, 1)
     document = named[BY_MOVEMENT["count"].name, count["document_id"]]
-    return Sentence("count", _("Count"), [document], _("made it %(amount)s") % amount, details, 1)
+    return Sentence("count", _("Count"), [document], _("set the quantity to %(amount)s") % amount, details, 1)
 
 
 def _compared(difference: Number) -> str:
     if not difference:
-        return _("as many as the ledger said")
+        return _("the same as in the ledger")
     if difference > 0:
-        return _("%(number)s more than the ledger said") % {"number": figure(difference)}
-    return _("%(number)s less than the ledger said") % {"number": figure(-difference)}
+        return _("%(number)s more than in the ledger") % {"number": figure(difference)}
+    return _("%(number)s less than in the ledger") % {"number": figure(-difference)}
 
 
 def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
@@ -199,7 +199,7 @@ def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
 def _destroyed(group: Mapping[str, Any]) -> str:
     if not group["destroyed"]:
         return ""
-    return _("%(number)s more came and went to be destroyed") % {"number": figure(group["destroyed"])}
+    return _("%(number)s more arrived to be destroyed") % {"number": figure(group["destroyed"])}
 
 
 def _by(told: Mapping[str, Any]) -> list[str]:

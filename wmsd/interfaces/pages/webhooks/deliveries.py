@@ -40,9 +40,7 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
         if not answer.is_good:
             return await show(at, request, answer)
     if not chosen:
-        return await show(
-            at, request, Answer(422, {"message": _("Choose the deliveries that are to be sent again.")})
-        )
+        return await show(at, request, Answer(422, {"message": _("Select the webhook deliveries to send again.")}))
     return go_to(f"{request.path}?done=again")
 
 
@@ -62,7 +60,7 @@ async def show(at: Workplace, request: web.Request, refused: Answer | None = Non
     if not found.is_good:
         refused = Answer(found.status, {**found.body, "errors": filters.errors | found.body.get("errors", {})})
     elif filters.errors:
-        refused = Answer(422, {"message": _("Correct what is marked."), "errors": filters.errors})
+        refused = Answer(422, {"message": _("Correct the marked fields."), "errors": filters.errors})
     figures = await at.need(list_webhook_figures, is_counted=True)
     fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
     after = body["next_cursor"]

@@ -106,7 +106,7 @@ def of(received: Mapping[str, Any]) -> tuple[Recipe, ...]:
     The last recipe sends the delivery to a program of the reader.
     """
     checks = (Recipe(each.name, each.title, _filled(each, received)) for each in LANGUAGES)
-    return (*checks, Recipe("curl", "curl: send it to a program of yours", _curl(received)))
+    return (*checks, Recipe("curl", "curl: send the request to your program", _curl(received)))
 
 
 def _filled(language: Language, received: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "encoding": ("utf-8", "utf-16", "windows-1250", "windows-1252", "iso-8859-2", "cp852", "cp850", "mac-roman"),
 }
 TYPED: Final = ("kind", *CHOICES, "reason")
-BROKEN: Final = "The upload cannot be kept now. Try again, and tell the site admin if it fails again."
+BROKEN: Final = "wmsd cannot store the upload now. Try again, and tell a site admin if the upload fails again."
 
 
 async def show(
@@ -51,7 +51,9 @@ async def upload(at: Workplace, request: web.Request) -> web.Response:
     arriving = at.door.arriving
     if arriving[at.address] >= MOST_ARRIVING:
         raise Problem(
-            "INVALID_STATUS", "Other files of this company are arriving. Wait for them, and send it again."
+            "INVALID_STATUS",
+            "Other files of this company are being uploaded. Wait until they are "
+            "uploaded, and send your file again.",
         )
     arriving[at.address] += 1
     try:
@@ -68,7 +70,7 @@ async def upload(at: Workplace, request: web.Request) -> web.Response:
         answer = await _look(at, place["id"], sent.fields, sent)
     else:
         errors = {"file": [_("is empty, or was not chosen")]}
-        answer = Answer(422, {"message": _("Correct what is marked."), "errors": errors})
+        answer = Answer(422, {"message": _("Correct the marked fields."), "errors": errors})
     if not answer.is_good:
         return await show(at, request, sent.fields, answer)
     return go_to(f"{at.address}/imports/uploads/{place['id']}")

@@ -23,9 +23,9 @@ PER_PAGE: Final = 50
 FILTERS: Final = ("status", "operation", "token", "code")
 ID: Final = "request_id"
 NOT_KEPT: Final = (
-    "There is no such request among those that are kept here for you. One whose token is wrong, that names no "
-    "company which its token may use, or whose address or method does not exist, belongs to no company and is not "
-    "kept: its answer says what to do. Members see the requests of their own tokens only."
+    "No stored request that you may see has this id. wmsd does not store requests with a wrong "
+    "token, company, address or method: their answers say what to do. Members see only the requests "
+    "of their own tokens."
 )
 
 

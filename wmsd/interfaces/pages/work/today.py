@@ -79,11 +79,11 @@ def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
     texts = {
         "late_orders": _("orders late"),
         "to_load_today": _("to load today"),
-        "orders_not_taken": _("orders nobody took"),
+        "orders_not_taken": _("orders not started"),
         "late_inbound": _("inbound late"),
         "expected_today": _("expected today"),
-        "given_up": _("webhooks given up"),
-        "low": _("under their minimum"),
+        "given_up": _("failed webhook deliveries"),
+        "low": _("under minimum stock"),
     }
     tones = {each.name: each.tone for each in columns}
     return [
@@ -112,11 +112,11 @@ def held_up_by(late: Mapping[str, Any]) -> str:
     on, is_new = late["waits_for"], late["status"] == "CREAT"
     if late["kind"] == SALES_ORDERS.table.name:
         if is_new:
-            return _("Nobody took it.")
+            return _("Not started.")
         return _("On transport %(code)s, not loaded.") % {"code": on} if on else _("In work, not loaded.")
     if on:
         return _("Reception %(code)s is not finished.") % {"code": on}
-    return _("Nothing has come.") if is_new else _("The rest has not come.")
+    return _("No goods received yet.") if is_new else _("Part of the goods not received yet.")
 
 
 def _address(asked: dict[str, str], number: int) -> str:

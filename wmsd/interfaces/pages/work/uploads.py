@@ -52,7 +52,7 @@ async def receive_upload(browser: Browser, target: Path | None, most: int, too_l
     browsers.check_origin(browser)
     request = browser.request
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise requests.malformed(415, "Compressed forms are not accepted; send it as it is.")
+        raise requests.malformed(415, "Compressed forms are not accepted. Send the form uncompressed.")
     if request.content_type == "application/x-www-form-urlencoded":
         await browsers.form(browser)  # a form of another session is refused first
     if request.content_type != "multipart/form-data":
@@ -156,7 +156,7 @@ class _Receiving:
             async with waiting_for_body(self._request, self._until):
                 found = await reading
         except Stopping:
-            raise unavailable("The service stops; send the file again when it is back.") from None
+            raise unavailable("The server is stopping. Send the file again when the server is back.") from None
         except TimeoutError:
             message = "The file did not arrive in time; send it again."
             raise Problem("REQUEST_TIMEOUT", message, headers={"Connection": "close"}) from None
