@@ -34,9 +34,7 @@ async def test_each_job_says_how_its_last_run_went(admin: Visitor) -> None:
     assert found["Tidy files"][2:4] == ["succeeded", "2"]
     assert found["Disk reserve"][2:4] == ["failed OSError: the disk <b>fails</b>", "1"]
     await jobs._run("make_reserve", jobs.make_reserve)
-    assert (await jobs_of(admin))["Disk reserve"][2].startswith(
-        "succeeded Failures: 1, the last 20 Nov 2026"
-    )
+    assert (await jobs_of(admin))["Disk reserve"][2].startswith("succeeded Failures: 1, the last 20 Nov 2026")
     seen = await admin.get("/admin/jobs")
     assert "<b>fails" not in seen.text
 
