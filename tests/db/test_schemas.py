@@ -114,7 +114,7 @@ def test_another_version_in_the_header_hides_nothing(file: Path, version: int) -
     change(file, TRIGGER, f"PRAGMA user_version = {version}")
     before = file.read_bytes()
     for look in (check_schema, migrate):
-        with pytest.raises(StorageError, match="a schema that wmsd did not make"):
+        with pytest.raises(StorageError, match="a schema that wmsd did not create"):
             look(file, COMPANY)
     assert file.read_bytes() == before
 

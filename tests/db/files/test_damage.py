@@ -46,15 +46,15 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         "cannot be used: file is not a database.",
     ),
     "a text": (lambda path: path.write_bytes(b"short"), "cannot be used: file is not a database."),
-    "empty": (cut_to(0), " of wmsd. It was left as it is; restore it from a backup."),
+    "empty": (cut_to(0), " of wmsd. It was not changed. Restore the file from a backup."),
     "only a header": (cut_to(100), "a backup."),
     "one page": (cut_to(4096), "a backup."),
     "half": (cut_to(40_960), "a backup."),
     "the last page": (lambda path: cut_to(path.stat().st_size - 4096)(path), "a backup."),
     "the header": (overwrite(0, 100), "cannot be used: file is not a database."),
     "the schema": (overwrite(100, 3000), "a backup."),
-    "a foreign one": (foreign, " of wmsd. It was left as it is; restore it from a backup."),
-    "a newer one": (newer, "made by a newer wmsd (schema 999; this program knows up to "),
+    "a foreign one": (foreign, " of wmsd. It was not changed. Restore the file from a backup."),
+    "a newer one": (newer, "written by a newer wmsd (schema 999; this program knows up to "),
 }
 COMMANDS = (
     ("serve",),
@@ -145,7 +145,7 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
             name: DAMAGES[name]
             for name in ("garbage", "a text", "empty", "the header", "a foreign one", "a newer one")
         },
-        "missing": (Path.unlink, " is missing. Restore it from a backup; wmsd does not make it anew."),
+        "missing": (Path.unlink, " is missing. Restore the file from a backup; wmsd does not create it again."),
         "one page": (cut_to(4096), "the end of the file, the schema; "),
         "half": (cut_to(40_960), "the end of the file, the schema; "),
         "the schema": (overwrite(100, 3000), "the schema; "),
@@ -210,7 +210,7 @@ def test_damaged_companies_beside_good_ones(copy: Home) -> None:
     """A whole company works normally next to damaged companies. Each damaged company is damaged in another way."""
     damages: dict[str, tuple[Damage, str]] = {
         **DAMAGES,
-        "missing": (Path.unlink, " is missing. Restore it from a backup"),
+        "missing": (Path.unlink, " is missing. Restore the file from a backup"),
     }
     files: dict[int, Path] = {}
     for place, (damage, _) in enumerate(damages.values(), start=2):

@@ -41,8 +41,8 @@ def test_a_start_with_a_file_that_is_held(installation: Home, file: Path) -> Non
             assert time.monotonic() - began < 3 * AT_ONCE
             assert server.get("/api/articles")[0] == 503
             assert seconds_of(server, company=2) < AT_ONCE
-            assert "Restore it from a backup" not in server.log
-            assert "Another program has it locked" in server.log
+            assert "Restore the file from a backup" not in server.log
+            assert "Another program has locked the file" in server.log
             assert server.get("/api/health", token="", company=None)[1]["status"] == "degraded"
     with installation.serving() as server:
         assert seconds_of(server, company=1) < AT_ONCE
@@ -83,9 +83,9 @@ def test_what_is_no_file_is_not_opened(installation: Home, file: Path, kind: str
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 503
         assert seconds_of(server, company=2) < AT_ONCE
-        assert f"{installation.data}/companies/1.db cannot be used: it is no file." in server.log
+        assert f"{installation.data}/companies/1.db cannot be used: it is not a file." in server.log
     assert installation.refused("export", "articles", "--company", "ACME") == (
-        f"{installation.data}/companies/1.db cannot be used: it is no file. It "
+        f"{installation.data}/companies/1.db cannot be used: it is not a file. It "
         "was left as it is; restore the file from a backup."
     )
 

@@ -165,7 +165,7 @@ def test_a_disk_that_takes_nothing(home: Home) -> None:
     refusals = {
         ("serve",): f"The data folder {home.data} cannot be written: file too large.",
         ("company", "create", "NEW", "--name", "New"): f"{home.data}/platform.db cannot be used: disk I/O error. "
-        "Nothing was changed. Look whether the disk is full, failing or read-only.",
+        "Nothing was changed. Check whether the disk is full, failing or read-only.",
     }
     for command, sentence in refusals.items():
         done = home.run_fresh(*command, preexec_fn=files_up_to(1000))

@@ -212,7 +212,7 @@ def test_a_damaged_export_is_refused(home_of_acme: Home, elsewhere: Home) -> Non
 
 def test_an_export_overwrites_nothing(home_of_acme: Home) -> None:
     kept = home_of_acme.write("acme.tar.gz", "precious")
-    assert "is there already" in home_of_acme.refused("company", "export", "ACME", kept)
+    assert "already exists" in home_of_acme.refused("company", "export", "ACME", kept)
     assert kept.read_text() == "precious"
 
 

@@ -62,9 +62,8 @@ def test_a_command_of_a_newer_wmsd_changes_nothing(installation: Home, tmp_path:
     assert (done.code, done.wrong) == (
         1,
         [
-            f"{installation.data}/platform.db is of an older wmsd, and only a "
-            "server brings it up to date: it keeps a copy "
-            "before. Start `wmsd serve`, then try again. Nothing was changed."
+            f"{installation.data}/platform.db was written by an older wmsd, and only a server migrates it: the "
+            "server stores a copy first. Start `wmsd serve`, then try again. Nothing was changed."
         ],
     )
     examined = installation.run_fresh("doctor", env=of(newer)).err.splitlines()
@@ -87,7 +86,7 @@ def test_a_newer_server_keeps_a_copy_of_each_file(installation: Home, tmp_path: 
     assert not list((installation.data / COPIES).rglob("*.new"))
 
     refused = installation.refused("company", "list")
-    assert "platform.db was made by a newer wmsd" in refused
+    assert "platform.db was written by a newer wmsd" in refused
     for file, copy in zip(files(installation), files(installation, COPIES), strict=True):
         copy.replace(file)  # to go back by hand, this is enough
     with installation.serving() as server:
@@ -188,12 +187,12 @@ def test_it_goes_back_by_itself(
     wrong, reason = {
         "a company's file": (
             newer_wmsd(tmp_path / "1", company=FAILS_WITH_ARTICLES),
-            f"1 of 1 companies cannot be served: {installation.data}/companies/1.db cannot be brought up to date: "
+            f"1 of 1 companies cannot be served: {installation.data}/companies/1.db cannot be migrated: "
             "its content",
         ),
         "the platform's file": (
             newer_wmsd(tmp_path / "2", platform="INSERT INTO companies (id) VALUES (NULL);"),
-            f"{installation.data}/platform.db cannot be brought up to date: its content does not suit",
+            f"{installation.data}/platform.db cannot be migrated: its content does not fit",
         ),
         "the program": (
             newer_wmsd(tmp_path / "3", patches={"wmsd/interfaces/cli/server/serve.py": REFUSES_TO_SERVE}),

@@ -108,7 +108,7 @@ TOUCHED: Final = (
     Fault("a company's file is replaced, and what was kept is put back", replaced, told=STANDS_NOWHERE),
     Fault("a company's log is removed", log_removed, told="1.db-wal was removed"),
     Fault("the index of a company's log is cut", index_cut, NOBODY),
-    Fault("another program has a company's file locked", locked, told="has it locked", is_from_start=True),
-    Fault("a pipe stands in a company's place", pipe_in_place, told="it is no file", is_from_start=True),
+    Fault("another program has a company's file locked", locked, told="has locked the file", is_from_start=True),
+    Fault("a pipe stands in a company's place", pipe_in_place, told="it is not a file", is_from_start=True),
     Fault("a command writes to a borrowed file for long", writer_at_work),
 )

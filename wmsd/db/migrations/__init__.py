@@ -73,8 +73,8 @@ def only_by_a_server(path: Path) -> None:
     A server saves a copy of each file before it migrates the file.
     """
     raise StorageError(
-        f"{path} is of an older wmsd, and only a server brings it up to date: it keeps a copy before. Start "
-        "`wmsd serve`, then try again. Nothing was changed."
+        f"{path} was written by an older wmsd, and only a server migrates it: the server stores a copy "
+        "first. Start `wmsd serve`, then try again. Nothing was changed."
     )
 
 
@@ -84,7 +84,7 @@ def create_file(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
     Raise StorageError if that fails. An existing file is never changed.
     """
     if path.exists():
-        raise StorageError(f"{path} is there already; it was left as it is.")
+        raise StorageError(f"{path} already exists; it was not changed.")
     unfinished = path.with_name(f"{path.name}.new")
     try:
         create_folders(path.parent)
@@ -148,12 +148,14 @@ def open_checked(
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        raise StorageError(f"{path} is missing. Restore it from a backup; wmsd does not make it anew.") from None
+        raise StorageError(
+            f"{path} is missing. Restore the file from a backup; wmsd does not create it again."
+        ) from None
     except OSError as error:
         raise StorageError(f"{path} cannot be used: {reason_of(error)}.") from None
     if not stat.S_ISREG(mode):  # opening a pipe would wait for its other end
         raise StorageError(
-            f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
+            f"{path} cannot be used, because it is not a file. It was not changed. Restore the file from a backup."
         )
     try:
         if not is_current(path, kind) and _check(path, kind, busy_seconds) < len(kind.scripts()):
@@ -164,9 +166,9 @@ def open_checked(
         if not os.access(path, os.W_OK):
             remedy = "Give this user the permission to write it."
         elif is_delay(error):
-            remedy = "Another program has it locked: wmsd looks again as soon as it is asked for."
+            remedy = "Another program has locked the file. wmsd tries again at the next request."
         elif is_of_disk(error):
-            remedy = "Look whether the disk is full, failing or read-only."
+            remedy = "Check whether the disk is full, failing or read-only."
         raise StorageError(f"{path} cannot be used: {error}. Nothing was changed. {remedy}") from error
 
 
@@ -211,8 +213,8 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
             if is_damage(error) or is_delay(error) or is_of_disk(error):
                 raise
             raise StorageError(
-                f"{path} cannot be brought up to date: its content does not suit {script.name} ({error}). It was "
-                "left as it is. Go on with the wmsd that it was made by, and report this."
+                f"{path} cannot be migrated: its content does not fit {script.name} ({error}). The file was "
+                "not changed. Continue with the previous version of wmsd, and report this error."
             ) from error
     connection.execute(f"PRAGMA user_version = {len(kind.scripts())}")
     if owner is not None:
@@ -228,9 +230,9 @@ class ForeignSchema(StorageError):
 
     def __init__(self, path: Path, found: str) -> None:
         super().__init__(
-            f"{path} has a schema that wmsd did not make ({found} added, changed or missing). Nothing was "
-            "changed. Restore the file from a backup. If you added this yourself, stop wmsd, and drop it with the "
-            "sqlite3 program."
+            f"{path} has a schema that wmsd did not create ({found} added, changed or missing). Nothing was "
+            "changed. Restore the file from a backup. If you added this yourself, stop wmsd, and drop it "
+            "with the sqlite3 program."
         )
         self.found = found
 
@@ -335,13 +337,13 @@ def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> N
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application_id != kind.application_id:
         raise StorageError(
-            f"{path} is not a {kind.name} file of wmsd. It was left as it is; restore it from a backup."
+            f"{path} is not a {kind.name} file of wmsd. It was not changed. Restore the file from a backup."
         )
     known = len(kind.scripts())
     if version > known:
         raise StorageError(
-            f"{path} was made by a newer wmsd (schema {version}; this program knows up to {known}). "
-            "It was left as it is; start the newer program."
+            f"{path} was written by a newer wmsd (schema {version}; this program knows up to {known}). It "
+            "was not changed. Start the newer program."
         )
     if found := foreign_parts(connection, kind, are_own_indexes_fine=True):
         raise ForeignSchema(path, found)
