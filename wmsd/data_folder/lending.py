@@ -82,7 +82,7 @@ Verb = Callable[[Session, Any], Awaitable[Any]]
 
 
 class Lending:
-    """The server's side of lending. When a connection ends, everything that was lent over it is taken back."""
+    """The server's side of lending. When a connection ends, the loans over it end too."""
 
     def __init__(
         self, folder: DataFolder, platform: Database, files: CompanyFiles, verbs: Mapping[str, Verb]
@@ -98,7 +98,7 @@ class Lending:
         self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
 
     async def stop(self) -> None:
-        """Take back all lent files, which are closed next."""
+        """End the loans of all files, which are closed next."""
         if self._server is not None:
             self._server.close()
             (self._folder.path / SOCKET).unlink(missing_ok=True)

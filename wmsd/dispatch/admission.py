@@ -153,7 +153,7 @@ class Admission:
         return allowance.headers()
 
     def give_back(self, call: Call, caller: Caller) -> None:
-        """Take back the count of the form that this write came from, because writes have a separate limit."""
+        """Subtract the count of the form that this write came from, because writes have a separate limit."""
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
             self._limiter.take_back(own, self._clock.monotonic())

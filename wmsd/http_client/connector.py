@@ -1,6 +1,4 @@
-"""aiohttp's connections with a guard at the creation of the socket, so that the checked address is the dialled
-address.
-"""
+"""aiohttp's connections with a guard at the creation of the socket, so that the checked address is used."""
 
 import asyncio
 import re
@@ -212,7 +210,7 @@ class Connector(aiohttp.TCPConnector):
 
     def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool, has_proxy: bool = False) -> None:
         """Create the connector. `keeps` is True if connections are used again. `has_proxy` is True if only the
-        proxy is dialled, whose address the guard does not check.
+        proxy is connected to, whose address the guard does not check.
         """
         guarded = _GuardedResolver(guard, resolver)
         super().__init__(

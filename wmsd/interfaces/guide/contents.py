@@ -58,7 +58,15 @@ READERS: Final = (
     Reader(
         "About wmsd",
         "Changes, guarantees, and how they were tested.",
-        ("changelog", "security", "reliability", "performance", "architecture", "architecture-of-pages"),
+        (
+            "changelog",
+            "old-words",
+            "security",
+            "reliability",
+            "performance",
+            "architecture",
+            "architecture-of-pages",
+        ),
     ),
 )
 ELSEWHERE: Final = {"api": "API reference"}

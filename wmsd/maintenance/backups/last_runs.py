@@ -149,7 +149,7 @@ def _there(settings: Backup, record: Noted | None) -> Noted | None:
     """Return the record with the present path of its archive, or None if the archive is gone.
 
     The archive is searched at its noted path, and by name in the folder of the settings. An installation may move
-    together with its backups. Version 1.0.0 noted paths relative to its server. Such a path proves nothing
+    together with its backups. Version 1.0.0 noted paths relative to its server. Such a path means nothing
     elsewhere, so the archive counts as present.
     """
     if record is None:

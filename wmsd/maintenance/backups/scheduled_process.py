@@ -143,7 +143,7 @@ class ScheduledBackups:
     async def seen(self) -> Seen:
         """Return the existing backups and the verdict on them.
 
-        Anybody may request this, also anonymous callers of the health check. A disk that does not respond, such as
+        Anyone may request this, also anonymous callers of the health check. A disk that does not respond, such as
         a network disk, therefore blocks only one thread, and no caller for longer than PATIENCE_SECONDS.
         """
         loop = asyncio.get_running_loop()

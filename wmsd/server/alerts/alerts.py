@@ -128,7 +128,7 @@ class Alerts:
     def _note(self, way: ChannelName, sent: Waiting, error: str | None) -> None:
         """Store the result of an attempt.
 
-        Meanwhile more notices may have been added, and this notice may have been dropped to make room for them.
+        Meanwhile more notices may have been added, and this notice may have been dropped because of the limit.
         """
         now, kept = self._clock.now(), self.kept
         others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]

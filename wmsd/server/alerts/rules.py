@@ -22,7 +22,7 @@ reported once.
 """
 RISING: Final = timedelta(days=1)
 MOST_WAITING: Final = 200
-"""The most notices that wait for a channel. If there are more, the oldest notices are given up."""
+"""The most notices that wait for a channel. If there are more, the oldest notices are dropped."""
 TRIED_FOR: Final = timedelta(days=1)
 DELAYS: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15))
 """The delays before the next attempts. The last delay applies to all further attempts."""
@@ -128,7 +128,7 @@ def is_due(waiting: Waiting, now: datetime) -> bool:
 
 
 def after_failure(waiting: Waiting, now: datetime) -> Waiting | None:
-    """Return the notice with the time of its next attempt, or None if the notice is given up."""
+    """Return the notice with the time of its next attempt, or None if the notice is dropped."""
     if _since(waiting.notice.at, now) >= TRIED_FOR:
         return None
     delay = DELAYS[min(waiting.attempts, len(DELAYS) - 1)]

@@ -23,7 +23,7 @@ GIVEN_UP: Final = f"""
     CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status = 'exhausted'
     WHERE url <> '{ADDRESS}'
 """
-"""The SQL that counts deliveries that were given up. Test receivers, which only simulate failures, and test
+"""The SQL that counts deliveries that have failed. Test receivers, which only simulate failures, and test
 deliveries do not count.
 """
 WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"

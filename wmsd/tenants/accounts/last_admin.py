@@ -25,7 +25,7 @@ class SignOnAccounts:
 
 
 def can_sign_in(tx: Transaction, user: User) -> bool:
-    """Return True if the user has a password, or an account at a provider. Whether the user is shut out is not
+    """Return True if the user has a password, or an account at a provider. Whether the user is disabled is not
     checked.
     """
     return bool(user.password_hash) or tx.service(SignOnAccounts).has_any(tx, user.id)

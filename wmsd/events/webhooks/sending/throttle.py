@@ -69,7 +69,7 @@ class ConcurrencyLimits:
 
 class Throttle:
     """Limits how many attempts begin within a moment of 50 ms. `answered` returns the number of requests that the
-    server has answered. An attempt is proven if the last attempt of its subscription succeeded.
+    server has answered. An attempt counts as reliable if the last attempt of its subscription succeeded.
     """
 
     def __init__(self, answered: Callable[[], int], monotonic: Callable[[], float] = time.monotonic) -> None:

@@ -93,7 +93,7 @@ def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: P
 
 
 def sentence_of_access(moment: str) -> str:
-    """Return the sentence about access that may have come back. Who was shut out after `moment` is not known."""
+    """Return the sentence about access that may have come back, because it was revoked after `moment`."""
     return (
         f"wmsd does not know which access was revoked or disabled after {moment}: such users, sites and "
         "tokens may have access again. `wmsd recovery list` lists them, until you confirm or end each."

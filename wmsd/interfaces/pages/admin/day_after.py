@@ -1,4 +1,4 @@
-"""The page The day after: what a restore has lost, and which access it may have brought back.
+"""The page After a restore: what a restore has lost, and which access it may have brought back.
 
 Each entry has buttons that settle it.
 """

@@ -48,7 +48,7 @@ class Workplace(ABC):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone in which days begin and end here, whoever reads the page."""
+        """The time zone in which days begin and end here, for every reader of the page."""
         return self.door.time_zone
 
     @property

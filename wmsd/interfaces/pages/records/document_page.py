@@ -17,7 +17,7 @@ from wmsd.warehouse.packaging.actions import walk_packaging_balances
 HISTORY: Final = "status_history"
 PARTNER: Final = "partner_id"
 MEANWHILE: Final = "meanwhile"
-"""The outcome in the address after a step that was not run, because somebody had changed the document."""
+"""The outcome in the address after a step that was not run, because another user had changed the document."""
 
 
 class Step(NamedTuple):
