@@ -5,8 +5,8 @@ their members, or as a JSON array if the list could not be read back otherwise.
 
 A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, no matter who typed the name that contains it.
 Therefore a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same applies
-to each part after a `;` or a tab. If the comma is the decimal mark, spreadsheets split lines at `;`, and LibreOffice
-offers both.
+to each part after a `;` or a tab. If the comma is the decimal mark, spreadsheets split lines at `;`, and
+LibreOffice offers both.
 
 Spreadsheets write a number that is a text as `'00123` or `="00123"`, and wmsd reads both as 00123. Therefore a
 text that really has this form is written with one more `'`. So is `1E+12`, which a spreadsheet would read as a
