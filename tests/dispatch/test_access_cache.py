@@ -105,7 +105,7 @@ WRONG = "The token is missing, invalid, revoked or expired."
 )
 async def test_who_sends_no_token_is_told_which_and_how(world: World, path: str, what: str) -> None:
     none = await world.send("GET", path, headers={"Authorization": ""}, token="")
-    needs = f"This needs {what}: send Authorization: Bearer <token>."
+    needs = f"This request needs {what}: send Authorization: Bearer <token>."
     assert (none.status, none.body["message"]) == (401, needs)
     wrong = await world.send("GET", path, token="wrong")
     assert (wrong.status, wrong.body["message"]) == (401, WRONG)

@@ -99,7 +99,7 @@ def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenan
     assert codes("--partner", "P1", "--type", "PAL") == ["DN-1", "PM-000002"]
     assert codes("--since", "2026-11-02T10:00:00+02:00") == ["PM-000002", "DN-3"]
     paged = depot.home.ok("packaging", "movements", "--company", depot.code, "--per-page", "1", "--page", "3")
-    assert ("DN-3" in paged.out, "DN-1" in paged.out, "1 of 4; page 3" in paged.err) == (True, False, True)
+    assert ("DN-3" in paged.out, "DN-1" in paged.out, "1 of 4 rows, page 3" in paged.err) == (True, False, True)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_is_not_understood(depot: Tenant) -> None:
         listing = ("packaging", kind, *place)
         assert depot.home.refused(*listing, "--partner", "P9") == "There is no such partner as P9."
         assert depot.home.refused(*listing, "--type", "X") == "There is no such packaging type as X."
-    assert "'2026' is not a moment" in depot.home.misunderstood(
+    assert "'2026' is not a time." in depot.home.misunderstood(
         "packaging", "movements", *place, "--since", "2026"
     )
 

@@ -280,7 +280,7 @@ def test_the_settings_say_how_long_a_token_may_last(shared: Home) -> None:
     refused = shared.run(*create, "721h", env=short)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.endswith("Error: Invalid value for '--expires': must be at most 30d (tokens.most_days).\n")
-    assert "it lasts 3651d." in shared.ok(*create, "3651d", env={"WMSD_TOKENS_MOST_DAYS": "36500"}).err
+    assert "valid for 3651d." in shared.ok(*create, "3651d", env={"WMSD_TOKENS_MOST_DAYS": "36500"}).err
 
 
 def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:

@@ -135,7 +135,7 @@ async def test_an_order_that_was_moved_by_hand(planner: Planner, before: str, ca
         assert refused.body["code"] == "INVALID_STATUS"
         assert refused.body["message"] == "One order forbids this move. Nothing was moved."
         assert list(refused.errors) == ["orders.1"]
-        assert refused.errors["orders.1"][0].startswith(f"SO-000002 is {order}: ")
+        assert refused.errors["orders.1"][0].startswith(f"SO-000002 is {order}")
         assert refused.body["details"]["current"] == before
         possible = ["INCARCAT", "LIVRAT"] if before == "CREAT" else ["LIVRAT"]
         assert refused.body["details"]["allowed"] == [status for status in possible if status != call]
