@@ -54,7 +54,7 @@ def test_anything_else_is_refused(text: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_says_the_forms(shared: Home, command: tuple[str, ...]) -> None:
     told = " ".join(shared.misunderstood(*command, "yesterday").split())
-    assert "'yesterday' is not a moment: give how long ago, such as 90s, 30m, 1h, 2d or 1w; a day" in told
+    assert "'yesterday' is not a time. Give how long ago, such as 90s, 30m, 1h, 2d or 1w; a day" in told
 
 
 def test_the_audit_takes_each_form(shared: Home) -> None:

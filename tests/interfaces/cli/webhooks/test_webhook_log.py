@@ -171,5 +171,5 @@ def test_a_choice_that_is_none(shared: Home, arguments: list[str], says: str) ->
 @pytest.mark.parametrize("command", ["deliveries", "redeliver"])
 def test_a_moment_that_is_none(shared: Home, command: str, moment: str) -> None:
     assert shared.misunderstood("webhook", command, "1", "--since", moment, "--company", "ACME").startswith(
-        f"Error: Invalid value for '--since': '{moment}' is not a moment: give how long ago, such as "
+        f"Error: Invalid value for '--since': '{moment}' is not a time. Give how long ago, such as "
     )
