@@ -210,7 +210,7 @@ def test_damaged_companies_beside_good_ones(copy: Home) -> None:
     """A whole company works normally next to damaged companies. Each damaged company is damaged in another way."""
     damages: dict[str, tuple[Damage, str]] = {
         **DAMAGES,
-        "missing": (Path.unlink, " is missing. Restore the file from a backup"),
+        "missing": (Path.unlink, " is missing. Restore it from a backup"),
     }
     files: dict[int, Path] = {}
     for place, (damage, _) in enumerate(damages.values(), start=2):

@@ -61,7 +61,7 @@ def test_a_second_server_is_told_who_has_the_folder(home: Home) -> None:
         before = hashes(home.data)
         for arguments in ((), ("--data", "link"), ("--listen", "127.0.0.1:0")):
             refused = home.refused("serve", *arguments)
-            assert "already: process " in refused
+            assert ": process " in refused
             assert f"process {server.process.pid}, listening on 127.0.0.1:" in refused
             assert refused.endswith("Stop that wmsd first, or choose another folder with --data.")
         assert hashes(home.data) == before

@@ -268,7 +268,7 @@ def test_a_freeze_that_was_forgotten_needs_a_person(acme: Home, is_served: bool)
 def test_what_is_done_twice_or_for_nothing_says_so(acme: Home) -> None:
     assert "ACME is not frozen. Nothing was changed." in acme.ok("company", "thaw", "ACME").err
     file = frozen_export(acme)
-    assert f"{file} is there already" in acme.refused("company", "export", "ACME", file, "--freeze")
+    assert f"{file} already exists" in acme.refused("company", "export", "ACME", file, "--freeze")
     again = acme.ok("company", "export", "ACME", "again.tar.gz", "--freeze", "--json")
     assert again.json["frozen_at"] == acme.ok("company", "show", "ACME", "--json").json["frozen_at"]
     for command in (("export", "ACEM", "x.tar.gz", "--freeze"), ("thaw", "ACEM")):

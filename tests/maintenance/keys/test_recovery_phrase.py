@@ -330,7 +330,7 @@ def test_a_company_moves_with_its_credentials(installation: Home, elsewhere: Hom
     )
     assert "credentials were imported" in said.err
     said = elsewhere.ok("company", "import", file, "--code", "WITHOUT")
-    assert "credentials did not come along" in said.err
+    assert "credentials were not imported" in said.err
 
 
 def test_sealed_keys_need_no_phrase(installation: Home) -> None:

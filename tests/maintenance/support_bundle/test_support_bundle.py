@@ -200,7 +200,7 @@ def test_a_damaged_folder_still_gives_a_bundle(home: Home, damaged: str) -> None
     if damaged == "platform.db":
         assert "the log may still contain codes of companies" in parts["README.txt"]
     if damaged == "upgrade.json":
-        assert "could not be found out" in parts["records.json"]
+        assert "could not be created" in parts["records.json"]
 
 
 def test_without_any_data_there_is_a_bundle_too(home: Home) -> None:

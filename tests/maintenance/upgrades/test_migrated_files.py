@@ -115,7 +115,7 @@ def test_a_company_whose_file_does_not_suit_is_left_as_it_was(installation: Home
         assert server.get("/api/articles")[0] == 503
         assert server.get("/api/articles", company=2)[0] == 200
         server.stop()
-        assert "its content does not suit 9999_newer.sql" in server.log
+        assert "its content does not fit 9999_newer.sql" in server.log
     (installation.data / COPIES / "platform.db").replace(installation.data / "platform.db")
     with installation.serving() as server:
         assert articles(server) == ["KEPT", "BAD"]
