@@ -40,7 +40,7 @@ GUIDE = (Path(docs.__file__).parent / "webhooks.md").read_text(encoding="utf-8")
 PLAIN_SECRET = "a secret of letters, without a prefix"
 NEW_SECRET = "whsec_" + base64.b64encode(b"the new secret, of 32 bytes, yes").decode()
 STALE = timedelta(minutes=6)
-LIBRARY_HEAD = "language | one line; it raises when the delivery is not genuine"
+LIBRARY_HEAD = "language | one line; it raises an error when the delivery is not genuine"
 
 
 def block(language: str) -> str:
@@ -255,12 +255,12 @@ def test_the_waits_and_limits_are_those_that_hold() -> None:
     waits = [f"{wait // 60_000} minutes" if wait >= 60_000 else f"{wait // 1000} seconds" for wait in WAITS]
     told = [when for _, when in table("attempt | comes")]
     assert len(told) == ATTEMPTS
-    assert told[0] == "at once"
+    assert told[0] == "immediately"
     assert [when.split(" after ")[0] for when in told[1:]] == waits
     limits = dict(table("what | how much"))
-    assert limits["subscriptions of a company"] == str(MOST_SUBSCRIPTIONS)
+    assert limits["webhooks of a company"] == str(MOST_SUBSCRIPTIONS)
     assert limits["attempts at a delivery"] == f"{ATTEMPTS}, of 10 seconds"
-    assert limits["deliveries under way to a receiver"] == str(PER_SUBSCRIPTION)
+    assert limits["deliveries to a receiver at the same time"] == str(PER_SUBSCRIPTION)
 
 
 # --- the examples ---------------------------------------------------------------------------------------------
