@@ -36,7 +36,7 @@ CLAIMS = {"email": BOB, "email_verified": True, "name": "Bob", "sub": "bob", "gr
 RULES = [{"claim": "groups", "value": "both", "companies": ["ACME", "OTHER"], "abilities": HAD}]
 
 KEEP, REACH = "keep what they have", "reach it at once"
-WAITS, OPENS, CLOSED = "waits", "opens it", "does not open it"
+WAITS, OPENS, CLOSED = "waits", "access", "no access"
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,7 @@ Grant = Callable[[Stage], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Way:
-    """A way in which Bob may get more rights. `existing`, `password` and `afterwards` are the columns of the
-    guide.
-    """
+    """A way in which Bob may get more rights. `password` and `afterwards` are the columns of the guide."""
 
     grant: Grant
     new: New
@@ -147,28 +145,24 @@ BOTH = "ACME OTHER"
 IN_OTHER, ADMIN = New(OTHER), New(ACME, "clients", page="/admin/users")
 CLIENTS = {"abilities:clients:read": "on"}
 WAYS: dict[str, Way] = {
-    "A company, given by an admin of both companies": Way(
-        given(CAROL, company_codes=BOTH), IN_OTHER, granter=CAROL
-    ),
-    "A company, given by a platform admin": Way(given(company_codes=BOTH), IN_OTHER),
-    "A company, given at the command line": Way(at_the_command_line, IN_OTHER),
-    "A company, given by the rules of single sign-on": Way(by_the_rules, IN_OTHER),
-    "A company, where a platform admin made the link of the password": Way(
+    "Company, from an admin of both companies": Way(given(CAROL, company_codes=BOTH), IN_OTHER, granter=CAROL),
+    "Company, from a platform admin": Way(given(company_codes=BOTH), IN_OTHER),
+    "Company, from the command line": Way(at_the_command_line, IN_OTHER),
+    "Company, from the rules of single sign-on": Way(by_the_rules, IN_OTHER),
+    "Company, if a platform admin created the link": Way(
         given(company_codes=BOTH), IN_OTHER, password=OPENS, inviter=ROOT
     ),
-    "Abilities, in the companies of whoever made that link": Way(
-        given(**CLIENTS), New(ACME, "clients"), password=OPENS
-    ),
-    "Abilities, and a company": Way(given(company_codes=BOTH, **CLIENTS), New(ACME, "clients")),
-    "The role company-admin, in the companies of whoever made that link": Way(
+    "Abilities, in companies of the link's creator": Way(given(**CLIENTS), New(ACME, "clients"), password=OPENS),
+    "Abilities and a company": Way(given(company_codes=BOTH, **CLIENTS), New(ACME, "clients")),
+    "Role company-admin, in companies of the link's creator": Way(
         given(role="company-admin"), ADMIN, password=OPENS
     ),
-    "The role company-admin, and a company": Way(given(role="company-admin", company_codes=BOTH), ADMIN),
-    "The role platform-admin": Way(given(role="platform-admin", company_codes=""), IN_OTHER),
-    "A company that is made, for a platform admin": Way(
+    "Role company-admin and a company": Way(given(role="company-admin", company_codes=BOTH), ADMIN),
+    "Role platform-admin": Way(given(role="platform-admin", company_codes=""), IN_OTHER),
+    "New company, for a platform admin": Way(
         a_company, New(MADE), REACH, OPENS, inviter=ROOT, role="platform-admin"
     ),
-    "The operator of a company, or the companies of an operator": Way(
+    "Operator of a company, or companies of an operator": Way(
         an_operator, IN_OTHER, password=CLOSED, afterwards=CLOSED
     ),
 }
@@ -263,10 +257,10 @@ async def test_bob_comes_in_by_single_sign_on_and_the_password_still_waits(tmp_p
 
 def test_the_guide_has_the_same_table() -> None:
     page = (Path(docs.__file__).parent / "people.md").read_text(encoding="utf-8")
-    section = page.partition("## Somebody gets more")[2].partition("\n## ")[0]
+    section = page.partition("## More rights")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     table = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]
-    assert table == [(name, way.existing, way.password, way.afterwards) for name, way in WAYS.items()]
+    assert table == [(name, way.password, way.afterwards) for name, way in WAYS.items()]
 
 
 async def test_who_grants_and_who_waits_are_told(tmp_path: Path) -> None:
