@@ -11,7 +11,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "wmsd"
 PAGE: Final = PACKAGE / "docs" / "architecture.md"
-MAP: Final = re.compile(r"(?<=## The rooms\n\n```\n).*?(?=```\n)", re.DOTALL)
+MAP: Final = re.compile(r"(?<=## The packages\n\n```\n).*?(?=```\n)", re.DOTALL)
 INDENT: Final = "  "
 
 

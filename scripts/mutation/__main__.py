@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _chosen(wanted: Sequence[str]) -> Iterator[tuple[Room, list[str]]]:
-    """Yield the named rooms, and the modules of the named files. Without names, yield everything."""
+    """Yield the named groups, and the modules of the named files. Without names, yield everything."""
     unknown = set(wanted)
     for room in ROOMS:
         modules = [module for module in room.modules if not wanted or room.name in wanted or module in wanted]
@@ -43,7 +43,7 @@ def _chosen(wanted: Sequence[str]) -> Iterator[tuple[Room, list[str]]]:
     if unknown:
         rooms = ", ".join(room.name for room in ROOMS)
         sys.exit(
-            f"These are neither rooms nor files of rooms: {', '.join(sorted(unknown))}. The rooms are {rooms}."
+            f"These are neither groups nor files of groups: {', '.join(sorted(unknown))}. The groups are {rooms}."
         )
 
 

@@ -20,33 +20,31 @@ PAGE: Final = Path(docs.__file__).parent / "reliability.md"
 HEAD: Final = """\
 # Reliability
 
-The faults that wmsd was tested with, how often, and the results. `scripts/soak --only faults` runs all these tests
-and writes this page. A short form runs with every change, in `tests/test_under_faults.py`.
+This page says what wmsd guarantees if the clock, the disk or the machine fails, and how this was tested.
 
-Done on {date} in {minutes:.0f} minutes, with the seed {seed}, on {cores} processors, Linux {kernel},
-Python {python}, SQLite {sqlite}: {faults} faults and {kills} kills under load, {acknowledged} writes acknowledged.
-**{verdict}**
+`scripts/soak --only faults` ran on {date} for {minutes:.0f} minutes, with the seed {seed}, on {cores} processors,
+Linux {kernel}, Python {python}, SQLite {sqlite}: {faults} faults and {kills} kills under load,
+{acknowledged} writes acknowledged. **{verdict}** `tests/test_under_faults.py` runs a short form with every change.
 
-## What must hold
+## Guarantees
 
-A real server on loopback has three companies. Clients write and read in each company at a steady pace. A test
-causes a fault under the server, and then ends the fault. After that, these laws must hold:
+Clients write and read in three companies while a test causes a fault, and ends it. These laws must hold:
 
 - every acknowledged write is stored, once;
 - no part of a refused write is stored;
-- a write with an unknown outcome is stored once or not at all; a repetition with the same `Idempotency-Key`
-  stores it once;
-- every request is answered within 20 seconds, with a true sentence, or its connection is closed;
-- companies that the fault does not concern work as usual: the server refuses none of their requests, and 99 of 100
-  requests take less than {slowest:.0f} ms;
-- {whole:.0f} s after the end of the fault the server refuses no requests any more and health is `ok`, without a
-  manual restart;
-- the log says once what happened, and has no stack trace;
+- a write with an unknown outcome is stored at most once, and exactly once after a repetition with the same
+  `Idempotency-Key`;
+- the server answers every request within 20 seconds, with a true sentence, or closes the connection;
+- the server refuses no request of a company without the fault, and answers 99 of 100 in less than
+  {slowest:.0f} ms;
+- {whole:.0f} s after the fault the server refuses nothing and health is `ok`, without a manual restart;
+- the log reports the fault once, without a stack trace;
 - SIGTERM ends the process within {stop:.0f} s with status 0, and `wmsd doctor` finds no problems.
 
-A virtual machine shares the processors of its host. If the host took more than {much:.0%} of them for
-others during a fault, and only the law of the {slowest:.0f} ms was broken, the fault is tried again:
-here {again} times.
+In the tables, `others' p99` is the time for 99 of 100 requests of companies without the fault. `whole after` is
+the time from the end of the fault until the server works fully. If other virtual machines took more than
+{much:.0%} of the processors, and only the law of the {slowest:.0f} ms was broken, the fault was tried
+again: {again} times.
 """
 TABLE: Final = """
 | fault | times | acknowledged | refused | unknown | others' p99 | whole after | laws broken |
@@ -55,41 +53,36 @@ TABLE: Final = """
 KILLS: Final = """
 ## Kills
 
-SIGKILL ends the process while clients send 360 requests a second: at the beginning of a system call, at any time,
-while the disk fails, and during its start. The process is started again, and unanswered requests are repeated with
-their keys. {acknowledged} acknowledged writes were checked: {broken} laws broken.
+SIGKILL ends the process while clients send 360 requests a second. After the restart, clients repeat unanswered
+requests with their keys. {acknowledged} acknowledged writes were checked: {broken} laws broken.
 
 | struck at | times |
 |---|--:|
 """
 FOOT: Final = """
-## What was not tested
+## Not tested
 
-- A disk that reports a sync without doing it, or that changes bytes on its own. `wmsd doctor` finds damage, but
-  cannot repair it.
-- Network file systems, where SQLite's locks and syncs are not reliable.
-- A power cut: the kernel's memory survives a kill. Tests of the order of system calls
-  (`tests/db/files/test_syncs.py`) show that wmsd answers only after a sync.
-- A file that another program overwrites in place, as `cp` does: the file keeps its identity, and is damaged.
-  Stop the server before you put a copy there.
-- A log index that is truncated while a command shares the file with the server: the truncation ends the process.
+- A disk that reports a sync without doing it, or changes bytes. `wmsd doctor` finds damage, but cannot repair it.
+- Network file systems: SQLite's locks and syncs are not reliable there.
+- A power cut. `tests/db/files/test_syncs.py` checks that wmsd answers only after a sync.
+- A file that another program overwrites in place, as `cp` does. Stop the server before you put a copy there.
+- A log index that is truncated while a command shares the file with the server: both processes crash.
 - A lack of memory so great that the system kills processes: this is the same as a kill.
 """
 
 
 DISASTERS: Final = "\n## Disasters\n"
 DISASTERS_DONE: Final = """
-Done on {date} in {minutes:.0f} minutes by `scripts/soak --only disaster`; a short form runs with every change, in
-`tests/events/outbox/test_history_cuts.py`. **{verdict}**
+`scripts/soak --only disaster` ran on {date} for {minutes:.0f} minutes. **{verdict}**
+`tests/events/outbox/test_history_cuts.py` runs a short form with every change.
 
-A site loses all changes after its last backup, {rounds} times in a row. Articles are created during the
-backup. After each rescue an integrator continues with its old cursors, ETags, keys and webhook. Then
+A site loses all changes after its last backup, {rounds} times in a row. After each rescue, an integrator continues
+with old cursors, ETags, keys and webhook. These laws must hold:
 
 - every change that was acknowledged before the start of the backup is stored;
-- wmsd uses no id, code, event number or webhook delivery number twice, and names each number that a receiver
-  lacks;
-- the API reports to the integrator what is lost, and the integrator has every event of the company;
-- the integrator gets every record again, by its cursor and by `updated_since`, and never changes a different
+- wmsd uses no id, code, event number or webhook delivery number twice;
+- the API reports to the integrator what is lost, and names each number that a receiver lacks;
+- the integrator gets every event, and every record by cursor and by `updated_since`, and never changes a different
   record;
 - nothing is lost if only `platform.db` was lost, or if the company was moved to another installation;
 - `wmsd doctor` finds no problems, a backup can be created and verified, a newer program migrates the files,

@@ -10,9 +10,9 @@ from tests.support.faults.files import TOUCHED
 from tests.support.faults.shortages import SHORTAGES
 
 FAULTS: Final[Mapping[str, Sequence[Fault]]] = {
-    "The clock is set": CLOCKS,
-    "The disk is full": FULL,
-    "The disk fails": FAILING,
-    "Something is short": SHORTAGES,
-    "Somebody touches the files": TOUCHED,
+    "Clock changes": CLOCKS,
+    "Full disk": FULL,
+    "Failing disk": FAILING,
+    "Shortage of files, threads or memory": SHORTAGES,
+    "Changed and locked files": TOUCHED,
 }
