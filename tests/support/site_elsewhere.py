@@ -11,7 +11,7 @@ from tests.support.command import EMAIL, PASSWORD, Home, Server
 from tests.support.forked import LONGEST, Done
 
 NAMED = re.compile(
-    r"`?wmsd (?P<typed>[^`]*?)(?:`|$|(?=[.:;,]? (?:brings|shows|lists|replaces|makes|lets|deletes)\b))"
+    r"`?wmsd (?P<typed>[^`]*?)(?:`|$|(?=[.:;,]? (?:restores|shows|lists|replaces|creates|lets|deletes)\b))"
 )
 SETTINGS = '[server]\nlisten = "127.0.0.1:0"\n[backup]\nfolder = "kept"\n'
 

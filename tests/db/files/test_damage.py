@@ -109,7 +109,9 @@ def test_a_platform_that_is_a_folder(copy: Home) -> None:
     (copy.data / "platform.db").unlink()
     (copy.data / "platform.db").mkdir()
     for command in COMMANDS:
-        assert copy.refused(*command).startswith(f"{copy.data}/platform.db cannot be used: ")
+        assert copy.refused(*command).startswith(
+            f"{copy.data}/platform.db cannot be used, because it is not a file. "
+        )
 
 
 def test_companies_without_their_platform(copy: Home) -> None:

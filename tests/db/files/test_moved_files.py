@@ -132,7 +132,7 @@ def test_the_doctor_and_a_restore_know_what_was_kept(installation: Home, server:
     )
     assert (
         f"rename {installation.data}/companies/{kept.name} to {installation.data}/companies/{file.name}, and "
-        "start it again." in told_by_doctor
+        "start the server again." in told_by_doctor
     )
     restored = installation.ok("backup", "restore", archive, "--company", "ACME", "--yes")
     assert "ACME: 5 events (1 to 5) came after the backup and are missing." in restored.err

@@ -125,7 +125,7 @@ def test_an_alert_names_whole_commands(told: Told) -> None:
 def test_what_the_trial_by_e_mail_asks_for_is_typed_anywhere(told: Told) -> None:
     page = html.unescape(TAGS.sub("", Reader(told.server).sign_in().read("/start")))
     [line] = [each for each in suggested_in(page) if each.startswith("wmsd alerts test")]
-    words = shlex.split(line[: line.index(" sends ")])
+    words = shlex.split(line[: line.index(" to send ")])
     assert told.site.elsewhere.run(*words[1:]).code == 0
     mail = told.mail_of("Test").get_content()
     [line] = [each.splitlines()[0] for each in suggested_in(mail)]

@@ -229,7 +229,7 @@ def test_data_of_an_earlier_version_stay_in_use(home: Home) -> None:
         refused = home.refused(*command, "--config", "etc/wmsd.toml")
         assert (str(there) in refused, str(home.data) in refused) == (True, True)
     examined = home.run("doctor", "--config", "etc/wmsd.toml")
-    assert f"There are data in {home.data} too" in examined.err
+    assert f"There are also data in {home.data}, where earlier versions of wmsd looked" in examined.err
 
 
 def test_a_file_of_an_earlier_place_stays_in_use(home: Home) -> None:
