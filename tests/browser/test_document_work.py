@@ -115,7 +115,9 @@ def test_a_paste_of_too_many_lines_is_refused_and_kept(page: Page, house: House)
     page.goto(NEW)
     page.focus(cell(0, "article_code"))
     page.evaluate(PASTE, "22470\t1\n" * 5000)
-    expect(page.locator(".refused .error")).to_contain_text("You pasted 5000 lines, but the form takes at most 1000")
+    expect(page.locator(".refused .error")).to_contain_text(
+        "You pasted 5000 lines, but the form takes at most 1000"
+    )
     assert page.locator(".refused textarea").input_value().count("22470") == 5000
     assert filled(page) == []
 

@@ -244,7 +244,7 @@ def test_a_slider_leads_to_any_past_moment(page: Page) -> None:
     page.goto("/companies/1/stock/7")
     how_it_stands, slider, field = page.locator(".strip span").first, page.locator("#back"), page.locator("#at")
     slider.click()  # a click in the middle of the slider
-    expect(how_it_stands).to_contain_text(", then")
+    expect(how_it_stands).to_contain_text(", at that time")
     slider.press("Home")
     first = field.input_value()
     slider.press("ArrowRight")
@@ -255,7 +255,7 @@ def test_a_slider_leads_to_any_past_moment(page: Page) -> None:
     expect(page.locator("#at")).to_have_value(second)
     slider.press("End")
     slider.press("Enter")
-    expect(how_it_stands).not_to_contain_text(", then")
+    expect(how_it_stands).not_to_contain_text(", at that time")
 
 
 def test_the_slider_writes_the_time_of_the_time_zone_of_the_page(page: Page) -> None:

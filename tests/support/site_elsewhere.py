@@ -70,12 +70,13 @@ class Site:
 
 
 class Reader:
-    """A person who uses a browser on a real server."""
+    """A person who uses a browser on a real server. `languages` is the Accept-Language header of the browser."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, languages: str = "en") -> None:
         self._address = server.address
         cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         self._opener = urllib.request.build_opener(cookies)
+        self._opener.addheaders = [("Accept-Language", languages)]
 
     def read(self, path: str) -> str:
         with self._opener.open(self._address + path, timeout=LONGEST) as answer:

@@ -149,9 +149,7 @@ def test_what_is_not_understood(depot: Tenant) -> None:
         listing = ("packaging", kind, *place)
         assert depot.home.refused(*listing, "--partner", "P9") == "There is no such partner as P9."
         assert depot.home.refused(*listing, "--type", "X") == "There is no such packaging type as X."
-    assert "'2026' is not a time." in depot.home.misunderstood(
-        "packaging", "movements", *place, "--since", "2026"
-    )
+    assert "'2026' is not a time." in depot.home.misunderstood("packaging", "movements", *place, "--since", "2026")
 
 
 def test_an_export_is_taken_back_unchanged(depot: Tenant) -> None:
