@@ -121,7 +121,7 @@ def test_one_record_is_counted_in_three_clicks(page: Page, house: House) -> None
     page.keyboard.press("Enter")
     expect(page.locator(".note.good")).to_have_text("The stock is counted.")
     assert api.there(ARTICLES[1]) == before - 1
-    expect(page.locator("main")).to_contain_text(re.compile(r"Count\s+CT-\d+\s+made it"))
+    expect(page.locator("main")).to_contain_text(re.compile(r"Count\s+CT-\d+\s+set the quantity to"))
 
 
 def test_ticked_records_are_counted_together(page: Page, house: House) -> None:

@@ -1,6 +1,5 @@
 """Tests of unknown fields: the error suggests a similar known field."""
 
-import time
 from typing import Annotated
 
 import pytest
@@ -78,6 +77,3 @@ def test_few_names_are_looked_for() -> None:
     assert {sentence for (sentence,) in lines.values()} == {f"{UNKNOWN}; did you mean article_id?"}
     many = told({f"partner_i{number}": 1 for number in range(50)})
     assert sum(sentences != [UNKNOWN] for sentences in many.values()) == MOST_LOOKED_FOR
-    began = time.process_time()
-    told({"lines": [{f"article_{number:030}": 1} for number in range(5_000)]})
-    assert time.process_time() - began < 1

@@ -12,8 +12,9 @@ from wmsd.interfaces.guide.source import Source
 
 OF_RECORDS: Final = frozenset(
     (
-        *("import", "export", "article", "client", "partner", "warehouse", "stock", "sales-order"),
-        *("purchase-order", "reception", "return", "packaging", "webhook", "graphql", "billing"),
+        *("import", "export", "article", "client", "partner", "warehouse", "stock", "count"),
+        *("sales-order", "purchase-order", "reception", "return", "packaging"),
+        *("webhook", "graphql", "billing"),
     )
 )
 """The commands on the page for records. One page with all commands would load too slowly on a phone."""
