@@ -63,7 +63,7 @@ async def test_a_request_that_is_broken_off_for_want_of_memory_is_no_false_refus
     assert (read.status, read.body["code"]) == (503, "SERVICE_UNAVAILABLE")
     assert (written.status, written.body["code"]) == (503, "OUTCOME_UNKNOWN")
     assert written.body["message"].startswith(
-        "The server ran short of memory, threads or open files: it may have been done"
+        "The server ran short of memory, threads or open files: the change may or may not be stored"
     )
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
         "requests are interrupted: MemoryError"

@@ -70,7 +70,10 @@ def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) ->
 
 
 def is_proof_due(every: Every, at: time, now: datetime, proven: datetime | None) -> bool:
-    """Return True if no backup was verified yet on the current day, which starts at `at`."""
+    """Return True if no backup was verified on the current day, which started at `at`.
+
+    Return False if `every` is "never".
+    """
     return every != "never" and is_due("day", at, now, [] if proven is None else [proven])
 
 

@@ -38,7 +38,7 @@ def _frozen(cls: type, *, slots: bool) -> Any:
 
 
 def _constructor(fields: tuple[Field[Any], ...], is_continued: bool) -> Callable[..., None]:
-    """Compile the constructor of a class.
+    """Compile the constructor of a class. If `is_continued`, the constructor calls `__post_init__` at its end.
 
     This is the only compiled method: it is called most often, and its parameters are the fields.
     """

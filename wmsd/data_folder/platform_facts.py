@@ -30,7 +30,7 @@ def installation_verbs(platform: "Database") -> dict[str, Verb]:
 def installation_of(folder: DataFolder) -> str | None:
     """Return the id of the installation, from the server that uses the folder or from the file.
 
-    Return None if neither gives the id. Nothing is borrowed.
+    Return None if neither gives the id. The server keeps its files open.
     """
     try:
         found = ask_server(folder, INSTALLATION)

@@ -59,7 +59,10 @@ def locked() -> list[str]:
 
 
 def of_packages(names: Iterable[str]) -> Iterator[Component]:
-    """Yield the components of the installed packages. The lock file also names packages for other systems."""
+    """Yield the components of the installed packages.
+
+    Names that are not installed are skipped: the lock file also lists packages for other systems.
+    """
     for name in names:
         with suppress(importlib.metadata.PackageNotFoundError):
             distribution = importlib.metadata.distribution(name)

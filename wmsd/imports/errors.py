@@ -113,8 +113,8 @@ def of_file(error: Unreadable) -> list[Wrong]:
 def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
     """Return the errors that occur with either decimal mark, and their number.
 
-    `others` are the errors of the file with the other decimal mark. Only the first errors are known with their
-    sentences. For the other cells wmsd knows only that they are wrong with either mark.
+    `others` are the errors of the file with the other decimal mark. Both contain the
+    sentences of the first errors only. Of the other cells, only the places are known.
     """
     known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
     either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]

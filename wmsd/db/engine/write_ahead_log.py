@@ -1,10 +1,10 @@
 """The write-ahead log of a file: when it is written back into the file, and proof that it belongs to the file.
 
-SQLite replays any log that is next to a file. If the file or the log was exchanged meanwhile, the result is a
+SQLite replays any log that is next to a file. If the file or the log was replaced in the meantime, the result is a
 mixture of both. Therefore each log has a name. The first transaction of a log writes this name into the table
 `log`, together with the name of the previous log. A log restarts only when the whole previous log is in the file.
-Thus the file, read without its log, contains the name of the log or of the previous one. With any other name, the
-file and the log do not belong together. Each copy that wmsd creates gets a new name, and therefore belongs to no
+So the file alone, without its log, always contains one of two names: the name of its current log, or the name of
+the previous log. With any other name, the file and the log do not belong together. Each copy that wmsd creates gets a new name, and therefore belongs to no
 log. A copy that another program created may have the right name: `file_exchange.py` detects such a copy.
 """
 

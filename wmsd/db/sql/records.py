@@ -34,7 +34,7 @@ def record_sql(
     fields: Iterable[str] | None = None,
     brief: Mapping[str, str] | None = None,
 ) -> RecordSql:
-    """Return `json_object(…)` of the model's fields, `id` first and times last.
+    """Return `json_object(…)` of the model's fields, with `id` first and the timestamps last.
 
     `columns` has the SQL of fields that are not a column of the same name. `fields` selects some fields. `brief`
     has the SQL of the short form of a field that can be large, such as the number of its rows.

@@ -88,7 +88,7 @@ class _Waiting(NamedTuple):
 
 
 class _Kind:
-    """The turns of one kind of work."""
+    """The requests with one kind of work: those that are running, and those that wait for their turn."""
 
     def __init__(self, bound: Bound, clock: Clock, costs: Costs) -> None:
         self._bound = bound

@@ -73,8 +73,8 @@ KEEP_MARK: Final = """
 
 
 def marks(tx: Transaction) -> dict[int, HighWaterMark]:
-    """Return the high-water marks of the companies' files, by company id. Return an empty dict if the file is
-    older than this table.
+    """Return the high-water marks of the companies' files, by company id. Return an empty dict if platform.db was
+    written by a version without this table.
     """
     if not tx.value("SELECT count(*) FROM sqlite_schema WHERE name = 'high_water_marks'"):
         return {}

@@ -73,7 +73,7 @@ def confirm_access(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, Any]:
-    """End access that may have come back.
+    """End access that a restore may have brought back.
 
     Users are disabled, and the tokens of sites and of the platform are revoked. With `keep_users`, a user may sign
     in again: only the user's tokens are revoked, and the user's sessions end.

@@ -117,8 +117,9 @@ class _Kept:
 
 
 def _url(found: dict[str, Any], name: str) -> str:
-    """Return a URL of the metadata. The HTTP client checks the addresses that it connects to. Browsers open the
-    other URL.
+    """Return a URL of the metadata. Raise NoAnswer if there is no valid one.
+
+    The form is checked here because a browser opens one of the URLs. The HTTP client checks the others itself.
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):

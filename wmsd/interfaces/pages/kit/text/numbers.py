@@ -1,6 +1,6 @@
 """Numbers for people: numbers that people type into forms, sizes, and durations.
 
-Forms accept numbers as the pages print them, and ask back if a number may have two meanings.
+Forms accept numbers as the pages show them. If a number can have two meanings, the form asks the user.
 """
 
 from decimal import Decimal
