@@ -194,7 +194,7 @@ async def test_nobody_listens(client: GuardedClient, scheme: str) -> None:
         ("elsewhere", "The certificate of receiver.test is for another host name."),
         (
             "stranger",
-            "The certificate of receiver.test is from an authority that wmsd does not trust. A site admin "
+            "The certificate of receiver.test is from an authority that wmsd does not trust. A platform admin "
             "can add a private authority in webhooks.ca_file.",
         ),
         ("old", "receiver.test supports only TLS versions older than 1.2."),

@@ -58,5 +58,8 @@ def test_no_line_is_written_into_a_database(home: Home) -> None:
     )
     env = {"WMSD_LOG_FILE": "data/platform.db"}
     assert home.refused("serve", env=env).startswith(sentence)
-    assert f"in {home.data}/platform.db: it is a database" in home.run("config", "check", env=env).err
+    assert (
+        f"cannot write in {home.data}/platform.db, named in log.file: it is a database"
+        in home.run("config", "check", env=env).err
+    )
     assert hashes(home.data) == before

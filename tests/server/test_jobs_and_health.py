@@ -204,7 +204,7 @@ async def test_a_companys_damaged_file_fails_that_company_alone(tmp_path: Path) 
         assert answer.body["code"] == "SERVICE_UNAVAILABLE"
         assert int(answer.headers["Retry-After"]) > 0
         said = answer.body["message"]
-        assert "ask the site admin" in said, "a client must know what to do"
+        assert "ask the platform admin" in said, "a client must know what to do"
         assert "wmsd doctor" in said
         assert str(folder) not in json.dumps(answer.body)
         await world.call("GET", "/api/articles", company=other)

@@ -63,7 +63,7 @@ class Site:
         return line, self.elsewhere.run(*words, stdin="y\n")
 
     def admin(self) -> None:
-        """Create a site admin with a password."""
+        """Create a platform admin with a password."""
         user = ("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin")
         done = self.run(*user, stdin=f"{PASSWORD}\n")
         assert done.code == 0, done.err

@@ -41,7 +41,7 @@ class Company:
     frozen_at: str | None = None
     """The time since which the company accepts no changes and sends no webhooks, because it is being moved."""
     suspended_at: str | None = None
-    """The time since which no user may use the company, because a site admin has suspended it."""
+    """The time since which no user may use the company, because a platform admin has suspended it."""
     suspended_because: str | None = None
     """The reason for the suspension, as it is displayed to the company's users."""
     time_zone: str | None = None
@@ -76,7 +76,7 @@ class Actor:
 
 
 PROGRAM = Actor("wmsd")
-"""The actor for changes by the service itself and by the site admin at the command line."""
+"""The actor for changes by the service itself and by the platform admin at the command line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ LONG: Final = timedelta(hours=24)
 RETRY_SECONDS: Final = 60
 FROZEN: Final = (
     "{} is being moved and has accepted no changes since {}; reading still works. Try again later, "
-    "or ask the site admin for the new address."
+    "or ask the platform admin for the new address."
 )
 
 

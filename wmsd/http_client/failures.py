@@ -17,7 +17,7 @@ with left_unread():
     import aiohttp
 
 NOWHERE: Final = (
-    "{host} could not be found, or points to a network that is not allowed. A site admin finds the "
+    "{host} could not be found, or points to a network that is not allowed. A platform admin finds the "
     "reason in the log, and can allow networks in {section}.allow_networks and "
     "{section}.allow_ports."
 )
@@ -45,7 +45,7 @@ BY_VERIFY_CODE: Final = {
     64: "The certificate of {host} is for another address.",
     **dict.fromkeys(
         (2, 18, 19, 20, 21),
-        "The certificate of {host} is from an authority that wmsd does not trust. A site admin can add "
+        "The certificate of {host} is from an authority that wmsd does not trust. A platform admin can add "
         "a private authority in {section}.ca_file.",
     ),
 }

@@ -81,7 +81,7 @@ class UploadToLookAt(Input):
 TOO_LARGE: Final = "The file is over {} MB."
 QUOTA_LEFT: Final = (
     "The file is larger than the space that the company has left; uploads of the last day also take "
-    "space. Import the file in parts, or ask the site admin for more space."
+    "space. Import the file in parts, or ask the platform admin for more space."
 )
 CHOICES: Final = ("decimal", "delimiter", "encoding")
 

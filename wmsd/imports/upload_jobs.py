@@ -59,7 +59,7 @@ took.
 """
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
-NO_ROOM: Final = "The server's disk has no space for an upload. Tell the site admin."
+NO_ROOM: Final = "The server's disk has no space for an upload. Tell the platform admin."
 BUSY: Final = "Another import of this company is running. Wait until it ends, then try again."
 OF_MEMORY: Final = (
     "This file needs more memory than the {megabytes} MB of an import. Nothing was imported: split "
@@ -130,7 +130,7 @@ class ImportDesk:
             return await asyncio.to_thread(self.uploads.make, company.id, about)
         except OSError as error:
             LOG.error("an upload cannot be stored: %s", error)
-            raise unavailable("The upload cannot be stored now. Tell the site admin.", 30) from None
+            raise unavailable("The upload cannot be stored now. Tell the platform admin.", 30) from None
 
     async def bytes_kept(self, company: Company) -> int:
         """Return the number of bytes that all files of the company's uploads occupy on the disk."""

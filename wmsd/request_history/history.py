@@ -52,7 +52,7 @@ NOT_KEPT: Final = "a request cannot be stored"
 TOO_MANY: Final = "requests arrive faster than wmsd can store them"
 OFF: Final = (
     "This installation does not store requests, because `requests.keep` is false in the settings. "
-    "A site admin can change the setting."
+    "A platform admin can change the setting."
 )
 
 

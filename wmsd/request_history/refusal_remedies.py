@@ -107,12 +107,12 @@ def _others(question: Question, ability: str) -> str:
 def _who(question: Question) -> str:
     """Return a sentence that says who may do everything in the company."""
     admins = [user.email for user in _own_users(question) if user.role == "company-admin"]
-    return f" Ask {_some(admins) if admins else 'a site admin'}."
+    return f" Ask {_some(admins) if admins else 'a platform admin'}."
 
 
 def _own_users(question: Question) -> list[User]:
-    """Return the users of the company, without site admins, because other users must not know about the tokens of
-    site admins.
+    """Return the users of the company, without platform admins, because other users must not know about their
+    tokens.
     """
     company_id = question.company.id
     return [
@@ -131,7 +131,7 @@ def _limited(question: Question) -> str:
     which = "--graphql-per-minute" if question.refusal.noun == "GraphQL" else "--requests-per-minute"
     return (
         "Wait for the seconds in Retry-After. Send fewer requests: a list can have 500 records, and an "
-        "unchanged answer (If-None-Match) counts a tenth. A site admin can raise the limit: run wmsd "
+        "unchanged answer (If-None-Match) counts a tenth. A platform admin can raise the limit: run wmsd "
         f"company change {question.company.code} {which} N, or use the page Companies."
     )
 
@@ -159,9 +159,9 @@ def _there(what: str) -> str:
     return f"List the {what} of this company, and use an active one."
 
 
-UNKNOWN: Final = "Send the id of this request to a site admin."
+UNKNOWN: Final = "Send the id of this request to a platform admin."
 BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
-    "UNAUTHORIZED": "Sign in again, or ask a site admin for a new token.",
+    "UNAUTHORIZED": "Sign in again, or ask a platform admin for a new token.",
     "FORBIDDEN": _forbidden,
     "NOT_FOUND": "Check the address and the id. The record may also belong to another company.",
     "METHOD_NOT_ALLOWED": "Use a method from the Allow header of the answer.",
@@ -179,13 +179,13 @@ BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
     "EXTERNAL_REF_TAKEN": _taken,
     "IDEMPOTENCY_KEY_REUSED": _key,
     "RATE_LIMIT_EXCEEDED": _limited,
-    "SERVER_ERROR": "wmsd had an internal error; nothing was changed. Send the id of this request to a site "
-    "admin, who can find the cause in the log.",
+    "SERVER_ERROR": "wmsd had an internal error; nothing was changed. Send the id of this request to a "
+    "platform admin, who can find the cause in the log.",
     "SERVICE_UNAVAILABLE": "Nothing was changed. Wait for the seconds in Retry-After, then send the request "
     "again. If the error continues, see the page Today.",
     "OUTCOME_UNKNOWN": "The change may have been made. Check this first, or repeat the request with the "
     "same Idempotency-Key, so that the change is made only once.",
-    "STORAGE_FULL": "Delete records that you no longer need, or ask a site admin for a larger quota.",
+    "STORAGE_FULL": "Delete records that you no longer need, or ask a platform admin for a larger quota.",
 }
 BY_STATUS: Final[Mapping[tuple[str, int], str | Callable[[Question], str]]] = {
     ("VALIDATION_FAILED", 400): _malformed,

@@ -1,4 +1,4 @@
-"""Work that is done without a request. APScheduler only starts the jobs; tables in the databases say what is due."""
+"""Work that is done without a request. APScheduler only starts the jobs; tables of the files say what is due."""
 
 import asyncio
 import logging

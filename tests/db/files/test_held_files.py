@@ -83,10 +83,10 @@ def test_what_is_no_file_is_not_opened(installation: Home, file: Path, kind: str
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 503
         assert seconds_of(server, company=2) < AT_ONCE
-        assert f"{installation.data}/companies/1.db cannot be used: it is not a file." in server.log
+        assert f"{installation.data}/companies/1.db cannot be used, because it is not a file." in server.log
     assert installation.refused("export", "articles", "--company", "ACME") == (
-        f"{installation.data}/companies/1.db cannot be used: it is not a file. It "
-        "was left as it is; restore the file from a backup."
+        f"{installation.data}/companies/1.db cannot be used, because it is not a file. It "
+        "was not changed. Restore the file from a backup."
     )
 
 

@@ -30,7 +30,7 @@ def test_doctor_finds_it_and_examines_the_others(home: Home, replace: Callable[[
     done = with_replaced_file(home, replace).run("doctor")
     assert done.code == 1
     assert f"Error: {home.data}/companies/2.db of company B is not a company file of wmsd." in done.out
-    assert f"{home.data}/companies/2.db cannot be used: it is no file." in done.err
+    assert f"{home.data}/companies/2.db cannot be used, because it is not a file." in done.err
     assert "ACME: no errors" in done.err
 
 
@@ -45,5 +45,5 @@ def test_both_beside_a_server(home: Home, replace: Callable[[Path], None], reaso
     with with_replaced_file(home, replace).serving():
         doctor, backup = home.run("doctor"), home.run("backup", "create")
     assert (doctor.code, backup.code) == (1, 1)
-    assert f"{home.data}/companies/2.db cannot be used: it is no file." in doctor.err
+    assert f"{home.data}/companies/2.db cannot be used, because it is not a file." in doctor.err
     assert "B is not in the backup: " in backup.err

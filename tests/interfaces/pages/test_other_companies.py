@@ -125,9 +125,9 @@ async def test_where_a_module_is_off_a_site_admin_is_led_to_the_modules(admin: V
     seen = await admin.get("/companies/2/sales-orders")
     assert (seen.status, "The module outbound is off for this company." in seen.text) == (403, True)
     assert ways_on(seen)[0] == ("/admin/companies/2", "The company and its modules")
-    assert "Ask a site admin" not in seen.text
+    assert "Ask a platform admin" not in seen.text
     assert (await admin.get("/admin/companies/2")).status == 200
     await admin.world.new_user("two@example.com", "company-admin", ["BETA"])
     other = await (await signed_in_as(admin.world, "two@example.com")).get("/companies/2/sales-orders")
-    assert (other.status, "Ask a site admin" in other.text) == (403, True)
+    assert (other.status, "Ask a platform admin" in other.text) == (403, True)
     assert "/admin/companies/2" not in other.text

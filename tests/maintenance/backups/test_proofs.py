@@ -88,7 +88,7 @@ def test_what_is_found_while_the_schedule_is_at_work_is_not_forgotten(installati
     installation.write("go", "")
     working.join()
     assert read_record(installation.data).faulty == found.faulty != []
-    assert f"{archive} cannot be restored whole" in installation.run("backup", "schedule", env=DAILY).out
+    assert f"{archive} cannot be restored completely" in installation.run("backup", "schedule", env=DAILY).out
 
 
 def test_what_a_clock_that_was_ahead_has_named_is_not_the_newest(installation: Home) -> None:

@@ -68,7 +68,7 @@ def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> No
     with installation.serving(env=UNLIMITED) as server:
         assert articles(server) == ["KEPT"]
         assert f"company ACME: {installation.data}/companies/1.db is older than its last known state" in server.log
-        assert "and 3 events (2 to 4) after it are missing" in server.log
+        assert "and 3 events (2 to 4) after that are missing" in server.log
         add_article(server, "NEW")
     assert sql(file, "SELECT max(sequence) FROM events") == [(10_005,)], "the last minute is not known"
     with installation.serving(env=UNLIMITED) as server:

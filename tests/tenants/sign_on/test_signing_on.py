@@ -101,7 +101,10 @@ async def test_one_mailbox_is_one_user_however_the_provider_writes_it(
 @pytest.mark.parametrize(
     ("claims", "says"),
     [
-        ({"email": "nobody@example.com"}, "no user has the e-mail address nobody@example.com. Ask a site admin"),
+        (
+            {"email": "nobody@example.com"},
+            "no user has the e-mail address nobody@example.com. Ask a platform admin",
+        ),
         ({"email_verified": False}, "does not confirm that the address ana@example.com is verified"),
         ({"email_verified": None}, "does not confirm that the address ana@example.com is verified"),
         ({"email_verified": "yes"}, "does not confirm that the address ana@example.com is verified"),

@@ -44,7 +44,7 @@ class OutOfTime(Exception):
 STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
 CANNOT_BE_READ = (
     "This company's data cannot be read now. Try again in a minute. If the problem remains, ask the "
-    "site admin to run wmsd doctor, which shows the reason and how to restore the company."
+    "platform admin to run wmsd doctor, which shows the reason and how to restore the company."
 )
 MAY_HAVE_HAPPENED = (
     "the change may or may not be stored. Check before you send it again, or repeat it with the "

@@ -114,7 +114,7 @@ class Staging:
             if self._folder.most_bytes is not None:
                 raise StorageError(
                     f"The server cannot create a temporary file for this import: {error.strerror}. Tell the "
-                    "site admin."
+                    "platform admin."
                 ) from None
             raise StorageError(
                 f"No temporary file can be created in {self.folder}: {error.strerror}. Name another folder "
@@ -134,7 +134,7 @@ class Staging:
             if self._folder.most_bytes is not None:
                 raise StorageError(
                     "The server's disk has too little space to check this file: the check uses a copy of "
-                    f"the company's data and needs {_megabytes(needed)} MB. Tell the site admin."
+                    f"the company's data and needs {_megabytes(needed)} MB. Tell the platform admin."
                 )
             raise StorageError(
                 f"A preview works on a copy of {path.name}, but {self.folder} has too little space for the "
@@ -220,7 +220,7 @@ class Staging:
             self._cut_log()
             raise FileFull(
                 f"This import needs more than the {_megabytes(most_growth)} MB that the company may still "
-                "add. Nothing was imported. Import fewer rows, or ask the site admin for more space."
+                "add. Nothing was imported. Import fewer rows, or ask the platform admin for more space."
             ) from error
         finally:
             if most_growth is not None:

@@ -3,9 +3,10 @@
 SQLite replays any log that is next to a file. If the file or the log was replaced in the meantime, the result is a
 mixture of both. Therefore each log has a name. The first transaction of a log writes this name into the table
 `log`, together with the name of the previous log. A log restarts only when the whole previous log is in the file.
-So the file alone, without its log, always contains one of two names: the name of its current log, or the name of
-the previous log. With any other name, the file and the log do not belong together. Each copy that wmsd creates gets a new name, and therefore belongs to no
-log. A copy that another program created may have the right name: `file_exchange.py` detects such a copy.
+So the file alone, without its log, always contains one of two names: the name of its current log, or that of
+the previous log. With any other name, the file and the log do not belong together. Each copy that wmsd creates has
+a new name, and therefore belongs to no log. A copy that another program created may have the right name:
+`file_exchange.py` detects such a copy.
 """
 
 from contextlib import closing, suppress

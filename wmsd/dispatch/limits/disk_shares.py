@@ -1,7 +1,7 @@
 """The shares of the disk: how much a company may store when less than a fifth of the disk is free.
 
 The last fifth of the disk is for the companies that store less than their equal share. A company that stores more
-can then add nothing, unless a site admin has given the company a quota.
+can then add nothing, unless a platform admin has given the company a quota.
 """
 
 from typing import Final, Literal, NamedTuple

@@ -40,17 +40,17 @@ ROOM: Final[dict[Growth, Room]] = {
 }
 MEGABYTE: Final = 1_000_000
 REACHED: Final[dict[BoundKind, str]] = {
-    "quota": "The quota of {} MB is used up, so new records cannot be stored. Ask the site admin for more "
+    "quota": "The quota of {} MB is used up, so new records cannot be stored. Ask the platform admin for more "
     "space; you can still delete records, and move documents for now.",
     "share": "Less than a fifth of the server's disk is free, and this company has used its share of {} MB, "
-    "so new records cannot be stored. Ask the site admin for a larger disk or a quota for this "
+    "so new records cannot be stored. Ask the platform admin for a larger disk or a quota for this "
     "company; you can still delete records, and move documents for now.",
 }
 DISK_FULL: Final = (
-    "The server's disk is nearly full, so new data cannot be stored. Tell the site admin; you can "
+    "The server's disk is nearly full, so new data cannot be stored. Tell the platform admin; you can "
     "still read and delete data."
 )
-DISK_GONE: Final = "The server cannot check its disk now; nothing was changed. Tell the site admin."
+DISK_GONE: Final = "The server cannot check its disk now; nothing was changed. Tell the platform admin."
 
 
 def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:

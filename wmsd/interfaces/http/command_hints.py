@@ -1,4 +1,4 @@
-"""The commands that pages for site admins show, with the options that the server's machine needs."""
+"""The commands that pages for platform admins show, with the options that the server's machine needs."""
 
 from typing import Final
 

@@ -72,7 +72,7 @@ def openapi_document(
             "title": title,
             "version": version,
             "description": DESCRIPTION,
-            "contact": {"name": "The site admin of this installation"},
+            "contact": {"name": "The platform admin of this installation"},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/", "description": "This installation"}],

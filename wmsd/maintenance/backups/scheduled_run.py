@@ -115,7 +115,7 @@ class Scheduled:
             return
         command = ["/bin/sh", "-c", self._settings.after]
         try:
-            done = subprocess.run(  # noqa: S603  (the site admin's own command)
+            done = subprocess.run(  # noqa: S603  (the platform admin's own command)
                 command,
                 env={**os.environ, ARCHIVE: str(made.path.resolve())},
                 stdin=subprocess.DEVNULL,

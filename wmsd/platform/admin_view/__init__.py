@@ -1,1 +1,1 @@
-"""The view of a site admin on the installation: health, backups, jobs, settings in force."""
+"""The view of a platform admin on the installation: health, backups, jobs, settings in force."""

@@ -83,7 +83,7 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
         is_on = second_factors.is_on(tx, user.id)
         if is_on or needs_second_factor(opened, service.demands_second_factor):
             raise forbidden(
-                "This user has a second factor, so the password alone cannot get a token. Ask a site admin "
+                "This user has a second factor, so the password alone cannot get a token. Ask a platform admin "
                 "for a token."
             )
         abilities = grant(opened, body.abilities, service.whitelist)

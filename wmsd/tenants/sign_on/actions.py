@@ -57,7 +57,7 @@ async def begin_sign_on(
     to = service.published(provider)
     if not call.origin:
         raise forbidden(
-            "wmsd does not know at which address your browser opened it. Ask a site admin to set "
+            "wmsd does not know at which address your browser opened it. Ask a platform admin to set "
             "server.public_url."
         )
     try:
@@ -128,7 +128,7 @@ async def _claims(service: SignOnService, by: Published, begun: SignOn, body: Co
         raise Problem(
             "UNAUTHORIZED",
             f"wmsd cannot accept the answer of {by.provider.called}: the ID token {error}. {AGAIN} If this "
-            "happens again, tell a site admin.",
+            "happens again, tell a platform admin.",
         ) from None
     service.complaints.over(_complaint(by.provider))
     return claims

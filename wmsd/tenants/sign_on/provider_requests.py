@@ -14,7 +14,7 @@ HEADERS: Final = {"Accept": "application/json", "User-Agent": "wmsd"}
 
 
 class NoAnswer(Exception):
-    """The provider gives no usable response. The message is a sentence for the site admin."""
+    """The provider gives no usable response. The message is a sentence for the platform admin."""
 
 
 class Refused(NoAnswer):

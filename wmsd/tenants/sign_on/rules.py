@@ -12,9 +12,10 @@ LONGEST_NAME: Final = 255
 SHOWN: Final = 100
 """How many characters of a claim a sentence contains."""
 NO_EMAIL: Final = (
-    "Ask the admin of the provider to verify your address, or ask a site admin to trust the provider's addresses."
+    "Ask the admin of the provider to verify your address, or ask a platform admin to trust the provider's "
+    "addresses."
 )
-UNLINK: Final = "Ask a site admin to check whether both accounts are yours, and to unlink the other account."
+UNLINK: Final = "Ask a platform admin to check whether both accounts are yours, and to unlink the other account."
 
 
 class Person(NamedTuple):
@@ -179,7 +180,9 @@ def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decis
     rights = None
     if refusal is None and (user is None or provider.follow_rules):
         if rule is None:
-            refusal = Refusal("no rule fits this account", "Ask a site admin which group your account must be in.")
+            refusal = Refusal(
+                "no rule fits this account", "Ask a platform admin which group your account must be in."
+            )
         else:
             rights = _rights(rule, codes, known)
             rights = None if user is not None and rights == rights_of(user) else rights
@@ -202,9 +205,11 @@ def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None
             )
     else:
         because = f"no user has the e-mail address {person.email}"
-        refusal = None if provider.create_users else Refusal(because, "Ask a site admin to create a user for you.")
+        refusal = Refusal(because, "Ask a platform admin to create a user for you.")
+        refusal = None if provider.create_users else refusal
         return None, f"{because[0].upper()}{because[1:]}.", refusal
-    return user, why, Refusal(f"the user {user.email} is disabled", "Ask a site admin.") if user.disabled else None
+    disabled = Refusal(f"the user {user.email} is disabled", "Ask a platform admin.")
+    return user, why, disabled if user.disabled else None
 
 
 def _rights(rule: Rule, codes: Sequence[str], known: Known) -> Rights:

@@ -245,7 +245,7 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     told = "The doctor found problems in its examination of 20 Nov 2026, 12:00 UTC."
     assert f"{told} See the problems and what to do" in text_of(today.text)
     of_lead = text_of((await lead.get("/today")).text)
-    assert f"{told} A site admin can see the problems" in of_lead, of_lead[150:700]
+    assert f"{told} A platform admin can see the problems" in of_lead, of_lead[150:700]
     database = await admin.world.database()
     await database.write(lambda tx: tx.execute(WRONG_COUNT.replace("+", "-")))
     well = await examined(admin)

@@ -193,7 +193,7 @@ async def test_only_platform_admins_come_to_it(admin: Visitor) -> None:
     await backed_up(admin)
     member = await signed_in_as(world, "m@example.com")
     today = await member.get("/today")
-    assert "A site admin can prevent this." in today.text
+    assert "A platform admin can prevent this." in today.text
     token = (await admin.get(PAGE)).form_token
     for fields in ({"act": "create"}, {"act": "decline"}, {"act": "check", "phrase": "x"}):
         assert (await member.post(PAGE, {"form_token": token, **fields})).status == 403

@@ -144,7 +144,7 @@ async def test_a_right_that_lacks_is_named_with_who_gives_it(shop: Shop) -> None
     seen = await visitor.get("/companies/1/partners")
     assert (seen.status, seen.heading, has_frame(seen)) == (403, "Not allowed", True)
     assert "You lack the ability partners:read." in seen.text
-    assert "Ask a site admin" in seen.text
+    assert "Ask a platform admin" in seen.text
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ async def test_a_form_that_no_page_of_this_service_has_sent_is_told_what_helps(v
     seen = await visitor.post("/companies/1/articles/new", {"name": "x"}, site="cross-site")
     assert (seen.status, "This form was not sent from a page of this service." in seen.text) == (403, True)
     assert "Open the page again, and send the form from there." in seen.text
-    assert "Ask a site admin" not in seen.text
+    assert "Ask a platform admin" not in seen.text
 
 
 async def test_a_form_of_another_session_leads_to_the_form_and_what_was_typed(visitor: Visitor) -> None:

@@ -114,7 +114,7 @@ async def test_who_comes_before_there_is_an_admin_reads_what_to_do(fresh: World)
     for path in ("/sign-in", "/first-admin", "/first-admin?code=guess"):
         seen = await Visitor(fresh).get(path)
         assert ("has no admin yet" in seen.text, command in seen.text) == (True, True), path
-        assert "ask a site admin" not in seen.text
+        assert "ask a platform admin" not in seen.text
         assert str(fresh.installation.folder.path) not in seen.text
     refused = await Visitor(fresh).sign_in("nobody@example.com", PASSWORD)
     assert (refused.status, command in refused.text) == (401, True)
@@ -125,7 +125,7 @@ async def test_who_comes_before_there_is_an_admin_reads_what_to_do(fresh: World)
     for path in ("/sign-in", "/first-admin", "/first-admin?code=guess"):
         seen = await Visitor(fresh).get(path)
         assert ("has no admin yet" in seen.text, "first-admin-link" in seen.text) == (False, False), path
-    assert "ask a site admin" in (await Visitor(fresh).get("/sign-in")).text
+    assert "ask a platform admin" in (await Visitor(fresh).get("/sign-in")).text
 
 
 async def test_no_other_site_sends_the_form(fresh: World) -> None:

@@ -32,7 +32,7 @@ async def test_who_may_make_one_is_led_to_it(world: World) -> None:
 async def test_who_may_not_is_told_who_can_change_that(world: World) -> None:
     visitor = await signed_in(world, "ACME", abilities=["articles:read"])
     sentence, ways = told(await visitor.get("/companies/1/articles"))
-    assert sentence == "No records yet. You cannot create records here. Ask a site admin for the right."
+    assert sentence == "No records yet. You cannot create records here. Ask a platform admin for the right."
     assert ways == []
 
 

@@ -153,7 +153,7 @@ async def test_a_lead_is_told_and_led_only_to_what_a_lead_may_change(admin: Visi
     assert {name: cells[:2] for name, cells in in_force(seen).items()} == {
         name: cells[:2] for name, cells in of_admin.items()
     }
-    assert in_force(seen)["Requests per minute"][2] == "ask a site admin"
+    assert in_force(seen)["Requests per minute"][2] == "ask a platform admin"
     assert in_force(seen)["Minimum stock"][2] == "Change the policies"
     assert links(seen) == {f"{PATH}/policies"}
 

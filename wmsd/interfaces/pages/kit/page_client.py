@@ -110,7 +110,7 @@ class Person:
     complete: Complete = NOTHING_ADDED
     """A function that completes the commands in a text.
 
-    A site admin types these commands on the server, so they contain the folders of the installation. For other
+    A platform admin types these commands on the server, so they contain the folders of the installation. For other
     users the function changes nothing, so nobody else learns where the files are.
     """
 

@@ -31,7 +31,7 @@ HEADINGS: Final = {
 }
 OTHER: Final = "Not possible"
 NEXT: Final = {
-    403: "Ask a site admin for the right or the module: say what you wanted to do, and what this page says.",
+    403: "Ask a platform admin for the right or the module: say what you wanted to do, and what this page says.",
     404: "The address may be wrong or old, or the record may have been deleted.",
     405: "Go back to the previous page, and use its button.",
     413: "Send less data in one request. No data was saved.",
@@ -46,20 +46,20 @@ AFTER_FORM: Final = "Your request may or may not have been carried out. Check be
 ANOTHER_SESSION: Final = "You have signed in again since you opened this form. Open the form again, and send it."
 ANOTHER_ORIGIN: Final = (
     "Open the page again, and send the form from there. If the form is refused again, a browser "
-    "extension or a proxy hides where forms come from: tell a site admin."
+    "extension or a proxy hides where forms come from: tell a platform admin."
 )
 COOKIES: Final = "Your browser sends too many cookies"
 COOKIES_OF_THE_HOST: Final = (
     "Your browser sends the cookies of all programs on this host to wmsd, and together they are too "
     "large. Delete the cookies of this host in the browser settings, and load the page again. If "
-    "this happens again, tell a site admin that each program on this host needs its own name."
+    "this happens again, tell a platform admin that each program on this host needs its own name."
 )
 ONE_ORIGIN: Final = (
     "wmsd accepts forms only from %(origin)s (server.public_url). Open wmsd there, and send the form again."
 )
 BEHIND_PROXY: Final = (
     "Your browser opened %(origin)s, but the form arrived as if sent to another address. If wmsd "
-    'has the address that your browser opened, a site admin sets server.public_url = "%(origin)s", '
+    'has the address that your browser opened, a platform admin sets server.public_url = "%(origin)s", '
     "or makes the proxy pass on host, port and scheme."
 )
 GUIDE: Final = "/docs"

@@ -49,7 +49,9 @@ RARE: Final = frozenset({"lot_number", "serial", "serials", "counted_at", "booke
 async def show_first(at: Workplace, request: web.Request) -> web.Response:
     """Redirect to the first list that the person may read here. Raise Problem (403) if there is none."""
     if not at.resources:
-        raise Problem("FORBIDDEN", f"You cannot read any data of {at.name} yet. Ask a site admin for abilities.")
+        raise Problem(
+            "FORBIDDEN", f"You cannot read any data of {at.name} yet. Ask a platform admin for abilities."
+        )
     return go_to(f"{at.address}/{at.resources[0].name}")
 
 

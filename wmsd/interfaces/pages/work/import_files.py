@@ -26,7 +26,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "encoding": ("utf-8", "utf-16", "windows-1250", "windows-1252", "iso-8859-2", "cp852", "cp850", "mac-roman"),
 }
 TYPED: Final = ("kind", *CHOICES, "reason")
-BROKEN: Final = "wmsd cannot store the upload now. Try again, and tell a site admin if the upload fails again."
+BROKEN: Final = "wmsd cannot store the upload now. Try again, and tell a platform admin if the upload fails again."
 
 
 async def show(
