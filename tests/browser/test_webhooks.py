@@ -84,7 +84,7 @@ def test_an_order_arrives_fails_is_sent_again_and_is_delivered(
         "Attempt 1",
     ]
     page.goto(receiver)
-    newest = page.locator("tbody tr").filter(has_text=re.compile("arrived first"))
+    newest = page.locator("tbody tr").filter(has_text=re.compile("Duplicate"))
     expect(newest.first).to_contain_text("valid")
 
 

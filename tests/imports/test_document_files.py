@@ -170,7 +170,8 @@ def test_what_is_wrong_with_a_return_is_told_by_row_and_column(dock: Tenant) -> 
     )
     assert dock.refuses("returns", header + rows) == [
         "row 2, sales_order_code: is not a sales order of this company.",
-        "row 3, quantity: is more than can be returned: 2 given, 4 shipped, 1 not returned yet.",
+        "row 3, quantity: is more than can be returned: you entered 2, 4 were shipped, and 1 can still be "
+        "returned.",
         "row 4, disposition: is required to finish a return: choose one of RESTOC, CARANTINA, DISTRUS.",
         "row 5, disposition: must be 'RESTOC', 'CARANTINA' or 'DISTRUS'.",
         "row 6, partner_code: is not the partner of SO-1.",

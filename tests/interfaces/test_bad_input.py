@@ -165,7 +165,10 @@ FIELD_VALUES: dict[str, tuple[str, str]] = {
     "a control character": ('"a\\u0000b"', "must not contain control characters"),
     "a line break": ('"a\\nb"', "must not contain a line break"),
     "blanks around": ('" a "', "must not begin or end with a space"),
-    "a lone surrogate": ('"\\ud800"', "must not contain half of a surrogate pair"),
+    "a lone surrogate": (
+        '"\\ud800"',
+        "contains a broken character (half of a surrogate pair): delete it and type it again",
+    ),
     "NaN": ("NaN", "must be a number, not NaN"),
     "Infinity": ("-Infinity", "must be a number, not -Infinity"),
     "a huge number": ("9" * 400, "is outside the allowed range"),

@@ -123,7 +123,7 @@ def _text_errors(value: object, path: str, depth: int) -> Iterator[tuple[str, st
         yield path, value.sentence
     elif isinstance(value, str):
         if _has_surrogate(value):
-            yield path, "must not contain half of a surrogate pair"
+            yield path, "contains a broken character (half of a surrogate pair): delete it and type it again"
     elif isinstance(value, dict | list):
         if depth > MAX_NESTING:
             yield path, f"has more than {MAX_NESTING} levels of nesting"

@@ -59,15 +59,16 @@ class AbilitySet:
 OFFICE: Final = AbilitySet(
     "office",
     "Office",
-    "writes articles, partners, clients, sales orders, purchase orders and returns, and reads all records except "
-    "webhooks",
+    "creates and changes articles, partners, clients, sales orders, purchase orders and returns, "
+    "and reads all records except webhooks",
     READ_ABILITIES - {"webhooks:read"}
     | {"articles:write", "sales-orders:write", "purchase-orders:write", "returns:write", "partners:write"},
 )
 WAREHOUSE: Final = AbilitySet(
     "warehouse",
     "Warehouse",
-    "counts and adjusts stock, writes sales orders, receptions and returns, and reads all records except webhooks",
+    "counts and adjusts stock, creates and changes sales orders, receptions and returns, and reads "
+    "all records except webhooks",
     READ_ABILITIES - {"webhooks:read"}
     | {"stock:count", "stock:write", "sales-orders:write", "receptions:write", "returns:write"},
 )

@@ -301,7 +301,7 @@ async def test_a_company_that_may_send_nothing_sends_nothing_here_either_and_say
     await scene.shop.order()
     await scene.settled()
     shown = await scene.shown()
-    assert (shown["received"], shown["off_because"]) == ([], "The module webhooks was off.")
+    assert (shown["received"], shown["off_because"]) == ([], "The module webhooks is off.")
 
 
 async def test_a_test_by_the_command_line_arrives_too(scene: Scene) -> None:

@@ -273,7 +273,7 @@ async def test_off_by_module_is_skipped_and_can_be_sent_later(hooks: Hooks) -> N
     assert hooks.received == []
     log = await hooks.log()
     assert [(each["status"], each["skipped_because"]) for each in log] == [
-        ("skipped", "The module webhooks was off.")
+        ("skipped", "The module webhooks is off.")
     ] * 2
     await hooks.world.call("POST", "/api/v2/webhooks/1/deliveries/2/redeliver")
     await hooks.received_count(1)

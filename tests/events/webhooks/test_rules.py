@@ -26,10 +26,10 @@ SANDBOX = "The company is a sandbox, and its operator does not allow webhooks."
 @pytest.mark.parametrize(
     ("modules", "because"),
     [
-        ({"api"}, "The module webhooks was off."),
-        ({"webhooks"}, "The module api was off."),
-        (set(), "The modules api and webhooks were off."),
-        ({"stock"}, "The modules api and webhooks were off."),
+        ({"api"}, "The module webhooks is off."),
+        ({"webhooks"}, "The module api is off."),
+        (set(), "The modules api and webhooks are off."),
+        ({"stock"}, "The modules api and webhooks are off."),
     ],
 )
 def test_nothing_is_sent_without_the_modules_and_the_one_that_was_off_is_named(

@@ -54,7 +54,8 @@ def test_the_platform_is_examined_first(stocked: Tenant) -> None:
         connection.execute("UPDATE companies SET operator_id = NULL WHERE id = 1")
     assert (done.code, done.err.splitlines()[1]) == (1, "platform.db: 1 difference.")
     assert done.out.splitlines()[0] == (
-        "platform.db: a reference leads to a record; but companies 1: none instead of a record of operators"
+        "platform.db: each reference points to an existing record; but companies 1: none instead of a record of "
+        "operators"
     )
 
 

@@ -45,7 +45,7 @@ async def test_the_form_stands_there_filled(scene: Scene) -> None:
     on = await go_on(scene, early)
     assert (on.status, on.heading) == (200, "You are signed in")
     form = await scene.visitor.post(PATH, carried(on))
-    assert "but is not saved yet." in form.text
+    assert "but it is not saved yet." in form.text
     assert (form_of(form)["code"], form_of(form)["name"], await partners(scene)) == ("N1", "Novel", 0)
     assert (await scene.visitor.post(PATH, form_of(form))).status == 303
     assert await partners(scene) == 1

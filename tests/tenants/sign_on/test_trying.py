@@ -79,7 +79,11 @@ async def test_an_id_token_is_read_without_its_signature(scene: Scene) -> None:
         ("a.b.c", "must be a JSON object, or an ID token"),
         ("a.YQ.c", "must be a JSON object, or an ID token"),
         ('{"sub": "1", "sub": "2"}', "contains sub, which is given twice"),
-        ('{"sub": "\\ud800"}', "contains sub, which must not contain half of a surrogate pair"),
+        (
+            '{"sub": "\\ud800"}',
+            "contains sub, which contains a broken character (half of a surrogate pair): delete it and type it "
+            "again",
+        ),
         ("x" * 20_000, "must have at most 16384 characters"),
         ("[" * 16_000, "must be a JSON object, or an ID token"),
     ],

@@ -168,8 +168,8 @@ async def test_over_all_returns_never_more_comes_back_than_was_shipped(shop: Sho
     two: list[dict[str, Any]] = [{"article_id": 1, "quantity": 1}, {"article_id": 1, "quantity": 0.000001}]
     sent = body(*two, {"article_id": 2, "quantity": 1}, sales_order_id=order.id)
     answer = await shop.world.call("POST", PATH, sent, status=422)
-    of_a = "is more than can be returned: 1.000001 given, 5 shipped, 1 not returned yet"
-    of_b = "is more than can be returned: 1 given, 0 shipped, 0 not returned yet"
+    of_a = "is more than can be returned: you entered 1.000001, 5 were shipped, and 1 can still be returned"
+    of_b = "is more than can be returned: you entered 1, 0 were shipped, and 0 can still be returned"
     assert answer.errors == {"lines.0.quantity": [of_a], "lines.1.quantity": [of_a], "lines.2.quantity": [of_b]}
     await bring_back(shop, {"article_id": 1, "quantity": 1}, sales_order_id=order.id)
     more = {"lines": [{"id": first.body["lines"][0]["id"], "quantity": 4.5}]}
@@ -251,7 +251,9 @@ async def test_over_all_returns_a_lot_comes_back_no_more_than_it_left(dock: Dock
     first = await bring_back(dock, {**line, "quantity": 1}, sales_order_id=order.id)
     sent = body({**line, "quantity": 1}, {**line, "quantity": 0.5}, sales_order_id=order.id)
     answer = await dock.world.call("POST", PATH, sent, status=422)
-    sentence = ["is more than can be returned of lot L1: 1.5 given, 2 shipped, 1 not returned yet"]
+    sentence = [
+        "is more than can be returned of lot L1: you entered 1.5, 2 were shipped, and 1 can still be returned"
+    ]
     assert answer.errors == {"lines.0.quantity": sentence, "lines.1.quantity": sentence}
     await dock.world.send("PATCH", f"{PATH}/{first.id}", {"status": "ANULAT"})
     await bring_back(dock, *sent["lines"], {"article_id": LOT, "quantity": 8}, sales_order_id=order.id)

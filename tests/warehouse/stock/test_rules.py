@@ -62,7 +62,7 @@ def test_the_parts_that_were_counted_are_all_that_is_there() -> None:
 
 
 def test_a_count_below_what_is_in_quarantine_must_say_how_many_still_are() -> None:
-    sentence = "is below the 1 in quarantine: enter how many are still in quarantine"
+    sentence = "is less than the 1 in quarantine: also enter the new quantity in quarantine"
     after, faults = counted(MIXED, (LOT_A, 0.5, None), (S1, 1, None))
     assert faults == [Fault(LOT_A, "quantity", sentence)]
     assert after == {LOT_A: there(0.5, 1), S1: there(1)}

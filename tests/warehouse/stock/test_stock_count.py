@@ -198,7 +198,7 @@ REFUSED = {
     ),
     "less than is in quarantine": (
         "L,MAIN,L2,,0.5,\n",
-        [(2, "quantity", "is below the 1 in quarantine: enter how many are still in quarantine")],
+        [(2, "quantity", "is less than the 1 in quarantine: also enter the new quantity in quarantine")],
     ),
     "too much together": (
         "L,MAIN,L1,,999999999,\nL,MAIN,L2,,1,0\n",

@@ -164,7 +164,7 @@ def open_checked(
     except sqlite3.DatabaseError as error:
         remedy = "Restore it from a backup."
         if not os.access(path, os.W_OK):
-            remedy = "Give this user the permission to write it."
+            remedy = "Give the user that runs wmsd the permission to write this file."
         elif is_delay(error):
             remedy = "Another program has locked the file. wmsd tries again at the next request."
         elif is_of_disk(error):

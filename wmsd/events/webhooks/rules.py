@@ -51,9 +51,9 @@ def off_because(company: Company) -> str | None:
     """Return the reason why nothing is sent for this company now, or None if webhooks are sent."""
     match [module for module in NEEDED_MODULES if module not in company.modules]:
         case [module]:
-            return f"The module {module} was off."
+            return f"The module {module} is off."
         case [_, *_]:
-            return "The modules api and webhooks were off."
+            return "The modules api and webhooks are off."
     if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
         return "The company is a sandbox, and its operator does not allow webhooks."
     return None

@@ -88,7 +88,7 @@ AUTHORITY_ENDS: Final = FindingKind(
     "warning",
     "The authority {file} expires on {day}. wmsd creates a new authority 30 days before, which "
     "browsers refuse until it is installed.",
-    "Choose a day on which everyone installs the new authority: wmsd tls show says how.",
+    "Choose a day when everyone installs the new certificate authority. To see how, run wmsd tls show.",
 )
 INCOMPLETE: Final = FindingKind(
     "certificate-chain",

@@ -50,7 +50,10 @@ SENT: Final[dict[str, Schema]] = {
     "X-Company-Id": _header(
         _ID, "The id of the company. `GET /api/companies` lists the companies that the token may use."
     ),
-    "X-Three-Pl-Id": _header(_ID, "The operator of the company, if wmsd should check it."),
+    "X-Three-Pl-Id": _header(
+        _ID,
+        "The id of the company's operator. If it is sent, wmsd checks that the company belongs to this operator.",
+    ),
     idempotency.HEADER: _header(
         {"type": "string", "minLength": 1, "maxLength": 255},
         "A key for this request. A repeated request with the same key and body gets the same answer and "

@@ -89,21 +89,23 @@ TEMPORARY_UNUSABLE: Final = FindingKind(
     "temporary-unusable",
     "wrong",
     "No file can be created in the temporary folder {file}: {reason}.",
-    "Give this user permission to write there, or name another folder in TMPDIR. Imports need the "
-    "temporary folder.",
+    "Give this user permission to write there, or set the environment variable TMPDIR to another "
+    "folder. Imports need the temporary folder.",
     words=REASONS,
 )
 TEMPORARY_LOW: Final = FindingKind(
     "temporary-low",
     "warning",
     "The temporary folder {file} is nearly full: {free} MB are free.",
-    "Free some space there, or name another folder in TMPDIR. Otherwise wmsd refuses large imports.",
+    "Free some space there, or set the environment variable TMPDIR to another folder. Otherwise "
+    "wmsd refuses large imports.",
 )
 TEMPORARY_REFUSES: Final = FindingKind(
     "temporary-noexec",
     "warning",
     "Programs cannot run in the temporary folder {file} (noexec), but wmsd unpacks itself there.",
-    "Name another folder in TMPDIR, also for the service, before you start the server again.",
+    "Set the environment variable TMPDIR to another folder before you start the server again. If "
+    "wmsd is a service, set it in the unit of the service.",
 )
 TEMPORARY_ON_NETWORK: Final = FindingKind(
     "temporary-on-network",

@@ -37,9 +37,9 @@ COUNTED_TABLES: Final = (
     *("transports", "transport_orders", "transport_packaging"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
 )
-REFERENCES_LEAD: Final = "the references of {table} lead to records"
+REFERENCES_LEAD: Final = "each reference in {table} points to an existing record"
 ROWS_COUNTED: Final = "the rows of {table} can be counted"
-REFERENCE: Final = "a reference leads to a record"
+REFERENCE: Final = "each reference points to an existing record"
 A_RECORD: Final = "a record of {table}"
 NONE: Final = "none"
 TOTAL: Final = "the total of a list is correct"

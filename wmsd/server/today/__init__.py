@@ -1,1 +1,1 @@
-"""The open work of all companies as cached numbers, so that a thousand display together."""
+"""The open work of all companies as cached numbers, so that one page can show a thousand companies."""

@@ -175,7 +175,7 @@ CompanyCodes = Annotated[
 ]
 Abilities = Annotated[
     list[Ability],
-    Field(max_length=50, description="Members only. Leave empty for read-only access."),
+    Field(max_length=50, description="Only members have abilities. A member without abilities can only read."),
 ]
 
 

@@ -19,7 +19,9 @@ from wmsd.contract.fields import (
 )
 from wmsd.contract.list_queries import Query, QueryTimestamp
 
-Sandbox = Annotated[bool, Field(description="For tests: lower limits, and marked webhook deliveries.")]
+Sandbox = Annotated[
+    bool, Field(description="For tests. The limits are lower, and each webhook delivery says that it is a test.")
+]
 SandboxWebhooks = Annotated[bool, Field(description="Whether the operator's sandbox companies may send webhooks.")]
 Module = Annotated[str, choice_of("Module", MODULES)]
 

@@ -58,7 +58,9 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
 
     Until a user sets up a second factor again, the password alone is enough to sign in.
     """
-    chosen = _chosen(tx, body, ("second-factor",), "is not about a second factor")
+    chosen = _chosen(
+        tx, body, ("second-factor",), "is not a task for a second factor: choose a user who lost the second factor"
+    )
     for entry in chosen:
         second_factor_actions.remove_second_factor(tx, entry["subject"])
     return {"message": f"Removed second factors: {len(chosen)}.", "entries": len(chosen)}

@@ -43,14 +43,22 @@ class ArticleFields(Input):
     description: OptionalText = None
     barcode: OptionalLabel = None
     barcodes: Annotated[list[Label], Field(max_length=50), AfterValidator(_unique)] = []
-    unit_3pl: Annotated[OptionalLabel, Field(description="The unit in which receptions are counted.")] = None
+    unit_3pl: Annotated[
+        OptionalLabel, Field(description="The unit in which you count received goods, such as a box.")
+    ] = None
     um3pl_factor: Annotated[
         Quantity,
-        Field(description="The number of `unit` in one `unit_3pl`.", json_schema_extra={"default": 1}),
+        Field(
+            description="How many units (`unit`) are in one 3PL unit (`unit_3pl`), such as 12 pieces in a box.",
+            json_schema_extra={"default": 1},
+        ),
     ] = SCALE
     min_stock: Annotated[
         Amount | None,
-        Field(description="`stock.low` is sent when the available quantity falls to this value or below."),
+        Field(
+            description="When the available quantity falls to this value or below, the stock is low, and "
+            "wmsd sends the event `stock.low`."
+        ),
     ] = None
     track_lot: bool = False
     track_serial: bool = False

@@ -170,8 +170,9 @@ def _more_than_shipped(
         left = shipped.get(article_id, 0) - returned.get(article_id, 0)
         if article_id is not None and sums[article_id] > left:
             sentence = (
-                f"is more than can be returned: {to_text(sums[article_id])} given, "
-                f"{to_text(shipped.get(article_id, 0))} shipped, {to_text(left)} not returned yet"
+                f"is more than can be returned: you entered {to_text(sums[article_id])}, "
+                f"{to_text(shipped.get(article_id, 0))} were shipped, and {to_text(left)} can still be "
+                "returned"
             )
             yield invalid_field(f"lines.{number}.quantity", sentence)
 
@@ -194,8 +195,8 @@ def _not_as_shipped(
             yield invalid_field(f"lines.{number}.lot_number", f"was not shipped with {code}")
         elif lot is not None and sums[of_lot] > left:
             sentence = (
-                f"is more than can be returned of lot {lot}: {to_text(sums[of_lot])} given, "
-                f"{to_text(shipped.lots[of_lot])} shipped, {to_text(left)} not returned yet"
+                f"is more than can be returned of lot {lot}: you entered {to_text(sums[of_lot])}, "
+                f"{to_text(shipped.lots[of_lot])} were shipped, and {to_text(left)} can still be returned"
             )
             yield invalid_field(f"lines.{number}.quantity", sentence)
         for place, serial in enumerate(json.loads(row["serials"] or "[]")):

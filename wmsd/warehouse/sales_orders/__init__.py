@@ -1,1 +1,1 @@
-"""Sales orders: the goods that customers are sent, from the reservation to the delivery."""
+"""Sales orders: the goods that are sent to customers, from the reservation to the delivery."""

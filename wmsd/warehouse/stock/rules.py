@@ -62,7 +62,9 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
     for goods, quantity, given in counts:
         quarantined = before.parts.get(goods, NOTHING).quarantined if given is None else given
         if quantity and quarantined > quantity:
-            sentence = f"is below the {to_text(quarantined)} in quarantine: enter how many are still in quarantine"
+            sentence = (
+                f"is less than the {to_text(quarantined)} in quarantine: also enter the new quantity in quarantine"
+            )
             faults.append(Fault(goods, "quantity", sentence))
         if quantity:
             after[goods] = Amounts(quantity, quarantined)

@@ -94,8 +94,9 @@ class StockRules(Input):
     min_stock: Annotated[
         Amount | None,
         Field(
-            description="Stock is low at this available quantity or below: the page Today counts it, and "
-            "webhooks receive `stock.low`. If empty, no stock is low."
+            description="If the available quantity is at or below this number, the stock is low: it is "
+            "listed on the page Today, and wmsd sends the event `stock.low`. If empty, no stock "
+            "is low."
         ),
     ] = None
 

@@ -125,8 +125,8 @@ def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, curre
     errors = by_path(_forbidden(body, current, left, content_of(stays)))
     if errors:
         message = (
-            f"The transport {body.transport_ecc} is {current.status}. Only unloaded orders can still be "
-            "removed from it."
+            f"The transport {body.transport_ecc} is {current.status}. You can remove an order only after you "
+            "have unloaded it."
         )
         raise Problem("INVALID_STATUS", message, errors=errors, details=conflict_details(current.status, None))
     movements = [
@@ -154,7 +154,7 @@ def _forbidden(
             yield f"order_codes.{number}", TWICE
     for order in left:
         if order.status in ON_THE_TRUCK:
-            yield "order_codes", f"must include {order.code}, which is {order.status}"
+            yield "order_codes", f"must also contain {order.code}, because its status is {order.status}"
     if content_of(body.packaging) != stays:
         yield "packaging", "differs from the packaging that went out with the remaining orders"
 

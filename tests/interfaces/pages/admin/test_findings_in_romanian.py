@@ -189,7 +189,7 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "totalul unei liste este corect; dar articles: 7 în loc de 0.",
         ),
         (
-            "a reference leads to a record; but stock 5: none instead of a record of articles.",
+            "each reference points to an existing record; but stock 5: none instead of a record of articles.",
             "o referință duce la o înregistrare; dar stock 5: niciuna în loc de o înregistrare din articles.",
         ),
         (

@@ -75,7 +75,7 @@ async def test_the_form_stands_there_filled_and_nothing_is_done(visitor: Visitor
     guessed = await sign_in(visitor, late, password="a guess")
     assert carried(guessed) == carried(late)
     form = await go_on(visitor, await sign_in(visitor, guessed))
-    assert "but is not saved yet." in form.text
+    assert "but it is not saved yet." in form.text
     assert await orders(visitor) == 0
     fields = form_of(form)
     assert {name: fields[name] for name in TYPED if "lines" not in name} == {

@@ -68,8 +68,8 @@ COUNT_ACTS: Final = (
         "book",
         "Book",
         counts.book_count,
-        "wmsd books the differences. Lines without a quantity and lines to count again do not change. A "
-        "finished count cannot be changed.",
+        "wmsd books the differences. The stock of lines without a quantity, and of lines to count "
+        "again, stays the same. A finished count cannot be changed.",
         "The count is finished: its differences are booked.",
         is_final=True,
         statuses=frozenset({"IN_LUCRU"}),

@@ -280,7 +280,8 @@ ADMINISTRATION: Final = (
         key="name",
         sort="name",
         acts=SITE_ACTS,
-        says="The bearer of a site opens only the transport integration for one warehouse.",
+        says="The bearer token of a transport site gives access only to the transport integration of one "
+        "warehouse.",
     ),
     Resource(
         "kernel-tokens",
