@@ -14,6 +14,9 @@ from wmsd.maintenance.backups.folder import MOMENT
 from wmsd.maintenance.doctor.findings import OF_RECOVERY
 
 PASSPHRASE = "correct horse battery staple"
+"""A passphrase. The encryption with a passphrase takes a second of the processor by design."""
+RECOVERY_WORDS = "wild core ticket buyer casual milk paddle erosion raw mad knock cruel"
+"""A recovery phrase, which may also stand in a passphrase file. The encryption with it takes no time."""
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 
 

@@ -16,6 +16,8 @@ import selectors
 import signal
 import socket
 import sys
+import tempfile
+import threading
 import time
 from contextlib import suppress
 from typing import Any
@@ -28,6 +30,11 @@ MOST_BYTES = 1 << 20
 """The most bytes of a request."""
 LATE = (browser_service,)
 """The modules that a server imports at the first request for a page."""
+WARM_UP = (
+    "company create ACME --name Acme --all-modules --init",
+    *("article list --company ACME",) * 12,
+    *("doctor", "backup create", "status") * 2,
+)
 AS_STARTED = ("-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 """The arguments of Python when a command is started as a process of its own."""
 
@@ -103,10 +110,29 @@ def become(request: dict[str, Any], standard: list[int]) -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def warm_up() -> None:
+    """Run some commands in this process. What Python caches and specialises for them is then shared by all forks,
+    instead of being copied into each.
+    """
+    before, standard = dict(os.environ), (sys.stdout, sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        sys.stdout = sys.stderr = io.StringIO()
+        for command in WARM_UP:
+            sys.argv = ["-c", *command.split()]
+            with suppress(SystemExit):
+                main.main()
+        os.chdir("/")
+    sys.stdout, sys.stderr = standard
+    assert (dict(os.environ), threading.active_count()) == (before, 1)
+
+
 if __name__ == "__main__":
     for module, _ in main.COMMANDS.values():
         importlib.import_module(f"wmsd.interfaces.cli.{module}")
     load_templates()
+    warm_up()
+    gc.collect()
     gc.freeze()  # keep shared memory pages shared
     if is_forked(socket.socket(fileno=os.dup(0))):
         try:

@@ -23,7 +23,7 @@ RELEASED = Path(__file__).parents[2] / "released"
 
 @pytest.fixture
 def site(home: Home) -> Iterator[Site]:
-    with open_site(home) as made:
+    with open_site(home, "a recovery phrase") as made:
         yield made
 
 

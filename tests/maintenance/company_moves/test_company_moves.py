@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, add_article, articles
+from tests.support.backups import RECOVERY_WORDS, add_article, articles
 from tests.support.command import EMAIL, Home, Server, first_day
 from tests.support.mailbox import ALLOWED, open_mailbox
 
@@ -113,7 +113,7 @@ def test_without_a_server_too_and_a_failed_import_ends_the_freeze(acme: Home, el
 
 
 def test_to_another_machine_by_a_file_and_checked_over_its_api(acme: Home, elsewhere: Home) -> None:
-    words = acme.write("words", f"{PASSPHRASE}\n")
+    words = acme.write("words", f"{RECOVERY_WORDS}\n")
     words.chmod(0o600)
     with open_mailbox() as mailbox, acme.serving() as server, elsewhere.serving() as new:
         subscribed(server, mailbox.url)

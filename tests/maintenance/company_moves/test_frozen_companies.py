@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, add_article, articles, sql, unpacked
+from tests.support.backups import RECOVERY_WORDS, add_article, articles, sql, unpacked
 from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST
 from tests.support.injected import killed_at
@@ -111,7 +111,7 @@ def frozen_export(home: Home, *options: str | Path) -> Path:
 
 
 def words(home: Home) -> Path:
-    file = home.write("words", f"{PASSPHRASE}\n")
+    file = home.write("words", f"{RECOVERY_WORDS}\n")
     file.chmod(0o600)
     return file
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, add_article, articles, back_up, damage, unpacked
+from tests.support.backups import RECOVERY_WORDS, add_article, articles, back_up, damage, unpacked
 from tests.support.command import EMAIL, Home, first_day, hashes
 from tests.support.mailbox import ALLOWED, open_mailbox
 
@@ -37,7 +37,7 @@ def exported(home: Home, *options: str | Path) -> Path:
 
 
 def words(home: Home) -> Path:
-    file = home.write("words", f"{PASSPHRASE}\n")
+    file = home.write("words", f"{RECOVERY_WORDS}\n")
     file.chmod(0o600)
     return file
 

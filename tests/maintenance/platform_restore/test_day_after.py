@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, UNLIMITED, add_article, back_up, restore, sql
+from tests.support.backups import RECOVERY_WORDS, UNLIMITED, add_article, back_up, restore, sql
 from tests.support.command import EMAIL, NO_BACKUPS, Home, Server, first_day
 from tests.support.mailbox import ALLOWED, Mailbox, open_mailbox
 
@@ -166,7 +166,7 @@ def waiting(server: Server, token: str) -> list[Any]:
 
 
 def test_with_the_keys_only_access_is_to_be_confirmed(site: Home) -> None:
-    words = site.write("words", f"{PASSPHRASE}\n")
+    words = site.write("words", f"{RECOVERY_WORDS}\n")
     archive = back_up(site, "--passphrase-file", words)
     shutil.rmtree(site.data)
     said = restore(site, archive, "--passphrase-file", words)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, UNLIMITED, add_article, articles, back_up, is_right, restore, sql
+from tests.support.backups import RECOVERY_WORDS, UNLIMITED, add_article, articles, back_up, is_right, restore, sql
 from tests.support.command import EMAIL, Home, at_a_terminal, first_day, hashes, made_on_first_day
 from wmsd.maintenance.platform_restore.platform_numbers import LEAST_LEAP
 
@@ -20,7 +20,7 @@ def installation(home: Home) -> Home:
 
 def sealed_backup(home: Home) -> tuple[Path, Path]:
     """Make a backup with the keys, and return the archive and the file of its passphrase."""
-    words = home.write("words", f"{PASSPHRASE}\n")
+    words = home.write("words", f"{RECOVERY_WORDS}\n")
     words.chmod(0o600)
     return back_up(home, "--passphrase-file", words), words
 
