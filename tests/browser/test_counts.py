@@ -129,7 +129,7 @@ def test_ticked_records_are_counted_together(page: Page, house: House) -> None:
     for place in (0, 1):
         page.locator("tbody .tick input").nth(place).check()
     page.select_option("#act", "new-count")
-    page.click("text=For selected")
+    page.click("text=Apply to selected")
     expect(page.locator("#warehouse")).to_have_value("MAIN")
     page.click("main form .button.main")
     expect(page.locator("main table.lines").first.locator("tbody tr")).to_have_count(2)

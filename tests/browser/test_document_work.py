@@ -160,7 +160,7 @@ def test_thirty_orders_are_moved_at_once_and_two_fail(page: Page, house: House) 
     for box in page.locator("td.tick input").all():
         box.set_checked(box.get_attribute("name") in {f"record.{order}" for order in made})
     page.select_option("#act", "load")
-    page.click("text=For selected")
+    page.click("text=Apply to selected")
     expect(page.locator("main")).to_contain_text("This action is for 30 records.")
     page.keyboard.press("Enter")
     expect(page.locator("[role=status]").first).to_contain_text("Done for 28 records. Not done for 2 records")

@@ -148,7 +148,7 @@ def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house
         page.goto("/companies/1/sales-orders?status=LIVRAT")
         page.check("[data-tick-all]")
         page.select_option("#act", "start")
-        page.click("text=For selected")
+        page.click("text=Apply to selected")
         look(page, "bulk-asked")
         page.click("main form.fields .main")
         expect(page.locator("main tbody tr").first).to_contain_text("cannot change its status any more")

@@ -9,7 +9,7 @@ EVERYTHING: Final = "*"
 
 ABILITIES: Final[dict[str, str]] = {
     "articles:read": "read articles",
-    "articles:write": "create and update articles, article sync",
+    "articles:write": "create and update articles, one at a time or many at once (sync)",
     "stock:read": "read stock",
     "stock:count": "create counts and enter counted quantities",
     "stock:write": "book counts, adjust stock, put stock in quarantine and release it",
@@ -38,7 +38,9 @@ SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
 itself. People at the pages always need the ability itself.
 """
 
-OPENS_BOTH: Final[dict[str, str]] = {"returns:read": "read, create and move returns, which changes stock"}
+OPENS_BOTH: Final[dict[str, str]] = {
+    "returns:read": "read and create returns, and change their status (this changes stock)"
+}
 """What a token may do with an ability that is accepted in place of another one."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))

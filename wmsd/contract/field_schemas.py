@@ -55,7 +55,7 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
     "unit_3pl": "3PL unit",
     "updated_at": "Changed",
     "upload_megabytes": "Largest uploaded file, MB",
-    "returns_need_write": "Tokens need returns:write for returns",
+    "returns_need_write": "A token needs returns:write to create or change returns",
     "url": "Address",
     "waiting_abilities": "Pending abilities",
     "waiting_company_codes": "Pending companies",

@@ -35,7 +35,7 @@ WORDS: Final[Mapping[str, Words]] = {
     "keep_today": Words("Numbers of Today", "Updates the numbers on the page Today after changes."),
     "index_changes": Words("Search index", "Adds changes to the search index of each company."),
     "close_unused": Words("Close files", "Closes the files of companies that are not in use."),
-    "try_failed_writes": Words("Retry failed writes", "Checks whether a failed disk works again."),
+    "try_failed_writes": Words("Retry failed writes", "Tries again to write to the files whose disk failed."),
     "write_logs_back": Words("Write logs back", "Writes the write-ahead logs back into the database files."),
     "look_at_credentials": Words(
         "Credentials after a restore", "Checks after a restore which webhook credentials must be set again."

@@ -44,7 +44,11 @@ def record(
     [
         (record(), True, "restorable, verified 03:12, 41 s"),
         (record(proven=AT_NIGHT - timedelta(days=1)), True, "restorable, verified 2026-11-22 03:12, 41 s"),
-        (BackupRecord(), True, "no scheduled backup yet: a running server creates the first backup soon"),
+        (
+            BackupRecord(),
+            True,
+            "there is no scheduled backup yet; the server creates the first backup soon after it starts",
+        ),
         (record().model_copy(update={"proven": None}), True, "the backup of 03:12 is not verified yet"),
         (
             record(made=AT_NIGHT - timedelta(days=2)),

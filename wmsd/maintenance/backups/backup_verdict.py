@@ -38,7 +38,9 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
     if failed is not None:
         return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
     if made is None:
-        return Verdict(True, "no scheduled backup yet: a running server creates the first backup soon")
+        return Verdict(
+            True, "there is no scheduled backup yet; the server creates the first backup soon after it starts"
+        )
     if elsewhere := made_elsewhere(settings, record):
         return Verdict(
             False,

@@ -43,7 +43,7 @@ REFERENCE: Final = "each reference points to an existing record"
 A_RECORD: Final = "a record of {table}"
 NONE: Final = "none"
 TOTAL: Final = "the total of a list is correct"
-IS_NEWEST: Final = "the file has everything that was written to it"
+IS_NEWEST: Final = "the file is complete: no change that was written to it is missing"
 LAST_CHANGE: Final = "the last change (event {found}, recorded: {noted})"
 PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     **{check.promise: check.words for check in CHECKS},

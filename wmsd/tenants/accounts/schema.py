@@ -175,7 +175,11 @@ CompanyCodes = Annotated[
 ]
 Abilities = Annotated[
     list[Ability],
-    Field(max_length=50, description="Only members have abilities. A member without abilities can only read."),
+    Field(
+        max_length=50,
+        description="Choose abilities only for a member: admins do not need them. If you "
+        "choose none, the member can read but not change anything.",
+    ),
 ]
 
 

@@ -49,7 +49,7 @@ class ArticleFields(Input):
     um3pl_factor: Annotated[
         Quantity,
         Field(
-            description="How many units (`unit`) are in one 3PL unit (`unit_3pl`), such as 12 pieces in a box.",
+            description="How many units are in one 3PL unit, such as 12 pieces in a box.",
             json_schema_extra={"default": 1},
         ),
     ] = SCALE
@@ -72,7 +72,11 @@ class ArticleFields(Input):
     active: bool = True
     client_id: Id | None = None
     external_ref: Annotated[
-        OptionalLabel, Field(description="The integrator's own number, unique in the company.")
+        OptionalLabel,
+        Field(
+            description="The number of this record in your other program, such as a web "
+            "shop. Unique in the company."
+        ),
     ] = None
 
 

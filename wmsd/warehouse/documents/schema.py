@@ -11,7 +11,12 @@ from wmsd.tenants.companies.schema import Change
 OwnCode = Annotated[
     Code | None, Field(description="Unique in the company. If empty, the next code of the series.")
 ]
-ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own number, unique in the company.")]
+ExternalRef = Annotated[
+    OptionalLabel,
+    Field(
+        description="The number of this record in your other program, such as a web shop. Unique in the company."
+    ),
+]
 
 
 class OfTheRequest:

@@ -51,7 +51,7 @@ class ReturnFields(Input):
     warehouse_id: Annotated[Id, Field(description="The warehouse where the goods arrive.")]
     sales_order_id: Annotated[
         Id | None,
-        Field(description="The sales order that shipped the goods. No more can be returned than was shipped."),
+        Field(description="The sales order that shipped the goods. You cannot return more than was shipped."),
     ] = None
     reason: OptionalText = None
     external_ref: ExternalRef = None

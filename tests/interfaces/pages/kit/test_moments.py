@@ -54,9 +54,9 @@ def test_one_goes_back_to_the_beginning_and_no_further() -> None:
         ("A day before", "2026-05-30"),
         ("A week before", "2026-05-24"),
         ("A month before", "2026-04-30"),
-        ("The beginning", "2026-03-25"),
+        ("First movement", "2026-03-25"),
     ]
-    assert [name for name, _ in earlier(moment("2026-03-27"), begun)] == ["A day before", "The beginning"]
+    assert [name for name, _ in earlier(moment("2026-03-27"), begun)] == ["A day before", "First movement"]
     assert earlier(begun, begun) == []
     assert earlier("0001-01-01T00:00:00.000Z", begun) == []
 

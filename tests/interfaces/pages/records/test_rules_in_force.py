@@ -64,7 +64,11 @@ async def test_what_nobody_has_set_is_built_in(admin: Visitor) -> None:
         ],
         "Quota, MB": ["none", "built in", "Change, storage.quota_megabytes"],
         "Largest uploaded file, MB": ["100", "built in", "imports.megabytes"],
-        "Tokens need returns:write for returns": ["no", "built in", "returns.require_write_ability"],
+        "A token needs returns:write to create or change returns": [
+            "no",
+            "built in",
+            "returns.require_write_ability",
+        ],
         "Sandbox": ["no", "built in", "Change"],
         "Over-receipt, %": ["0", "built in", "Change the policies"],
         "Minimum stock": ["none", "built in", "Change the policies"],
@@ -140,7 +144,7 @@ async def test_what_the_configuration_sets_says_so(configured: World) -> None:
     assert {name: cells[0] for name, cells in found.items() if cells[1] == "the configuration"} == {
         "Requests per minute": "300",
         "Quota, MB": "500",
-        "Tokens need returns:write for returns": "yes",
+        "A token needs returns:write to create or change returns": "yes",
     }
 
 

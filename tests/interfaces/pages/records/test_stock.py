@@ -248,8 +248,8 @@ async def test_one_goes_back_by_links(visitor: Visitor, dock: Dock) -> None:
     await dock.order(status="LIVRAT")
     seen = await why(visitor)
     offered = dict(re.findall(r'<a class="button" href="\?at=([^"]*)">([^<]*)</a>', seen.text))
-    assert [*offered.values()] == ["A day before", "A week before", "A month before", "The beginning"]
-    (month, _) = [at for at, name in offered.items() if name in ("A month before", "The beginning")]
+    assert [*offered.values()] == ["A day before", "A week before", "A month before", "First movement"]
+    (month, _) = [at for at, name in offered.items() if name in ("A month before", "First movement")]
     assert sum_of(await why(visitor, at=month)) == "20 = 20 counted on 20 November."
     assert 'href="?">Now</a>' in (await why(visitor, at=month)).text
 

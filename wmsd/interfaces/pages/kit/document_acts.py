@@ -121,7 +121,7 @@ WORK: Final[Mapping[str, Work]] = {
         (
             Move(
                 "close",
-                "Close short",
+                "Close without the rest",
                 ("PARTIAL",),
                 "RECEPTIONAT",
                 "The order is closed: the rest will not come.",

@@ -98,7 +98,7 @@ def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
         (_("A month before"), month_before(moment)),
     )
     later = [(name, timestamps.to_text(step)) for name, step in steps if step > first]
-    return [*later, (_("The beginning"), not_before)]
+    return [*later, (_("First movement"), not_before)]
 
 
 def minutes(text: str) -> int:
