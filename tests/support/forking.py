@@ -124,6 +124,7 @@ def warm_up() -> None:
                 main.main()
         os.chdir("/")
     sys.stdout, sys.stderr = standard
+    tempfile.tempdir = None  # each command finds it out from its own environment
     assert (dict(os.environ), threading.active_count()) == (before, 1)
 
 
