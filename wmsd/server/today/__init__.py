@@ -1,1 +1,1 @@
-"""The open work of all companies as cached numbers, so that one page can show a thousand companies."""
+"""The open work of each company as cached numbers, so that one page can show a thousand."""
