@@ -48,7 +48,7 @@ def test_what_was_typed_is_in_the_form_again_but_no_secret(browser: Browser, hou
         expect(page.locator("[data-kept]")).to_be_visible()
         sign_in_here(page)
         expect(page.locator("h1")).to_have_text("New webhook")
-        expect(page.locator("[data-kept]")).to_contain_text("but is not saved yet.")
+        expect(page.locator("[data-kept]")).to_contain_text("but it is not saved yet.")
         assert page.input_value("#name") == "Ten minutes of work"
         assert page.input_value("#url") == ""
         assert page.is_checked("[name='events:article.created']")
