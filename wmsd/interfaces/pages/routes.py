@@ -138,7 +138,7 @@ COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
 
 
 def pages_of_records(place: str) -> tuple[tuple[str, str, PlaceHandler], ...]:
-    """Return the routes of the records of a company or of the installation."""
+    """Return the routes of the records of a company or of the installation, with paths that begin with `place`."""
     resource = f"{place}/{{resource:[a-z-]+}}"
     record = f"{resource}/{{id:{ID}}}"
     return (

@@ -1,6 +1,6 @@
-"""The page After a restore: what a restore has lost, and which access it may have brought back.
+"""The page After a restore: what the restore has lost, and old access rights that may be valid again.
 
-Each entry has buttons that settle it.
+An admin settles each entry with one of its buttons.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ ACTS: Final = {
 """The operations by the names of the buttons."""
 LONGEST_ID: Final = 15
 EVERY: Final = "all"
-"""A value in place of the id of an entry: every entry is meant."""
+"""The value that a form sends in place of an entry's id if the action is for every entry."""
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:

@@ -1,4 +1,4 @@
-"""The page Health with the findings of the doctor, and the pages of the same form: Backups and Jobs."""
+"""The page Health with the findings of the doctor, and two pages with the same structure: Backups and Jobs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -39,7 +39,7 @@ async def show(
 
 
 async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
-    """Start the work that the button names. If it is refused, show the page with the reason."""
+    """Run the operation of the page's button, such as a backup. If it is refused, show the reason."""
     sent = await browsers.form(at.person.browser)
     assert shown.begins is not None
     answer = await at.ask_once(shown.begins, sent.get(KEY))

@@ -117,7 +117,8 @@ def title_of(alert: Mapping[str, Any]) -> str:
 def sentence_of(alert: Mapping[str, Any]) -> str:
     """Return the sentence of an alert in the language of the page.
 
-    A fact may be a sentence of wmsd, such as the reason why a file cannot be used. Such a fact is translated, too.
+    A value in it may itself be a sentence, such as the reason why a file cannot be used. Such a value is
+    translated, too.
     """
     kind = kind_of(alert["kind"])
     facts = {name: translate_error(fact_of(value, kind.words)) for name, value in alert["facts"].items()}

@@ -17,9 +17,9 @@ ADDRESS: Final = f"/admin/{RECOVERY.name}"
 
 
 def lost_without(found: Mapping[str, Any]) -> str:
-    """Return what a loss of this machine would destroy, in the language of the page.
+    """Return what would be lost with this machine, as a sentence in the language of the page.
 
-    Return "" if the keys need no decision.
+    `found` says how the installation's keys are protected. Return "" if an admin has nothing to decide about them.
     """
     return finding_text(found["says"]).format_map(found["facts"]) if found["says"] else ""
 
@@ -47,8 +47,8 @@ async def show(
 async def do(at: Workplace, request: web.Request) -> web.Response:
     """Run the action of the pressed button.
 
-    A form that is sent twice creates two phrases. The second phrase is on the screen, and is the valid one. A form
-    from before a check creates no phrase.
+    If the form that creates a phrase is sent twice, it creates two phrases. The second phrase is valid, and is the
+    one on the screen. A form that was opened before the present phrase was checked creates no phrase.
     """
     sent = await browsers.form(at.person.browser)
     match sent.get("act"):

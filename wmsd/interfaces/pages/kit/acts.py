@@ -41,7 +41,7 @@ class Act:
     unless: tuple[str, object] | None = None
     """The field and the value of records that do not have the action."""
     chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
-    """The field that is a choice, and the fields that belong to each value."""
+    """The field in which people choose a value, and the fields that the form shows only for each value."""
     offers: tuple[str, Callable[[], str]] | None = None
     """The field of a secret, and the function that generates the secret.
 
@@ -56,15 +56,15 @@ class Act:
     sets: tuple[AbilitySet, ...] = ()
     """Buttons that tick the abilities of a user. Each button ticks exactly the abilities of one set."""
     fixed: Mapping[str, object] = field(default_factory=dict)
-    """Values that are sent in addition to the form, such as the status of a move."""
+    """Values that are sent in addition to the form, such as the status that the action sets."""
     statuses: frozenset[str] | None = None
     """The statuses of the documents that have the action. None: every record."""
     next_in: frozenset[str] = frozenset()
     """The statuses in which the action is the next step of the work."""
     next_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """A further condition for the next step, if the status alone does not decide."""
+    """A further condition for the next step, if the status is not enough to decide."""
     left: Callable[[Mapping[str, Any]], int] = lambda _: 0
-    """A function that counts the lines of a document which this action still has to fill in."""
+    """A function that returns how many lines of a document still need an input by this action."""
     is_direct: bool = False
     """True if the button runs the action directly, without a form."""
     then: tuple[str, str] | None = None
@@ -85,15 +85,17 @@ class Act:
     begins_empty: frozenset[str] = frozenset()
     """The fields of rows that start empty. The values of the record are displayed next to them."""
     tells_when_shown: bool = False
-    """True if the action sends the time of its page, as `seen_at` of its body or of each row."""
+    """True if the action sends the time at which its page was shown, as `seen_at` of its body or of each row."""
     only_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """A condition for records that have the action, if no single field decides."""
+    """A condition that a record must meet to have the action, if one field is not enough to decide."""
     shows: tuple[tuple[str, ...], Callable[[Mapping[str, Any]], bool]] | None = None
     """The fields of a document's lines above the button, and the condition for showing a line."""
     frozen: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    """The fields that the form does not ask for in a status, because they cannot change."""
+    """A function that returns the fields that the form leaves out in a status, because they cannot change."""
     shown: Callable[[str | None], frozenset[str]] = lambda _: frozenset()
-    """A function that returns the line fields which the form only shows in a status (None: of a new document)."""
+    """A function that returns the fields of lines that the form shows without an input, by the status (None: a new
+    document).
+    """
     done_where: tuple[str, str] | None = None
     """A field of the answer, and the message that replaces `done` if the field is true."""
 
@@ -114,9 +116,9 @@ class Act:
         return (self.text, self.says, self.done, *further)
 
     def outcome(self, answer: Mapping[str, object]) -> str:
-        """Return the word for the outcome of an answer, which the next address contains.
+        """Return the word for the outcome of an answer. The address of the next page contains the word.
 
-        `told` has its message.
+        `told` returns the message for the word.
         """
         is_other = self.done_where is not None and answer.get(self.done_where[0])
         return f"{self.name}.else" if is_other else self.name
@@ -174,7 +176,7 @@ class Resource:
     rules: Operation | None = None
     """The operation that lists the rules that limit a record, and their effect on it."""
     changes: Operation | None = None
-    """The operation that lists who created, moved and changed a record, if the audit does not have this."""
+    """The operation that lists who created a record and who changed it or its status, if the audit has no list."""
     further: tuple[str, str, str] | None = None
     """A page below the page of a record: its name in addresses, its title, and its description."""
     under: tuple[tuple[str, str], ...] = ()
@@ -197,7 +199,7 @@ class Resource:
     says: str = ""
     """The purpose of these records, above the list."""
     comes: str = ""
-    """The sentence for an empty list that says how such records come about, if no page creates them."""
+    """A sentence for an empty list that says what creates these records, if they cannot be created on a page."""
 
     @property
     def model(self) -> type[BaseModel]:
@@ -224,7 +226,10 @@ class Resource:
         return next((kind_of(each) for each in named if each is not None), "")
 
     def act(self, name: str, makes_one: bool) -> Act:
-        """Return the action with this name. Raise Problem (404) if there is no such page."""
+        """Return the action with this name. Raise Problem (404) if there is no such page.
+
+        `makes_one` is True for actions that create a record.
+        """
         named = (each for each in self.acts if each.name == name and each.makes_one == makes_one)
         return or_not_found(next((each for each in named if not each.leads_to), None), "page")
 

@@ -152,8 +152,9 @@ async def form(
 ) -> dict[str, str]:
     """Return the fields of a form of this origin and of this session.
 
-    With `may_be_again`, a form that is only shown again needs no token. Raise Problem (403, 415, 413, 408 or 400)
-    if the form is refused.
+    Without `with_token`, the form needs no token, for example because nobody is signed in yet. With
+    `may_be_again`, a form that is only shown again (see `AGAIN`) needs no token. Raise Problem (403, 415, 413, 408
+    or 400) if the form is refused.
     """
     request = browser.request
     check_origin(browser)
@@ -171,7 +172,7 @@ async def form(
 
 
 def check_token(browser: Browser, token: str) -> None:
-    """Raise Problem (403) unless the form is of this session."""
+    """Raise Problem (403) unless `token` is the form token of this session."""
     if not hmac.compare_digest(token.encode(), browser.form_token.encode()):
         raise FormOfAnotherSession
 

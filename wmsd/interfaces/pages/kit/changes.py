@@ -1,4 +1,4 @@
-"""The changes of a document on its page: who created the document, moved it and changed it."""
+"""The changes of a document on its page: who created the document, and who changed it or its status."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

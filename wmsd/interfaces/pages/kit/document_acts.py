@@ -1,6 +1,7 @@
-"""Actions on documents. The forms follow from the kind of document; this file names each move.
+"""Actions on documents. The forms are derived from the kind of document. This file declares the moves, which
+change the status.
 
-A move that another move can undo happens when its button is pressed. A final move asks first.
+A button runs a move directly if another move can undo it. Any other move asks the person first.
 """
 
 from collections.abc import Mapping
@@ -23,9 +24,9 @@ PACKAGING: Final = "packaging"
 
 
 class Move(NamedTuple):
-    """A move from one of these statuses to another status.
+    """A change of a document's status, from one of `statuses` to the status `to`.
 
-    `done` is the message after the move. `says` is the text above the button on the page that asks first.
+    `done` is the message after the change. `says` is the text above the button on the page that asks first.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Move(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A document of another kind that people create from a document in one of these statuses."""
+    """A document of another kind that people create from a document in one of `statuses`."""
 
     name: str
     text: str
@@ -56,8 +57,8 @@ class Work(NamedTuple):
 
     `path` lists the statuses of a document whose work goes as planned. `later` lists the fields of lines that may
     change even in statuses in which the lines are otherwise fixed. `leading` lists the fields that most people
-    fill in. `then` is the move that follows most new documents, with the text of the button that leads to it.
-    `acts` are actions by operations that only this kind has.
+    fill in. `then` is the move that people mostly run right after they create a document, with the text of its
+    button. `acts` are actions by operations that only this kind has.
     """
 
     path: tuple[str, ...]
@@ -70,7 +71,7 @@ class Work(NamedTuple):
     not_asked: frozenset[str] = frozenset()
     """The fields of lines that no form asks for."""
     in_parts: bool = False
-    """True if lines are changed by separate actions of the kind, and not together with the other fields."""
+    """True if the form for changes leaves out the lines, because separate actions change them."""
 
 
 WORK: Final[Mapping[str, Work]] = {

@@ -1,6 +1,6 @@
 """The fields of a record as people see them: their names, and how their values are displayed.
 
-The fields follow from the model of the record, which all interfaces share.
+The fields are derived from the model of the record, which all interfaces share.
 """
 
 from collections.abc import Iterable, Mapping

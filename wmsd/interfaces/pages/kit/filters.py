@@ -1,4 +1,4 @@
-"""The filters of a list, as the fields of a form. The filters follow from the operation's query parameters."""
+"""The filters of a list, as the fields of a form. They are derived from the operation's query parameters."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -31,13 +31,13 @@ NO_FORM_FOR: Final = frozenset({"after"})
 
 
 FOUND: Final = {kind.name: kind for kind in RECORDS}
-"""The kinds of records that search finds by a part of a field, by the name of their list."""
+"""The kinds of records that can be found by a part of a text, by the name of their list."""
 OF_STOCK: Final = {"article_code": ("stock", "code")}
 MOST_OF_PART: Final = 255
 
 
 def parts_of(resource: Resource) -> Mapping[str, tuple[str, str]]:
-    """Return the filters by a part of a text, each with the kind and the field that search looks in."""
+    """Return the filters that accept a part of a text, each with the kind and the field to search in."""
     if resource.name == "stock":
         return OF_STOCK
     kind = FOUND.get(resource.name)
@@ -92,8 +92,8 @@ class Asked:
     """The query for a list, as read from the address of the page.
 
     `errors` has sentences for each filter that is not valid. `within` has the ids of the records that contain the
-    typed parts, or None if no part was typed. `is_cut` is True if search did not look at all records, because too
-    many contain a part or, with `is_damaged`, because the search index is damaged.
+    typed parts, or None if no part was typed. `is_cut` is True if search did not look at all records. Too many
+    records contain a part or, with `is_damaged`, the search index is damaged.
     """
 
     query: dict[str, str]

@@ -1,4 +1,4 @@
-"""The fields of a form. The fields follow from the body of the operation."""
+"""The fields of a form. They are derived from the body of the operation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
@@ -37,9 +37,12 @@ LONG: Final = 4000
 BETWEEN: Final = "."
 """The separator between the name of an object and the name of its field, as in the paths of errors."""
 TYPED: Final = frozenset({"string", "number", "integer"})
-"""The types of typed values. An empty input is no value for them, unless null is allowed."""
+"""The JSON types of fields that people type.
+
+Such a field cannot be empty, unless it accepts null or has a default.
+"""
 HIDDEN: Final = frozenset({"id", "po_item_id"})
-"""The fields of a line that identify the line."""
+"""The hidden fields of a line, with the id of the line or of its item."""
 IDENTIFIES: Final = frozenset({"article_code", "packaging_type_code"})
 """The fields of a line that identify the goods or the packaging of the line."""
 NOT_ASKED: Final = ("hidden", "shown")
@@ -84,7 +87,7 @@ class FormField(NamedTuple):
 
     @property
     def own_name(self) -> str:
-        """The name of the field without its row."""
+        """The name of the field without its row, such as `quantity` for `lines.0.quantity`."""
         return self.name.rpartition(BETWEEN)[2]
 
     @property
@@ -114,11 +117,11 @@ class FormField(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """True if the typed text may be put back into the form after its user had to sign in again."""
+        """True if the typed text may be put back into the form after the user had to sign in again."""
         return self.own_name not in SECRETS and not self.opens_a_receiver
 
     def shown(self, typed: "Typed") -> str:
-        """Return the text with which the form starts."""
+        """Return the text of this field in the form. `typed` has the values of all fields."""
         value = str(typed.get(self.name, ""))
         return written_day(value) if self.asks == "date" else value
 
@@ -178,7 +181,7 @@ def _fields(
 def _required(schema: Mapping[str, Any]) -> frozenset[str]:
     """Return the fields that may not be left empty.
 
-    These fields are also required in a change, although a change may leave out any field that keeps its value.
+    The form for a change requires them, too, although the operation accepts a change without them.
     """
     typed = {name: each for name, each in schema["properties"].items() if each.get("type") in TYPED}
     return frozenset({*schema.get("required", ()), *(name for name in typed if "default" not in typed[name])})

@@ -51,7 +51,10 @@ def defaults(fields: Iterable[FormField]) -> Typed:
 def typed_of(
     fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any], within: str = ""
 ) -> Typed:
-    """Return the values with which the form of a change starts: the values of the record."""
+    """Return the values with which the form of a change starts: the values of the record.
+
+    `within` is the beginning of the names of fields in a row, such as `lines.0.`.
+    """
     typed: Typed = {}
     for field in fields:
         value: Any = record
@@ -136,7 +139,8 @@ async def document_of(
     """Return the body for the operation, and the errors of fields whose text is not a valid value.
 
     In the body, such a field has a value that no operation accepts. Therefore the operation refuses the body and
-    reports all other errors, too.
+    reports all other errors, too. `is_change` is True if the body changes a record: an emptied field is then sent
+    as null, and a required field must not be empty.
     """
     document: dict[str, object] = {}
     errors: dict[str, list[str]] = {}
@@ -212,7 +216,10 @@ async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tu
 
 
 async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
-    """Return the typed value as the operation takes it. Raise ValueError with a sentence for people."""
+    """Return the typed value as the operation takes it.
+
+    Raise ValueError with a sentence for people if the text is not valid.
+    """
     if field.asks == "several":
         return [choice for choice in field.choices if typed.get(f"{field.name}:{choice}")]
     value = typed.get(field.name, "")
@@ -235,12 +242,18 @@ async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
 
 
 async def id_of_code(at: Workplace, field: FormField, code: str) -> int:
-    """Return the id of the record with the typed code. Raise ValueError with a sentence for people."""
+    """Return the id of the record with the typed code.
+
+    Raise ValueError with a sentence for people if the record cannot be found.
+    """
     return await find_id(at, REFERRED[f"{field.own_name}_id"], code)
 
 
 async def find_id(at: Workplace, resource: Resource, code: str) -> int:
-    """Return the id of the record with this code. Raise ValueError with a sentence for people."""
+    """Return the id of the record with this code.
+
+    Raise ValueError with a sentence for people if the record cannot be found.
+    """
     if not at.may(resource.listing):
         raise ValueError(translate_error("cannot be found, because you are not allowed to read such records"))
     found = await at.id_of(resource, code)
@@ -322,7 +335,8 @@ async def form_differences(
 ) -> list[Difference]:
     """Return the fields in which two versions of a form differ.
 
-    Secrets are not compared, because the form does not show the stored ones.
+    `theirs` has the values that another user saved, and `yours` has the values that this user typed. Secrets are
+    not compared, because the form does not show the stored ones.
     """
     known: dict[tuple[str, str], object] = {}
     return [

@@ -44,7 +44,7 @@ KEYS: Final = {
 REQUESTS: Final = "requests"
 PAPERS: Final = "papers"
 MOST_KEPT: Final = 512
-"""The most menus in each of two caches: the part of the company, and the part of the installation."""
+"""The most entries in each of two caches: the menus of companies, and the menus of the installation."""
 Link = tuple[str, str, str]
 """The name of a page, its address, and its text in the language of the page."""
 
@@ -61,7 +61,11 @@ class Place(NamedTuple):
 
 
 def rail(person: Person, at: Workplace | None, current: str) -> Markup:
-    """Return the menu as HTML. `at` is the company or the administration of the page, or None for other pages."""
+    """Return the menu as HTML.
+
+    `at` is the company or the administration of the page, or None for other pages. `current` is the name of the
+    page, whose link is marked.
+    """
     here, language = f"admin-{current}" if isinstance(at, AdminWorkplace) else current, language_of_page.get()
     place = None
     if isinstance(at, CompanyWorkplace):
@@ -76,7 +80,8 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
 def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
     """Yield links to the same list of other companies.
 
-    If the module of the list is off in another company, the link leads to the first page of that company.
+    `here` is the name of the list, and `names` has the names of the companies by their codes. If the module of the
+    list is off in another company, the link leads to the first page of that company.
     """
     modules = {REQUESTS: None, PAPERS: None, **{each.name: each.listing.module for each in at.resources}}
     for each in at.others:

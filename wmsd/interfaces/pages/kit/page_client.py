@@ -103,9 +103,9 @@ class Person:
     time_zone: str | None
     """The time zone that the person has chosen, or None."""
     new_rights: str | None
-    """The way to rights that this session does not have yet: `sign-in` or `link`.
+    """How the person gets rights that this session does not have yet, or None if there are no such rights.
 
-    None if there are no such rights.
+    `sign-in`: by signing in again. `link`: by single sign-on, or by a link to a new password.
     """
     complete: Complete = NOTHING_ADDED
     """A function that completes the commands in a text.
@@ -117,7 +117,10 @@ class Person:
 
 PERSON = web.RequestKey("person", Person)
 COUNTED = web.RequestKey("counted", list[str])
-"""The keys of the rate limit's windows that counted this request, until a write takes them over."""
+"""The keys of the rate limit windows in which this request was counted.
+
+The first write that the request runs gives these counts back, because writes have a separate limit.
+"""
 RETRY_AFTER = web.RequestKey("retry_after", str)
 """The number of seconds after which the page may call a refused operation again."""
 
@@ -133,7 +136,7 @@ class PageClient:
         self.lifetimes = installation.settings.sessions.lifetimes
         """The lifetimes of sessions."""
         self.abilities: Mapping[str, str] = installation.abilities
-        """The abilities in force, each with what it allows."""
+        """The abilities that users may have, each with what it allows."""
         self._front = front_of(installation)
         self._cookie = browsers.cookie_name(installation.files.installation)
         self._sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
@@ -150,7 +153,8 @@ class PageClient:
     ) -> Answering:
         """Run `do` for a form with this key, and return its answer.
 
-        Raise Problem (409) if a form with this key was sent before and was not refused.
+        Without a key, always run it. Raise Problem (409) if a form with this key was sent before and was not
+        refused.
         """
         if not key:
             return await do()

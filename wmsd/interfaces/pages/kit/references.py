@@ -20,7 +20,7 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
 
 BY_MOVEMENT: Final = {movement: kind for kind in DOCUMENTS for movement in kind.movements}
-"""The kind of document that creates movements of a kind."""
+"""The kind of document that creates each kind of movement."""
 BY_ENTITY: Final = {kind.table.entity: kind for kind in DOCUMENTS}
 AT_ONCE: Final = 20
 """The most documents in one query. A document can have a thousand lines, and the size of an answer is limited."""
@@ -148,7 +148,7 @@ def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
 
 
 async def records_of(at: Workplace, typed: str) -> str | None:
-    """Return the records for a typed code or id, as the filter of the log takes them.
+    """Return the records for a typed code or id, as the filter of a webhook's log takes them.
 
     The result contains all records with this code or, if there are none, the id. Return None if the text is
     neither.

@@ -107,9 +107,10 @@ def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
 
 
 def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
-    """Return the company that refuses a platform admin, or None for any other refusal or user.
+    """Return the company if it refuses a platform admin because one of its modules is off, or else None.
 
-    A platform admin has all rights, so a module of this company is off. The admin can switch the module on.
+    A platform admin has all rights. Therefore, if the form is not the reason, only a module that is off can cause
+    the status 403. The admin can switch the module on.
     """
     if problem.status != 403 or isinstance(problem, FormOfAnotherOrigin | FormOfAnotherSession):
         return None

@@ -96,8 +96,8 @@ def _environment() -> "Environment":
 def _context_class() -> "type[Context]":
     """Return the class of the contexts of pages. `_empty` clears each context after its page is rendered.
 
-    Jinja's contexts and macros refer to each other. Otherwise they would keep the values of a page in memory, such
-    as its request with the connection, until a garbage collection.
+    Jinja's contexts and macros refer to each other. Without `_empty`, they would keep the values of a page in
+    memory, such as its request with the connection, until a garbage collection.
     """
     from jinja2.runtime import Context
 
@@ -175,7 +175,9 @@ def _names(folder: Traversable, before: str) -> Iterator[str]:
 
 
 def marked(text: str) -> "Markup":
-    """Return a text of the declarations as HTML. Backquotes mark code, and empty lines separate paragraphs."""
+    """Return the description of an operation or a field as HTML. Backquotes mark code, and empty lines separate
+    paragraphs.
+    """
     from markupsafe import Markup, escape
 
     paragraphs = [CODE.sub(r"<code>\1</code>", str(escape(each))) for each in text.split("\n\n") if each]

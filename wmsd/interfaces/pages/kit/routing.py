@@ -37,7 +37,7 @@ WRONG_METHOD: Final = (
 
 
 def add_visited(app: web.Application, kind: Kind, method: str, path: str, handler: Handler) -> None:
-    """Add a public page."""
+    """Add a public page. The rate limit counts signed-in visitors by session, and others by address and `kind`."""
     add_page(app, method, path, partial(_count, PageClient(app[INSTALLATION]), kind, handler))
 
 

@@ -54,7 +54,10 @@ def row_fields(
 
 
 def _has_column(fields: Sequence[FormField], form: RowForm) -> bool:
-    """Return True if the fields get a column. A column that is only shown needs at least one value."""
+    """Return True if the table has a column for `fields`, one field of each row.
+
+    A column without inputs needs at least one value.
+    """
     if not fields or fields[0].asks == "hidden":
         return False
     return fields[0].asks != "shown" or any(form.typed.get(field.name) for field in fields)

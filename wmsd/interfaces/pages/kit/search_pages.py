@@ -17,9 +17,9 @@ from wmsd.interfaces.pages.kit.rendering import HEADERS
 MOST_KEPT: Final = 8_000_000
 """The most memory for cached pages, in bytes."""
 MOST_COMPRESSED: Final = 0.5
-"""The assumed size of a compressed page, as a part of its length.
+"""The assumed size of a compressed page, as a fraction of its length.
 
-A page is also cached compressed if a browser asks so.
+A page is also cached in compressed form if a browser asks for it.
 """
 Make = Callable[[], str]
 

@@ -38,9 +38,9 @@ QUANTITIES: Final = frozenset(
 )
 """Fields of the lines of documents that have units."""
 CODED: Final = frozenset({"disposition", "type"})
-"""Fields whose codes have words, including in lists of changes."""
+"""Fields whose codes are shown as words, also in lists of changes."""
 SHORT: Final = 3
-"""The most decimals of a number of boxes."""
+"""The most decimals of a number of boxes. A number with more decimals is not shown."""
 A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 """A moment as the API writes it."""
 FIGURES: Final = ("number", "integer", "table")
@@ -56,7 +56,7 @@ def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> M
 
 
 def is_figure(field: Field) -> Markup:
-    """Return the class attribute of a cell with a number or with changes, which may be long."""
+    """Return the class attribute for cells with numbers or with changes, or an empty text for other cells."""
     if field.kind == "changes":
         return Markup(' class="changes"')
     return Markup(' class="num"' if field.kind in FIGURES else "")  # noqa: S704 -- a constant

@@ -82,12 +82,17 @@ class Workplace(ABC):
     def offers(self, choice: str, is_of_person: bool = False) -> bool:
         """Return True if a form offers this choice here.
 
-        Abilities that are not in force here are left out for tokens.
+        `is_of_person` is True in the form for the abilities of a user. Other forms, such as the form for a token,
+        leave out abilities that are not in force in this installation.
         """
         return is_of_person or choice not in ABILITIES or choice in self.door.abilities
 
     def opens(self, name: str, is_of_person: bool = False) -> str:
-        """Return what an ability or a module allows here, or "" if its name already says it."""
+        """Return what an ability or a module allows here, or "" if its name already says it.
+
+        `is_of_person` is True in the form for the abilities of a user, which also has abilities that are not in
+        force.
+        """
         return words.opens(name, ABILITIES if is_of_person else self.door.abilities)
 
     @classmethod
@@ -201,7 +206,11 @@ def place_of(request: web.Request) -> type[Workplace]:
 
 
 async def workplace(door: PageClient, request: web.Request) -> Workplace:
-    """Return the workplace at the address of the request. Raise SignedOut, HTTPSeeOther or Problem (404)."""
+    """Return the workplace at the address of the request.
+
+    Raise Problem (404) if the person may not use the company. Raise SignedOut or HTTPSeeOther as `door.person`
+    does.
+    """
     person, company_id = await door.person(request), request.match_info.get("company")
     if company_id is None:
         at: Workplace = AdminWorkplace(door, person, name=_("Administration"), code="wmsd")
@@ -212,7 +221,7 @@ async def workplace(door: PageClient, request: web.Request) -> Workplace:
 
 
 async def personal_workplace(door: PageClient, request: web.Request) -> Workplace:
-    """Return the workplace of the signed-in person. Raise SignedOut or HTTPSeeOther."""
+    """Return the workplace of the signed-in person. Raise SignedOut or HTTPSeeOther as `door.person` does."""
     return PersonalWorkplace(door, await door.person(request), name="", code="")
 
 

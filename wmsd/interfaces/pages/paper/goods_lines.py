@@ -11,7 +11,7 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 ARTICLE: Final = "article_id"
 WAREHOUSE: Final = "warehouse_id"
 QUANTITIES: Final = (("quantity_um3pl", "unit_3pl"), ("quantity", "unit"))
-"""The quantities of a line, and the fields of the article with their units. The counted quantity comes first."""
+"""The quantities of a line, and the fields of the article with their units. Quantities in 3PL units come first."""
 LINES_OF: Final = {kind.name: kind.table.lines for kind in DOCUMENTS}
 """The field with the lines, by the name of the kind of document."""
 SERIALS: Final = ("serials", "serial_data")
@@ -22,7 +22,9 @@ class GoodsLine(NamedTuple):
     """All fields of the article that the person may read; at least its code."""
     warehouse: Mapping[str, Any] | None
     amounts: Sequence[tuple[Decimal | int, str]]
-    """The counted quantity and, if its unit is another, the quantity in the article's unit, each with the unit."""
+    """The quantities of the line, each with its unit: in 3PL units and, if this is another unit, in the article's
+    own.
+    """
     lot: str
     serials: Sequence[str]
     disposition: str

@@ -53,7 +53,7 @@ class TooMany(Exception):
 
 
 def within_bounds(names: Collection[str]) -> Collection[str]:
-    """Return the names, each of which becomes a label. Raise TooMany if a page cannot have so many labels."""
+    """Return `names` unchanged. Raise TooMany if a page cannot have a label for each of them."""
     if len(names) > MOST_LABELS:
         raise TooMany(len(names))
     return names
@@ -70,7 +70,7 @@ class LabelKind:
     text: str
     labels: LabelsOf
     empty: str = ""
-    """The message for a record without such labels."""
+    """The message for a record that has no labels of this kind."""
     reads: Operation | None = None
     """The operation that the person must be allowed to use, in addition to reading the record."""
     is_numbered: bool = False

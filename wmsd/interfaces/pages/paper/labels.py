@@ -1,4 +1,4 @@
-"""Pages for labels: a form asks for kind, size and number, and the browser prints the page that follows."""
+"""Pages for labels: a form asks for kind, size and number, and the browser prints the next page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -144,7 +144,11 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
 
 
 async def _labels(at: Workplace, of: Labelled, kind: LabelKind, count: int | None) -> list[Label]:
-    """Return the labels of all records. Raise TooMany if a page cannot have so many labels."""
+    """Return the labels of all records, each label once.
+
+    `count` is the number of copies of each label; None: as many as the label says. Raise TooMany if a page cannot
+    have all copies.
+    """
     labels: list[Label] = []
     for record in of.records:
         labels += await kind.labels(at, of.resource, record)

@@ -39,7 +39,7 @@ LOGO_HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-"""The address of a logo contains its hash, so browsers may cache the logo forever."""
+"""The headers of a logo. Browsers may cache the logo forever, because its address contains its hash."""
 DONE: Final = {
     "change": "Settings of printed documents saved.",
     "logo": "Logo saved.",

@@ -85,7 +85,10 @@ PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """Show a document for printing. The print is in the time zone of the company, because others read it, too."""
+    """Show a document for printing.
+
+    Times are in the time zone of the company, because the print is not only for the user.
+    """
     zone.use(at.zone)
     resource = at.resource(request.match_info["resource"])
     named = (each for each in PRINTS.get(resource.name, ()) if each.name == request.match_info["print"])
@@ -129,7 +132,7 @@ async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referre
 
 
 def _by_place(lines: Sequence[GoodsLine]) -> list[tuple[Mapping[str, Any] | None, list[GoodsLine]]]:
-    """Return the lines by warehouse, sorted by article, as people walk along the shelves."""
+    """Return each warehouse with its lines. Lines are sorted by article, so that people can follow the shelves."""
     in_order = sorted(lines, key=lambda line: (_code_of(line.warehouse), line.code, line.lot))
     return [
         (of_place[0].warehouse, of_place)

@@ -30,7 +30,8 @@ BROWSERS: Final = (
 )
 """The marks of browsers in User-Agent headers, and their names.
 
-A browser comes before other browsers whose marks it also sends.
+The first mark of this list that a header contains decides. Edge comes before Chrome, for example, because Edge
+also sends the mark of Chrome.
 """
 SYSTEMS: Final = (
     ("Android", "Android"),
@@ -55,7 +56,7 @@ FIELDS: Final = (
 
 
 def named(agent: str) -> str:
-    """Return a name such as `Chrome on Windows` for a User-Agent. An unknown one stays as it is."""
+    """Return a name such as `Chrome on Windows` for a User-Agent header, or the header itself if it is unknown."""
     browser = next((name for mark, name in BROWSERS if mark in agent), None)
     system = next((name for mark, name in SYSTEMS if mark in agent), None)
     if browser is None or system is None:
@@ -118,9 +119,10 @@ async def end(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
-    """Return what ended with the old password, or None if the password was not just changed.
+    """Return how many sessions and tokens ended with the old password.
 
-    The address after a change contains the numbers of ended sessions and tokens.
+    The address of the page contains these numbers after a change. Return None if the password was not just
+    changed.
     """
     if query.get(DONE) != CHANGED:
         return None

@@ -1,4 +1,4 @@
-"""The first use of an installation: the links of the first admin and of the demo, and the first steps."""
+"""The first use of an installation: the links for the first admin and for the demo, and the page First steps."""
 
 import asyncio
 from collections.abc import Mapping
@@ -146,7 +146,7 @@ async def _steps(
 
 
 async def _first(door: PageClient, browser: Browser, listing: Operation, company_id: int) -> Any:
-    """Return the first record of the list, or None if there is no record or the person may not read it."""
+    """Return the first record of `listing`, or None if there is no record or the person may not read it."""
     listed = await door.ask(browser, listing, str(company_id), query={"per_page": "1"})
     return next(iter(listed.body["data"]), None) if listed.is_good else None
 

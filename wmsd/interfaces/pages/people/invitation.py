@@ -15,7 +15,7 @@ FIELDS: Final = (
     ("password", "Password, at least %(shortest)s characters", "password", "new-password"),
     ("again", "The password again", "password", "new-password"),
 )
-"""The fields, with the same parts as in `first_run.py`."""
+"""The name, the label, the type and the autocomplete value of each field."""
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:

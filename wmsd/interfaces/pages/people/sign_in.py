@@ -34,7 +34,7 @@ GO_ON: Final = "go_on"
 OF: Final = "of"
 """A hidden field: the id of the user who filled in the form that is carried along."""
 IN_ANOTHER_TAB: Final = f"{SIGN_IN}?done=tab"
-"""The page of the other tab after the sign-in."""
+"""The page of a second tab after a sign-in there. It tells the person to go back to the tab with the form."""
 NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, then continue."
 CARRIED: Final = "form."
 """The beginning of the names of fields that are carried along."""
@@ -54,7 +54,7 @@ class GoingOn(NamedTuple):
     stays: bool = False
     """True if the browser keeps the session after the browser is closed."""
     form_of: str = ""
-    """The id of the user who filled in the form, as the page sends it."""
+    """The id of the user who filled in the form, as a hidden field of the sign-in page sends it."""
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:
@@ -69,7 +69,10 @@ async def show(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def show_too_late(door: PageClient, request: web.Request, typed: Mapping[str, str]) -> web.Response:
-    """Show the sign-in page in place of the answer to a form. The page carries the form along."""
+    """Show the sign-in page to a person who sent a form after the session had ended.
+
+    Hidden fields of the page carry the values of the form.
+    """
     browser = door.browser(request)
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
     carried = {f"{CARRIED}{name}": typed[name] for name in typed}
@@ -98,7 +101,7 @@ async def sign_in(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def second_step(door: PageClient, request: web.Request) -> web.Response:
-    """Check the code of the second factor, which follows the password."""
+    """Check the code of the second factor, which the person enters after the password."""
     browser, sent, way = await _sent(door, request)
     pending = sent.get("pending", "")
     document = {"pending": pending, "code": sent.get("code", "")}
@@ -109,10 +112,10 @@ async def second_step(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[str, str], GoingOn]:
-    """Return the browser, its form from one of the sign-in pages, and the place to continue.
+    """Return the browser, the form that it sent from one of the sign-in pages, and the place to continue.
 
-    The form carries another form along only if the browser has the secret of a known session. This keeps the
-    requests of strangers small. Raise Problem if the form is refused.
+    A form may carry the fields of another form only if the browser has the secret of a known session. Other
+    visitors can send only small forms. Raise Problem if the form is refused.
     """
     user_id = await door.user_of(door.browser(request).secret)
     browser, sent = await door.sent_form(request, PLAIN if user_id is None else WITH_ANOTHER)
@@ -132,21 +135,29 @@ async def _signed_in(door: PageClient, browser: Browser, secret: str, way: Going
 
 
 def session_seconds(door: PageClient, stays: bool) -> int | None:
-    """Return the lifetime of the session's cookie, or None if the browser deletes it when it is closed."""
+    """Return after how many seconds the browser deletes the session's cookie.
+
+    Return None if `stays` is False. The browser then deletes the cookie when it is closed.
+    """
     return int(door.lifetimes.most.total_seconds()) if stays else None
 
 
 def _leading_on(path: str, way: GoingOn) -> web.Response:
-    """Return the page that leads back to the form.
+    """Return a page that leads back to the form that was sent too late.
 
-    The page does not send the form's token. Therefore the form can only be shown again, and is never run.
+    The page sends the values of the form, but not its token. Therefore the form is only shown again, and never
+    run.
     """
     fields = {name.removeprefix(CARRIED): value for name, value in way.carried.items()} | {AGAIN: "1"}
     return render_page("signed_on", next_path=path, carried=fields)
 
 
 async def _go_on(door: PageClient, browser: Browser, way: GoingOn) -> web.Response:
-    """Continue after a sign-in in another tab. A provider sends the browser back without the form."""
+    """Continue in this tab, which has the form, after the person has signed in in another tab.
+
+    A sign-in through a provider needs another tab, because the browser comes back from a provider without the
+    form.
+    """
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
     if not known.is_good:
         return await _form(door, browser, way, known.status, refused={"message": NOT_YET})

@@ -23,7 +23,8 @@ NOT_BEGUN = (
 async def begin(door: PageClient, request: web.Request) -> web.Response:
     """Redirect the browser to the provider.
 
-    If another site led the browser here, redirect it only to the sign-in page with the button.
+    If another site led the browser here, redirect it to the sign-in page instead, where the person can press the
+    provider's button.
     """
     browser = door.browser(request)
     next_path = own_path(request.query.get("next", ""), "")

@@ -1,4 +1,4 @@
-"""The pages with which a browser learns to trust a server with its own authority (`tls = "lan"`)."""
+"""The pages with which a browser learns to trust a server with its own certificate authority (`tls = "lan"`)."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ async def download(installation: Installation, request: web.Request) -> web.Resp
 
 
 async def _authority(installation: Installation) -> "Certificate":
-    """Return the certificate of the authority. Raise Problem (404) if the server has no authority of its own."""
+    """Return the certificate of the server's own certificate authority. Raise Problem (404) if it has none."""
     if installation.settings.server.tls == "lan":
         from wmsd.host.tls.lan_certificate import authority_of
 

@@ -1,4 +1,4 @@
-"""The page on which a platform admin tries who could sign in through a provider, and why."""
+"""The page on which a platform admin tests who could sign in through a provider, and why."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -41,7 +41,7 @@ LINES: Final = "lines"
 MORE: Final = "more"
 """A button that asks for more empty rows of a field."""
 THEN: Final = "then"
-"""A button that asks for the form of the action that may follow."""
+"""A button that runs the action, and then opens the form of the action that may follow."""
 SEEN_AT: Final = "seen_at"
 """The time at which the page of a form was shown."""
 SET: Final = "set"
@@ -148,7 +148,7 @@ def _bounds(fields: Sequence[FormField]) -> browsers.Bounds:
 
 
 def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
-    """Return the hidden values that a form sends again: its key, its version of the record, and its time."""
+    """Return the hidden values that a form sends again: its key, the version of the record, and `seen_at`."""
     return {name: sent[name] for name in (KEY, IF_MATCH, SEEN_AT) if sent.get(name)}
 
 
@@ -169,7 +169,7 @@ def _emptied(act: Act, typed: Typed) -> Typed:
 
 
 def _beside(act: Act, record: Answer | None, typed: Typed) -> dict[str, str]:
-    """Return notes with the record's values for the fields that start empty."""
+    """Return the notes next to fields that start empty. They show the values that the record has."""
     lines = {} if record is None else record.body
     notes = {}
     for name, value in typed.items():
@@ -204,7 +204,7 @@ async def _with_more_rows(
 
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
-    """Return the answer for errors that the form finds without an operation."""
+    """Return an answer with errors that were found in the form itself, and not by an operation."""
     return Answer(INVALID, {"message": _("Correct the marked fields."), "errors": errors})
 
 
@@ -279,7 +279,7 @@ def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str,
 
 
 def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str:
-    """Return the address of what the form saved when it was sent before, or ""."""
+    """Return the address of the record or list that the form saved before, or "" if it was not sent before."""
     if refusal.get("code") != KEY_REUSED:
         return ""
     record_id = refusal.get("details", {}).get("id")
@@ -287,7 +287,10 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
 
 
 def _fields(at: Workplace, act: Act, record: Answer | None) -> tuple[FormField, ...]:
-    """Return the fields of the form, without fields whose values the person may not read. Those never change."""
+    """Return the fields of the form.
+
+    A change has no fields for values that the person may not read, and leaves these values as they are.
+    """
     fields = _all_fields(act, None if record is None else record.body.get("status"))
     if record is None or not act.changes:
         return fields
@@ -314,7 +317,10 @@ def _offered(act: Act) -> Typed:
 
 
 def _without_offer(act: Act, typed: Typed) -> Typed:
-    """Return the typed values. The offered secret is left out if it does not belong to the person's choice."""
+    """Return the typed values.
+
+    The secret that the form offers is emptied if the person has chosen something that needs no secret.
+    """
     goes_with = None if act.offers is None else act.goes_with(act.offers[0])
     if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
         return typed
@@ -322,14 +328,20 @@ def _without_offer(act: Act, typed: Typed) -> Typed:
 
 
 def _row_count(field: FormField, typed: Typed, more: str) -> int:
-    """Return the number of rows to show: the typed rows and some empty rows."""
+    """Return the number of rows to show: the typed rows and some empty rows.
+
+    `more` is the name of the field for which the person asks for more empty rows, or "".
+    """
     typed_rows = rows_in(field, typed)
     empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1
     return min(typed_rows + empty, field.most or typed_rows)
 
 
 def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
-    """Return the resource and the action of the address. Raise Problem (403, 404)."""
+    """Return the resource and the action of the address.
+
+    Raise Problem (404) if there is no such page, or Problem (403) if the person may not use the action.
+    """
     resource = at.resource(request.match_info["resource"])
     act = _act(resource, request)
     at.check(act.operation)
@@ -353,7 +365,7 @@ async def _begins(at: Workplace, act: Act, record: Answer | None, request: web.R
 
 
 async def _read(at: Workplace, operation: Operation, request: web.Request) -> Answer:
-    """Run a reading operation for the id of the address, and return its answer. It may raise Problem."""
+    """Run a reading operation for the id of the address, and return its answer. Raise Problem if it is refused."""
     answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
     answer.needed()
     return answer
@@ -365,7 +377,7 @@ async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, 
 
 
 def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
-    """Return the version on which the form is based, if the operation checks the version."""
+    """Return the hidden field with the version on which the form is based, if the operation checks the version."""
     if begins is None or begins.etag is None or act.operation.precondition is None or act.merges:
         return {}
     return {IF_MATCH: begins.etag}

@@ -32,7 +32,7 @@ PER_PAGE: Final = 50
 FINDS: Final = {"partner": "partners", "article": "articles"}
 """Filters that suggest records while a person types, and the records that are searched."""
 MOST_UNDER: Final = 20
-"""The most records of another resource on the page of a record, the newest first if the list has this order."""
+"""The most records of another resource on the page of a record: the first ones in the order of their list."""
 LAST: Final = ("created_at", "updated_at")
 ARTICLE: Final = "article_id"
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
@@ -165,9 +165,10 @@ async def _records_under(at: Workplace, resource: Resource, record: Mapping[str,
 async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the records of another resource that belong to this record.
 
-    `fields` are the fields of the list, without the record itself. `address` is the address of the whole list.
-    `open_at` is the address of the records whose work is not finished. An article's page shows only these, with
-    the quantity of the article in each. `total` is None if the list does not count its records.
+    `filtered` is the filter for this record. In the result, `fields` are the columns of the list, without those
+    about this record. `address` is the address of the whole list. `open_at` is the address of the documents whose
+    work is not finished. The page of an article shows only such documents, each with the quantity of the article.
+    `total` is None if the list does not count its records.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
@@ -233,9 +234,9 @@ AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
 
 
 def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:
-    """Return the address of the record's audit, or None if the person may not read the audit.
+    """Return the address of the record's audit.
 
-    Return None as well if the audit does not contain such records.
+    Return None if the person may not read the audit, or if the audit has no entries for this kind of record.
     """
     if not has_role(at.person.role, AUDIT.by_page.role or "platform-admin"):
         return None
@@ -247,20 +248,26 @@ def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> st
 
 
 async def _has_any(at: Workplace, resource: Resource) -> bool:
-    """Return True if there is any record without filters."""
+    """Return True if the person can see any record of the resource, whatever the filters of the page."""
     found = await at.need(resource.listing, query={"per_page": "1"}, is_counted=True)
     return bool(found["data"])
 
 
 def _import_at(at: Workplace, resource: Resource) -> str | None:
-    """Return the address for importing such records from a file, or None if the person may not import."""
+    """Return the address for importing records of this kind from a file.
+
+    Return None if they cannot be imported, or if the person may not import files.
+    """
     if resource not in RESOURCES or resource.name not in EXPORTS or not at.may(begin_upload):
         return None
     return f"{at.address}/imports/new?kind={resource.name}"
 
 
 def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:
-    """Return True if the field is a fact that the heading does not show."""
+    """Return True if the page shows the field below the heading.
+
+    Tables, empty fields and fields that the heading shows are left out.
+    """
     said = ("id", "name", resource.key, *(["status"] if resource.path else []))
     return field.kind != "table" and field.name not in said and record.get(field.name) not in (None, [])
 
@@ -287,7 +294,10 @@ def _orders(resource: Resource) -> list[str]:
 
 
 def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
-    """Return the address of the list, from its beginning or from the place in `changes`."""
+    """Return the address of the list with the filters of `query`.
+
+    The list starts at its beginning, or at the page or cursor in `changes`.
+    """
     kept = {name: value for name, value in query.items() if value and name not in PLACE}
     sent = urlencode({**kept, **changes})
     return f"{path}?{sent}" if sent else path

@@ -24,7 +24,7 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 AT_ONCE: Final = 50
-"""The records in a group."""
+"""The number of records in a group."""
 MOST: Final = 500
 ACT, ALL, GO = "act", "all", "go"
 """The fields for the chosen action, for all matching records, and for running the action now.
@@ -161,7 +161,8 @@ async def _find_matching(
 async def _do_some(at: Workplace, act: Act, document: Mapping[str, Any], key: str, progress: Progress) -> None:
     """Run the action for the next group of records.
 
-    The rate limit decides how many records are changed now. The rest stays in `progress` for the next group.
+    `key` is the beginning of the idempotency keys of the requests. Stop early if the rate limit refuses a request.
+    Records that are not processed yet stay in `progress.left`.
     """
     for place, record in enumerate(list(progress.left)[:AT_ONCE]):
         answer = await at.ask_once(

@@ -41,7 +41,10 @@ ITEM: Final = "po_item_id"
 async def beginning_of(
     at: Workplace, resource: Resource, fields: tuple[FormField, ...], query: Mapping[str, str]
 ) -> Beginning:
-    """Return the first values by the address: values of fields, or the id of the document to start from."""
+    """Return the first values of a form, from the parameters in its address.
+
+    The parameters are values of fields, or the id of the document or other record to start from.
+    """
     sources = (SOURCES[resource.name], *FURTHER.get(resource.name, ())) if resource.name in SOURCES else ()
     for source in sources:
         if IDS.fullmatch(query.get(source.parameter, "")):
@@ -65,7 +68,8 @@ async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> 
 async def open_notes(at: Workplace, resource: Resource, typed: Typed) -> dict[str, str]:
     """Return notes for the rows of a form that was sent: the open quantity of each item.
 
-    Rows are matched by their items, because rows without input have moved to the end.
+    A note finds its row by the item's id, because the numbers of rows change: rows without input are now at the
+    end.
     """
     try:
         beginning = await beginning_of_code(at, resource, typed)
@@ -93,8 +97,8 @@ class Source(NamedTuple):
 async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
     """Return the first values of a reception: the open quantity of each item of the purchase order.
 
-    Quantities are in the unit of receptions. A complete order may accept more goods by its tolerance. For such an
-    order, return every item without a quantity.
+    Quantities are in the unit of receptions. If all goods of the order were received, its tolerance may still
+    allow more. In this case, return every item without a quantity.
     """
     order, known = await _document(at, "purchase-orders", order_id)
     typed: Typed = {"purchase_order": order["code"], "warehouse": _code(known, order, "warehouse_id")}
@@ -117,7 +121,7 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
 async def _of_sales_order(at: Workplace, order_id: str) -> Beginning:
     """Return the first values of a return: the lines of the sales order.
 
-    People remove the lines that do not come back.
+    People remove the lines whose goods do not come back.
     """
     order, known = await _document(at, "sales-orders", order_id)
     typed: Typed = {
@@ -215,7 +219,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "returns": Source("sales-orders", "sales_order", _of_sales_order),
     "counts": Source("counts", "count", _of_count),
 }
-"""The source of a new document, by the name of its resource."""
+"""The source of the first values of a new document, by the name of its resource."""
 FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
     "counts": (
         Source("warehouses", "in_warehouse", _of_warehouse),
@@ -223,4 +227,4 @@ FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
         Source("stock", "stock", _of_stock),
     )
 }
-"""Further sources for the form of a new document."""
+"""Further sources of first values, which only the address of the form can choose."""

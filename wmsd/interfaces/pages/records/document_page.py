@@ -102,7 +102,10 @@ async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
 
 
 def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
-    """Return the steps of the work as planned, or only the steps that were reached if work left the plan."""
+    """Return the planned steps of the work.
+
+    If the document has a status outside of the plan, return only the steps that were reached.
+    """
     reached = {each["status"]: each["at"] for each in record[HISTORY]}
     now = record["status"]
     if now not in path:

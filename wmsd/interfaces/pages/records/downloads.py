@@ -35,7 +35,7 @@ NOT_IN_A_CELL: Final = ("table", "facts")
 FORMAT: Final = "format"
 FOR_IMPORT: Final = "import"
 PLACE: Final = ("page", "cursor")
-"""Parameters for a place in a list."""
+"""The query parameters that say where in a list a page begins."""
 RECORDS_AT_ONCE: Final = 500
 
 
@@ -55,7 +55,7 @@ class ListFile(NamedTuple):
 
 
 def for_import(resource: Resource) -> ListFile:
-    """Return the file for a later import. Raise Problem (404) if such records cannot be imported."""
+    """Return the file for a later import. Raise Problem (404) if records of this kind cannot be imported."""
     walking = or_not_found(EXPORTS.get(resource.name), "page")
     return ListFile(f"{resource.name}-for-import", walking, list(KINDS[resource.name].columns))
 

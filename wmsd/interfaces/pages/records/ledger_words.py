@@ -97,7 +97,7 @@ def signed(value: Number) -> str:
 
 
 def beginning(stock: Mapping[str, Any]) -> str:
-    """Return the first term of the sum."""
+    """Return the first term of the sum, such as `120 counted on 3 May`."""
     number, count = figure(stock["begins_with"]), stock["count"]
     if count is None:
         return _("%(number)s to begin with") % {"number": number}

@@ -27,8 +27,8 @@ MOST_WAREHOUSES: Final = 10
 class Line(NamedTuple):
     """A line of a form.
 
-    `begin` is the beginning of the names of its fields. `warehouse` is the code of its warehouse, or else of the
-    form's.
+    `begin` is the beginning of the names of its fields. `warehouse` is the code of its warehouse or, if it has
+    none, of the form's warehouse.
     """
 
     field: FormField

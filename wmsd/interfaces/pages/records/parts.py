@@ -26,7 +26,10 @@ DIRECTIONS: Final = ("in", "out")
 
 
 class Kind(NamedTuple):
-    """A kind of part of an article's goods. `field` names the part in records, and `title` is for people."""
+    """A kind of part of an article's goods: a lot, or a serial.
+
+    `field` is the field of records with the number of the part, and `title` is the name of the kind for people.
+    """
 
     field: str
     title: str
@@ -70,7 +73,11 @@ def _article_at(at: Workplace, article_id: int | str) -> str | None:
 async def _movements(
     at: Workplace, article_id: str, of: Mapping[str, str], direction: str = "", most: int = FIRST
 ) -> Mapping[str, Any]:
-    """Return the newest movements, and the addresses of the lists with all of them."""
+    """Return the newest movements of an article, or of one of its lots or serials.
+
+    `of` is the filter for the lot or serial. In the result, `address` is the list of all movements in this
+    direction, and `all` is the list of all movements in both directions.
+    """
     asked = {**of, **({"direction": direction} if direction else {})}
     query = {**asked, "per_page": str(most)}
     found = await at.need(

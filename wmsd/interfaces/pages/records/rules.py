@@ -21,10 +21,10 @@ ORIGINS: Final = {
 
 
 async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
-    """Return the rules for a record, or None if records of this kind have no rules.
+    """Return the rules for a record, with the reason in `refused` if reading them fails.
 
-    If the rules cannot be read, `refused` is the reason, and the page shows the record without rules. `places` are
-    the pages where the person may change a rule.
+    Return None if records of this kind have no rules, or if the person may not read rules. The `places` of a rule
+    are the pages where the person may change it.
     """
     if resource.rules is None or not at.may(resource.rules):
         return None

@@ -49,7 +49,10 @@ def _told(
 async def partners_of(
     at: Workplace, documents: Sequence[Mapping[str, Any]]
 ) -> Mapping[tuple[str, int], Mapping[str, Any]]:
-    """Return the partners of documents by `partner_id`. A reception has its supplier by `purchase_order_id`."""
+    """Return the partners of documents, by the name and the value of a field.
+
+    The field is `partner_id` or, for a reception, `purchase_order_id`.
+    """
     to_order, to_partner = Field(ORDER, "reference"), Field(PARTNER, "reference")
     of_receptions = [each for each in documents if PARTNER not in each and each.get(ORDER) is not None]
     orders = await find_references(at, [to_order], of_receptions)

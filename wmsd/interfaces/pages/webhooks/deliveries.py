@@ -45,7 +45,11 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-    """Show the log. An error of the list or of its filters replaces the earlier refusal in `refused`."""
+    """Show the log.
+
+    `refused` is the answer to a refused form. If the list or a filter has an error, the page shows that error
+    instead.
+    """
     webhook_id = request.match_info["id"]
     webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})
     filters = await log_filters.read(at, request.query)

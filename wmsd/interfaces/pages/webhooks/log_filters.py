@@ -18,7 +18,9 @@ LONG_AGO: Final = "1970-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class LogFilters:
-    """The filters of a log. `given` has the typed values, and `query` has the values for the operation."""
+    """The filters of a log. `given` has the texts that the person entered, and `query` has the values for the
+    operation.
+    """
 
     given: dict[str, str]
     query: dict[str, str]
@@ -33,7 +35,7 @@ class LogFilters:
 
     @property
     def may_be_sent_again(self) -> bool:
-        """True if all matching deliveries are finished, or if no status is chosen.
+        """True if the person has chosen a status of finished deliveries, or no status.
 
         Deliveries that still wait cannot be sent again.
         """

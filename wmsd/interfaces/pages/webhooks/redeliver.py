@@ -27,7 +27,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
-    """Send the first group of deliveries again, or the group that follows the last one."""
+    """Send the first group of deliveries again, or the next group if the form says where the last one ended."""
     sent = await browsers.form(at.person.browser)
     filters = await log_filters.read(at, sent)
     after = {"after": int(sent["after"])} if sent.get("after", "").isdecimal() else {}

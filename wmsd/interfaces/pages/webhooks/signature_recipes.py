@@ -103,7 +103,7 @@ echo in_array($expected, explode(' ', $given), true) ? 'valid' : 'not valid', "\
 def of(received: Mapping[str, Any]) -> tuple[Recipe, ...]:
     """Return the recipes for a received delivery.
 
-    The last recipe sends the delivery to a program of the reader.
+    The last recipe sends the delivery to the reader's own program.
     """
     checks = (Recipe(each.name, each.title, _filled(each, received)) for each in LANGUAGES)
     return (*checks, Recipe("curl", "curl: send the request to your program", _curl(received)))

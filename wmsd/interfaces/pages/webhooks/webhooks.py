@@ -48,7 +48,7 @@ async def show_new_secret(
 ) -> web.Response:
     """Show the form for a new secret.
 
-    The server generates the secret, so nobody has to invent one. The secret is displayed only now.
+    The server generates the secret, so nobody has to invent one. Only this page displays the secret.
     """
     at.check(rotate_webhook_secret)
     webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)

@@ -37,9 +37,9 @@ class Live:
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """Send the event stream of a browser.
 
-        A browser that is not signed in gets the status 204, which ends its attempts. Raise Problem (503) if its
-        person has too many streams, or if there are too many in total. The page is then not live, and tries again
-        later.
+        A browser that is not signed in gets the status 204, and then does not try again. Raise Problem (503) if
+        the person has too many streams, or if there are too many in total. The page then does not reload by
+        itself, and tries to connect again later.
         """
         browser = replace(self._door.browser(request), asks_by_itself=True)
         if browser.secret is None:

@@ -42,7 +42,7 @@ def in_words(text: str | None) -> str:
 def _sentence(text: str) -> str:
     """Return a sentence in the language of the page.
 
-    After the message of an answer, the sentence may list the fields with errors and their errors.
+    The sentence may be the message of an answer, a colon, and a list of the fields with their errors.
     """
     whole = translate_error(text)
     said, colon, wrong = text.partition(": ")
@@ -96,7 +96,10 @@ def _query(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -> web.Response:
-    """Return the page of the list, or of the reason why there is no list. `typed` is an id that was not found."""
+    """Return the page with the list, or with the reason why it cannot be shown.
+
+    `typed` is an id that was not found.
+    """
     body = found.body if found.is_good else {"data": [], "next_cursor": None}
     given = {name: request.query[name] for name in FILTERS if request.query.get(name)}
     message = (

@@ -51,7 +51,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a hit with its address below the address of the company, and with its words for people."""
+    """Return a hit with its address below the company's address, and with the names of its kind and its field."""
     field = PART_FIELDS.get(hit["kind"])
     is_plain = hit["found_in"] in ("code", "name") or field is not None
     return {
@@ -63,7 +63,7 @@ def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
-    """Return the program's request with this id as a hit, if the request is stored."""
+    """Return the stored API request with this id as a hit, or an empty list if there is no such request."""
     if len(text) > LONGEST_ID or not text.replace("-", "").isalnum() or not at.may(get_request):
         return []
     found = await at.ask(get_request, path={"request_id": text}, is_counted=True)

@@ -67,7 +67,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 class Total(NamedTuple):
-    """A number of all companies together. `value` is None if the person may not see it."""
+    """A total of all companies. `value` is None if the person may not see it."""
 
     value: int | None
     text: str

@@ -21,10 +21,10 @@ ZERO: Final = '<td class="num zero">0</td>'
 
 
 class Column(NamedTuple):
-    """A number of each company.
+    """A column of the table, with a number for each company.
 
-    `tone` is the CSS class of a number other than 0. `path` is the address of the counted records, below the
-    company's. `limit` is the name of the number that this one should stay below.
+    `tone` is the CSS class of a number other than 0. `path` is the address of the list of the counted records,
+    below the company's address. `limit` is the name of a second number, below which the first number should stay.
     """
 
     name: str
@@ -55,7 +55,7 @@ def today_columns(day: str) -> Sequence[Column]:
 
 
 def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
-    """Return the address, below a company's, of the open documents that are due in these days."""
+    """Return the address of the open documents that are due from `first` to `last`, below a company's address."""
     due = kind.table.due
     assert due is not None
     days = {name: day for name, day in ((due.range.first, first), (due.range.last, last)) if day}
@@ -63,7 +63,11 @@ def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
 
 
 def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]]) -> str:
-    """Return the address for a total: the list of the only company that has any, or the table of all companies."""
+    """Return the address to which a total links.
+
+    If all counted records are of one company, it is the list of this company. Otherwise it is the table of all
+    companies.
+    """
     having = [each for each in companies if each[name]]
     path = next(each.path for each in today_columns(having[0]["day"]) if each.name == name) if having else ""
     return f"/companies/{having[0]['id']}{path}" if len(having) == 1 and having[0][name] == total else "#companies"

@@ -44,7 +44,7 @@ class Sent:
 
 
 async def receive_upload(browser: Browser, target: Path | None, most: int, too_large: str) -> Sent:
-    """Receive a form of this origin and session. Write its file to `target`, or to memory if that is None.
+    """Receive a form of this origin and session. Write its file to `target`, or to memory if `target` is None.
 
     `too_large` is the error for a file of more than `most` bytes. Raise Problem (403, 415, 413, 408, 400, 503) or
     OSError if the form cannot be received.
@@ -143,7 +143,7 @@ class _Receiving:
     def _write(self, file: IO[bytes], folder: Path, chunks: list[bytes]) -> None:
         """Write the chunks, after a check of the free disk space: many files may arrive together.
 
-        Raise Problem (503) if there is not enough space, or OSError.
+        Raise Problem (503) if there is not enough space, or OSError if a chunk cannot be written.
         """
         disk = disk_of(folder)
         if disk.free < disk.refused_below + sum(map(len, chunks)):
@@ -151,7 +151,7 @@ class _Receiving:
         file.writelines(chunks)
 
     async def _wait(self, reading: Awaitable[Result]) -> Result:
-        """Return what is read next. Raise Problem (408, 503) if it is late, or if the server stops."""
+        """Return the result of `reading`. Raise Problem (408) if it is late, or (503) if the server stops."""
         try:
             async with waiting_for_body(self._request, self._until):
                 found = await reading

@@ -1,8 +1,8 @@
 """The doctor's findings in the language of the page.
 
-A finding is stored as English sentences, which its kind declares with places for facts. This module reads the
-facts back from a stored sentence and puts them into the translation. A sentence without a matching declaration,
-such as a sentence of another version, stays in English.
+A finding is stored as English sentences. Its kind declares these sentences with named places for values, the
+facts. This module finds the facts in a stored sentence, and puts them into the translation. A sentence without a
+matching declaration, such as a sentence of another version, stays in English.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from wmsd.contract.findings import FindingKind
 
 A_SENTENCE: Final = "sentence"
-"""The name of a place for a sentence that is also used elsewhere."""
+"""The name of a place whose value is a whole sentence, which is translated like an error."""
 DEEPEST: Final = 5
-"""The most levels of texts of wmsd inside each other."""
+"""The most levels of translated texts that are nested in each other."""
 
 
 def sentence_of(found: Mapping[str, Any]) -> str:
@@ -33,14 +33,17 @@ def remedy_of(found: Mapping[str, Any]) -> str:
 
 
 def fact_of(text: str, words: Sequence[str]) -> str:
-    """Return a fact that is part of another sentence, such as the sentence of an alert."""
+    """Return a value in a sentence, such as the sentence of an alert, in the language of the page.
+
+    `words` are the declared texts that the value may be.
+    """
     return text if current.get() == DEFAULT else _fact("", text, words, 0)
 
 
 def of_file(sentence: str) -> str:
-    """Return the sentence about an error in a file.
+    """Return the sentence about an error in a file, in the language of the page.
 
-    In the proof of a backup, the file's name comes before a colon.
+    In the result of the verification of a backup, the sentence begins with the name of the file and a colon.
     """
     if current.get() == DEFAULT:
         return sentence
@@ -80,7 +83,7 @@ def _fact(name: str, text: str, words: Sequence[str], depth: int) -> str:
 
 
 def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
-    """Return the facts of a sentence by the names of their places, or None if the declaration does not match."""
+    """Return the values in `text` by the names of their places, or None if `text` is not the declared sentence."""
     pattern, names = _pattern(declared)
     values = ([] if text == declared else None) if not names else pattern.values_in(text)
     if values is None:
@@ -90,9 +93,10 @@ def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
 
 
 def _is_plain(declared: str, text: str) -> bool:
-    """Return True if the facts can be read in only one way.
+    """Return True if it is clear where each value in `text` begins and ends.
 
-    An article's code may contain words of the sentence.
+    It is not clear if a value contains words of the declared sentence. An article's code, for example, may contain
+    any words.
     """
     pattern, _ = _pattern(declared)
     return all(text.count(piece) == 1 for piece in pattern.pieces[1:-1])
@@ -107,9 +111,9 @@ def _pattern(declared: str) -> tuple[Pattern, tuple[str, ...]]:
 
 
 def _kind(found: Mapping[str, Any]) -> "FindingKind | None":
-    """Return the kind of a finding, or None if nothing is to be translated.
+    """Return the kind of a finding, or None if the finding cannot or need not be translated.
 
-    Nothing is translated on an English page, or in a finding of another version.
+    An English page needs no translation. A finding of another version of wmsd may have an unknown kind.
     """
     return None if current.get() == DEFAULT else _kinds().get(found["check"])
 
@@ -123,7 +127,11 @@ def _kinds() -> Mapping[str, "FindingKind"]:
 
 @cache
 def _words_of_promises() -> Mapping[str, Sequence[str]]:
-    """Return the texts in sentences about a promise: the promise, and its words for records and values."""
+    """Return, for each promise, the texts that a sentence about it may contain.
+
+    A promise is a sentence about data that is always true in an undamaged file. The texts are the promise itself,
+    and its words for records and values.
+    """
     from wmsd.maintenance.file_checks.company_checks import PROMISES
 
     return {promise: (promise, *words) for promise, words in PROMISES.items()}

@@ -32,7 +32,7 @@ OFFERED: tuple[str, ...] = ("en", "ro")
 ERROR: Final = "error"
 FINDING: Final = "finding"
 LONGEST_TOLD: Final = 2000
-"""The most characters of a sentence in which values are searched."""
+"""The most characters of a sentence that is compared with the patterns."""
 ENDS: Final = (".", "?", "!")
 PLACES: Final = re.compile(r"\{\w+\}")
 BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
@@ -86,7 +86,7 @@ class Patterns:
     def told(self, sentence: str, value_told: Callable[[str], str]) -> str | None:
         """Return the translated sentence, or None if no pattern matches.
 
-        `value_told` translates the values in it.
+        `value_told` translates each value in the sentence.
         """
         first, _, _ = sentence.partition(" ")
         for pattern in (*self._by_first_word.get(first, ()), *self._by_first_word.get(PLACE, ())):
@@ -116,7 +116,7 @@ def translate_count(singular: str, plural: str, number: int) -> str:
 def finding_text(declared: str) -> str:
     """Return a declared text of the doctor in the language of the page.
 
-    A text that is also used elsewhere is in the catalogues as an error, with `{}` in its places, in their order.
+    A text that is also an error is in the catalogues only as this error, with `{}` in place of each named place.
     """
     catalogue = _catalogue(current.get())
     found = catalogue.pgettext(FINDING, declared)
@@ -206,7 +206,7 @@ def _patterns(language: str) -> Patterns:
 def _entries(language: str) -> "POFile":
     """Return the entries of all catalogues of the language.
 
-    The catalogues are `ro.po`, `ro-errors.po` and other files whose names begin so.
+    The catalogues of Romanian, for example, are `ro.po`, `ro-errors.po` and all other files `ro-*.po`.
     """
     from polib import pofile  # imported only for a language other than English
 

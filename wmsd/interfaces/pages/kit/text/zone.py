@@ -29,7 +29,7 @@ def begin(zone: ZoneInfo, now: datetime) -> None:
 
 
 def use(zone: ZoneInfo) -> None:
-    """Use this time zone for the rest of the page."""
+    """Use this time zone from now on, until the page is complete."""
     current.set(current.get()._replace(zone=zone))
 
 
@@ -61,9 +61,9 @@ def local_text(text: str) -> str:
 
 
 def which(text: str) -> str:
-    """Return the text after the time of a moment of the API.
+    """Return the text that follows the time when a page shows this moment of the API.
 
-    It is the offset if the clocks show this time twice, ` UTC` in the zone UTC, or "" in any other case.
+    It is the offset from UTC if the clocks show this time twice, ` UTC` in the zone UTC, or "" in any other case.
     """
     zone = current.get().zone
     if zone is UTC_ZONE:
