@@ -20,13 +20,13 @@ Tell = Callable[[dict[str, Any]], None]
 class Ended(NamedTuple):
     code: int
     said: list[str]
-    """The last lines of the standard error, or the one sentence of a refusal."""
+    """The last lines of the standard error. If the command refused to work, only the sentence that says why."""
 
 
 class Beside:
     """A runner of one command at a time.
 
-    `tell` receives each line of its standard output that is a JSON object.
+    `tell` is called with each JSON object that the command prints as a line on standard output.
     """
 
     def __init__(self, command: Sequence[str], tell: Tell) -> None:

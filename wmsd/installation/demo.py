@@ -41,7 +41,7 @@ DAY: Final[Mapping[str, DemoPerson]] = {
     "packaging-movements": WAREHOUSE_WORKER,
     "counts": WAREHOUSE_WORKER,
 }
-"""The files with the work of the demo people, and the person of each.
+"""The import files with the work of the demo people, each with the person who does this work.
 
 Days in the files are `today` or `today-3`.
 """

@@ -83,7 +83,9 @@ class Installation:
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alerts"] = "webhooks") -> Guard:
-    """Create the guard over outgoing connections from this section. The server may never connect to itself."""
+    """Create the guard that allows or refuses outgoing connections, from this section of the settings. The guard
+    never lets the server connect to itself.
+    """
     own_port = int(settings.server.listen.rpartition(":")[2])
     given: Webhooks | SignOn | Alerts = getattr(settings, section)
     own_ports = [own_port] if own_port else []
@@ -116,9 +118,10 @@ async def open_installation(
 ) -> AsyncIterator[Installation]:
     """Open all files of an open data folder, and close every connection at the end.
 
-    With `alone`, no other process may open the files, except files that are lent. `borrow` gets files from a
-    running server. `before_migration` is called before a company's file of an older schema is migrated. `who` is
-    the actor in the audit when no user is known.
+    With `alone`, no other process may open the files, except a file that the server has released to a command.
+    `borrow` is called in a command before it opens a company's file: it asks a running server to release the file.
+    `before_migration` is called before a company's file of an older schema is migrated. `who` is the actor in the
+    audit when no user is known.
     """
     ordered = OrderedClock(clock or SystemClock())
     abilities = abilities_in_force(settings.returns.require_write_ability)

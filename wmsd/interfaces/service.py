@@ -42,9 +42,9 @@ from wmsd.server.today.quota_watch import RoomWatch
 from wmsd.server.webhook_sender import WebhookService, new_client, new_sender
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
-"""The routes in the descriptions of REST."""
+"""The routes of the REST API, version 1 and 2."""
 TOLD: Final[Sequence[Route]] = (*ROUTES, *over_http.ROUTES)
-"""The routes in the public index."""
+"""The routes that the public index of the API lists."""
 INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 """The routes that are served, but listed only for holders of their tokens."""
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
@@ -53,13 +53,15 @@ SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 FOR_BROWSERS: Final = web.AppKey("for_browsers", LateRoutes)
 LIVE_FIGURES: Final = web.AppKey("live_figures", LiveFigures)
 NOT_STARTED: Final = Started()
-"""The value for a service that was not started as a separate program."""
+"""The value of `started` for a service inside another program, such as a test."""
 
 
 def service(
     installation: Installation, commands: Mapping[str, Source], started: Started = NOT_STARTED
 ) -> tuple[web.Application, Jobs]:
-    """Return the application, and its background jobs. `commands` are the guide's pages on the command line."""
+    """Return the application, and its background jobs. `commands` are the guide's pages about the command line.
+    `started` has what only a server has that runs as a program of its own.
+    """
     described = partial(_description, installation.abilities)
     client = new_client(installation)
     today = TodayFigures(

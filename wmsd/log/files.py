@@ -24,7 +24,7 @@ class LogFiles:
         self, since: datetime | None = None, most_bytes: int | None = None, is_followed: bool = False
     ) -> Iterator[str | None]:
         """Yield the lines of all files, limited to files written after `since` and to the last `most_bytes`. Raise
-        OSError.
+        OSError if a file cannot be read.
 
         If `is_followed` is True, continue with added lines forever, across rotations, and yield None whenever
         there is no further line yet.
@@ -103,9 +103,9 @@ class LogFiles:
         return None
 
     def _opened(self, ends: ExitStack, since: datetime | None) -> list[BinaryIO]:
-        """Return the open files that were written after `since`, the oldest first. The file that is written now is
-        always among them. Each file is identified by its inode, because a file that is renamed during the search
-        would be found twice.
+        """Open the files that were written after `since`, and return them, the oldest first. `ends` closes them.
+        The file that is written now is always among them. Each file is identified by its inode, because a file
+        that is renamed during the search would be found twice.
         """
         found: dict[tuple[int, int], BinaryIO] = {}
         for path in self._paths():

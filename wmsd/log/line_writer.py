@@ -66,7 +66,7 @@ class GroupedLines(logging.Handler):
         self.take = self._batches.take
 
     def _goes_on(self, error: Exception) -> None:
-        """Do nothing. If memory is short, the lines wait for the next attempt."""
+        """Do nothing after a failed write. Lines that are still in the queue wait for the next attempt."""
 
     def write_waiting(self) -> None:
         """Write the lines that wait."""
@@ -94,7 +94,7 @@ class GroupedLines(logging.Handler):
             self._has_failed()
 
     def _write(self, text: str) -> None:
-        """Write whole lines. Raise the error of the disk."""
+        """Write whole lines. Raise OSError or ValueError if they cannot be written."""
         raise NotImplementedError
 
     def _has_failed(self) -> None:

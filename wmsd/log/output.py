@@ -60,7 +60,7 @@ def _to_the_second(seconds: int, is_local: bool) -> str:
 
 
 class LogFormatter(logging.Formatter):
-    """The base of both formatters. `complete` completes the commands that messages suggest."""
+    """The base of both formatters. `complete` adds options such as --data to commands in the messages."""
 
     def __init__(self, is_local: bool = False, complete: Complete = NOTHING_ADDED) -> None:
         super().__init__()
@@ -160,8 +160,8 @@ class LogFile(GroupedLines, RotatingFileHandler):
         self.stream.flush()
 
     def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
-        """Return True if the file is full, by its present size. The library's own method formats each line twice.
-        The file can therefore grow past its limit by some lines.
+        """Return True if the file has reached its size limit. The library's own method also adds the length of the
+        next line, and formats the line for this. Without that, the file can grow past its limit by some lines.
         """
         if self.stream is None:
             self.stream = self._opened()
@@ -175,8 +175,8 @@ class LogFile(GroupedLines, RotatingFileHandler):
         self._has_failed()
 
     def _has_failed(self) -> None:
-        """Close the file, so that the next line opens it again. Otherwise the unwritten rest would be written
-        before the next line.
+        """Close the file, so that the next line opens it again. Otherwise the text that is still in the file's
+        buffer would be written before the next line.
         """
         self._is_torn = True
         stream, self.stream = self.stream, None
@@ -186,8 +186,8 @@ class LogFile(GroupedLines, RotatingFileHandler):
 
 
 def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
-    """Set up logging. `complete` completes the commands that messages suggest. Raise SettingsError if the file
-    cannot be written.
+    """Set up logging. `complete` adds options such as --data to the commands that messages suggest. Raise
+    SettingsError if the file cannot be written.
     """
     handler = _file(settings) if settings.file else LogStream(sys.stderr)
     formatter = JsonFormatter if settings.format == "json" else HumanFormatter

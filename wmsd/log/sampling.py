@@ -10,10 +10,14 @@ TELL_EVERY: Final = 10.0
 REFUSED: Final = (5.0, 50)
 """The log lines per second and in a burst, for requests that were refused or have no caller."""
 FAILED: Final = (20.0, 20)
-"""The same for requests that the service failed to answer. They are rarer and more informative."""
+"""The log lines per second and in a burst, for requests that the service failed to answer. They are rarer and more
+informative.
+"""
 
 TRACES: Final = (1.0, 10)
-"""The same for errors inside the HTTP server, because a client that can cause one error can cause many."""
+"""The tracebacks per second and in a burst, for errors inside the HTTP server. They are limited, because a client
+that can cause one error can cause many.
+"""
 
 
 class TokenBucket:
@@ -44,8 +48,8 @@ class LogSampling:
         self._since = now
 
     def admits(self, status: int, is_admitted: bool) -> bool:
-        """Return True if the request is to be logged. A request of an admitted caller is always logged, unless the
-        rate limit refused it.
+        """Return True if the request is to be logged. `is_admitted` is True if the caller is known by a valid
+        token or session. Such a request is always logged, unless the rate limit refused it (429).
         """
         if is_admitted and status != 429:
             return True

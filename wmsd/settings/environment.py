@@ -19,9 +19,11 @@ OF_A_CLUSTER: Final = re.compile(
 )
 """The variables that Kubernetes and similar systems set for a service named wmsd, wmsd-server or wmsd-web."""
 URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
-"""The name of a variable that counts as set by a cluster if its value is a URL such as tcp://10.0.0.7:80."""
+"""Variables that Kubernetes sets too, such as WMSD_PORT. They count as set by a cluster only if the value is a URL
+such as tcp://10.0.0.7:80.
+"""
 LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""The words that other programs use for the setting `listen`, at the end of a name."""
+"""The last words of variable names in other programs, such as PORT, for the setting that wmsd calls `listen`."""
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """The variables that other programs read a proxy from."""
 NEAR: Final = 0.7
@@ -98,7 +100,9 @@ def _is_of_a_cluster(name: str, text: str) -> bool:
 
 
 def _nearest_variable(name: str) -> str | None:
-    """Return the setting that the variable probably means: its name has the same end, or is very similar."""
+    """Return the known variable that the unknown variable `name` probably means, or None if there is none. The two
+    names have the same end, or are very similar.
+    """
     names = _known()
     ending = LISTENING.sub("listen", name.removeprefix(ENVIRONMENT).lower())
     same_end = [each for each in names if each.lower().endswith(f"_{ending}")]
@@ -106,7 +110,9 @@ def _nearest_variable(name: str) -> str | None:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return the end of the sentence that refuses `name`, with a similar name, if there is one."""
+    """Return the end of an error sentence about the unknown `name`. The end asks "did you mean …?" with the most
+    similar known name, or is only "." if no known name is similar.
+    """
     nearest = _nearest(name, known, 0.4)
     return "." if nearest is None else f"; did you mean {nearest}?"
 

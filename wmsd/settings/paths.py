@@ -25,7 +25,7 @@ INSIDE: Final = "backups"
 
 
 class Layer(NamedTuple):
-    """The settings from one source. `text` is the content of a file."""
+    """The settings from one source. `text` is the content of the configuration file, or "" for other sources."""
 
     kind: Literal["file", "environment", "command line"]
     name: str

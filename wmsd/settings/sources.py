@@ -22,7 +22,7 @@ IN_FILES: Final = {
     "must be true or false": "must be true or false, without quotation marks",
     "must be a whole number": "must be a whole number without quotation marks{example}",
 }
-"""The errors about types in the words of a configuration file, by their general wording."""
+"""The sentences about wrong types as they are worded for a configuration file, by the wording of the API."""
 
 
 def layers_of(
@@ -57,7 +57,7 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
 
 
 def as_set(layers: Sequence[Layer]) -> Settings:
-    """Return the settings as they are written, with relative paths. The layers must be valid."""
+    """Return the settings as the sources write them: relative paths stay relative. The layers must be valid."""
     return Settings.model_validate(_merged(layer.values for layer in layers))
 
 
@@ -149,7 +149,9 @@ def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator
 
 
 def _in_words(text: str, section: str, key: str) -> str:
-    """Return an error about a type in the words of a configuration file, with the default as an example."""
+    """Return an error about a type as it is worded for a configuration file, with the default as an example.
+    Return any other error unchanged.
+    """
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
         return text
@@ -172,7 +174,7 @@ def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
 
 
 def _source(layers: Sequence[Layer], section: str, text: str) -> str:
-    """Return the name of the last layer that sets a setting named in the sentence.
+    """Return the name of the last layer that sets one of the settings that the error sentence `text` names.
 
     A later layer may set other settings of the section.
     """
@@ -239,7 +241,9 @@ def read_partial_settings(
 
 
 def _right_alone(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that are valid without other settings."""
+    """Return those settings of the section that are valid on their own, when all other settings have their
+    defaults.
+    """
     return {
         key: value
         for key, value in keys.items()
@@ -252,9 +256,10 @@ def _nothing(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_right(file: Path, wrong: list[str]) -> Layer:
-    """Read a file, leaving out lines that are no TOML.
+    """Read a file without the lines that are no TOML and the settings that are invalid. Add the errors to `wrong`.
 
-    If there are such lines, no other errors are reported, because the other errors may only be a consequence.
+    If there are lines that are no TOML, only the first of them is reported, because other errors may be its
+    consequences.
     """
     try:
         lines = text_of(file).split("\n")

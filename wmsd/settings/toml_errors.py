@@ -79,7 +79,8 @@ def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
 
 
 def _meant(line: str, name: str, default: Any) -> str:
-    """Return how the value of a setting is written, by the type of its default.
+    """Return a sentence that says how to write the value of the setting `name`, which depends on the type of its
+    default.
 
     If `default` is None, the setting is unknown, and counts as a text.
     """
@@ -105,7 +106,7 @@ def _default(lines: Sequence[str], name: str) -> Any:
 
 
 def _beginning(lines: list[str], number: int) -> int:
-    """Return the line in which the value begins that ends in the line `number`."""
+    """Return the number of the line in which a value begins, if the value ends in the line `number`."""
     import tomllib
 
     for before in range(number - 1, 0, -1):

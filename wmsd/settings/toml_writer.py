@@ -27,8 +27,8 @@ def example() -> str:
 
 
 def _example_table(name: str, table: type[BaseModel]) -> list[str]:
-    """Return a table with all its keys. The prefix `# ` separates the table from settings with their
-    defaults.
+    """Return the lines of an example table with all its keys. Every line begins with `#` and three spaces, so that
+    it differs from a setting with its default.
     """
     lines = [f"#   # {table.__doc__}", f"#   [[{name}]]"]
     inner: list[str] = []
@@ -42,14 +42,14 @@ def _example_table(name: str, table: type[BaseModel]) -> list[str]:
 
 
 def toml(value: Any) -> str:
-    """Return a value in the form of the configuration file. Tables in a list are written on one line."""
+    """Return a value as it is written in the configuration file. A list of tables is written on one line."""
     if isinstance(value, list) and value and _are_tables(value):
         return json.dumps(value, ensure_ascii=False)
     return as_written(value)
 
 
 def as_written(value: Any) -> str:
-    """Return a value in the form of the configuration file."""
+    """Return a value as it is written in the configuration file. The value contains no tables."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The transport integration, which only the bearer token of a site opens.
+"""The interface of the transport integration, for callers with the token of a site.
 
 No public description lists its operations.
 """

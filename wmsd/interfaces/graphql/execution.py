@@ -166,7 +166,9 @@ class Execution:
     # --- records that others refer to ----------------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Load all records of a link with one call for each chunk of ids, and put each record in its place."""
+        """Load all records of a link with one call for each chunk of ids. Put each record into the objects that
+        wait for it. `waiting` has these objects, each with the id of its record.
+        """
         ids = sorted({referred for _, referred in waiting})
         try:
             answers = [(await self._perform(self._find(link, some)))[0] for some in _chunks(ids)]
@@ -223,7 +225,9 @@ def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int] | None:
-    """Return the path of an object in the answer, or None if the answer does not contain the object."""
+    """Return the path of the object `wanted` inside `value`, or None if `value` does not contain it. `path` is the
+    path of `value` in the answer.
+    """
     if value is wanted:
         return path
     members: Iterable[tuple[str | int, Any]] = ()

@@ -160,7 +160,7 @@ NESTING: Final[Mapping[str, int]] = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, "
 def text_excess(text: str) -> str | None:
     """Return why the text of a document is too long, or None.
 
-    The count of tokens is at most the parser's count.
+    The function never counts more tokens than the parser would.
     """
     if len(text) > MOST_CHARACTERS:
         return f"The query is over {MOST_CHARACTERS} characters long; use variables."
@@ -224,7 +224,9 @@ def _beyond(size: Size) -> str | None:
 
 
 def _written(selection_set: SelectionSetNode) -> Size:
-    """Return the size without the fragments that are used. The size finds excessive documents quickly."""
+    """Return the numbers of fields and spreads as written, without the contents of the fragments that are used.
+    Counting them is quick, and finds many documents that are too large.
+    """
     fields = spreads = 0
     waiting = [selection_set]
     while waiting:

@@ -9,10 +9,10 @@ MOST_CHARACTERS: Final = 1_000
 
 
 def media_type(accept: str | None) -> str | None:
-    """Return the preferred one of the two media types, or None if the client accepts neither.
+    """Return RESPONSE or JSON, whichever the client prefers, or None if the client accepts neither.
 
-    If the client prefers neither, the newer type is returned only if the header names it. Clients that send `*/*`,
-    or no header, are mostly older clients.
+    If the client prefers neither, return RESPONSE, the newer type, only if the header names it. Clients that send
+    `*/*`, or no header, are mostly older clients.
     """
     weights = _weights((accept or "")[:MOST_CHARACTERS])
     newer, older = _weight(weights, RESPONSE), _weight(weights, JSON)

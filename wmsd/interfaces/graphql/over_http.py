@@ -44,7 +44,7 @@ async def _handle(installation: Installation, front: Front, request: web.Request
 
 
 def in_form(accept: str | None, reply: Reply) -> Reply:
-    """Return the reply in the form that GraphQL clients read."""
+    """Return the reply unchanged if it is a GraphQL response already, or else convert it to one."""
     return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
 
 
@@ -59,7 +59,7 @@ def _schema_text() -> bytes:
 
 
 def _as_graphql(accept: str | None, refused: Reply) -> Reply:
-    """Return the reply to a refused request in the form that GraphQL clients read."""
+    """Return the refusal of a REST request as a GraphQL response: an object with `errors`."""
     problem = json.loads(refused.body)
     more = {name: problem[name] for name in ("code", "errors", "details") if name in problem}
     body = {"errors": [{"message": problem["message"], "extensions": more}]}
@@ -67,14 +67,18 @@ def _as_graphql(accept: str | None, refused: Reply) -> Reply:
 
 
 async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """Read the parameters of a request by GET or POST. Raise Problem (400, 406, 413 or 415)."""
+    """Read the parameters of a request by GET or POST. Raise Problem if the client accepts neither media type
+    (406), and as `json_body` and `parameters_of` do.
+    """
     if media_type(call.accept) is None:
         raise requests.malformed(406, f"Accept {RESPONSE} or {JSON}.")
     return await parameters_of(lambda: _document(request, call, bodies))
 
 
 async def parameters_of(load: LoadBody) -> Loaded:
-    """Load the document, and return its parameters. Raise Problem (400), or whatever `load` raises."""
+    """Load the body, and return the parameters of the GraphQL request in it. Raise Problem (400) if they are
+    invalid, and whatever `load` raises.
+    """
     try:
         return _parameters(await load())
     except Problem as problem:

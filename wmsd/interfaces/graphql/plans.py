@@ -30,7 +30,9 @@ MOST_ERRORS = 10
 
 @dataclass(frozen=True)
 class Edges:
-    """A selected field of a connection. The field `nodes` has the records without edges."""
+    """A selected field of a connection, the type that GraphQL lists have here: `edges`, `nodes`, `pageInfo` or
+    `__typename`.
+    """
 
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]

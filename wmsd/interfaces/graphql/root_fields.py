@@ -81,7 +81,7 @@ MUTATIONS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A field with the first records that refer to this record, such as an article's `stock`."""
+    """A field with the first records that refer to the record of the field, such as the `stock` of an article."""
 
     of: type[BaseModel]
     name: str

@@ -63,7 +63,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The answer of an operation. `of` is the type of its records."""
+    """The source of a root field: the answer of an operation. `of` is the type of the records in it."""
 
     field: Field
     of: GraphQLObjectType | None
@@ -251,7 +251,9 @@ def _described(operation: Operation) -> str:
 
 
 def _needed(ability: str) -> str:
-    """Return the ability that a token needs. The schema does not depend on the settings."""
+    """Return the ability that a token needs, as text. If a setting can demand a stricter ability, the text names
+    both, because the schema does not depend on the settings.
+    """
     if ability not in SUFFICES:
         return ability
     return f"{SUFFICES[ability]}, or {ability} where the installation requires it"

@@ -43,7 +43,9 @@ def too_much() -> Failed:
 
 @dataclass(frozen=True)
 class Link:
-    """Records that are loaded together for all records that refer to them. `first` is the maximum per record."""
+    """A field with other records, which are loaded together for all records that have the field. `first` is the
+    most records that one of them gets.
+    """
 
     key: str
     source: Reference | Collection
@@ -132,7 +134,9 @@ class Selecting:
         return found
 
     def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
-        """Return the shape of the record that these fields, which share a key, select."""
+        """Return the shape of a record of the type `of`. `nodes` are the fields of the document that select the
+        record under the same key of the answer.
+        """
         shape = Shape()
         for key, same in self.fields(inner(nodes)).items():
             name = same[0].name.value
@@ -216,6 +220,6 @@ class Projection:
             self.waiting.setdefault(id(link), (link, []))[1].append((shown, referred))
 
     def taken(self) -> list[tuple[Link, list[tuple[Json, int]]]]:
-        """Return all links that wait for their records, and clear the collection."""
+        """Return all links that wait for their records, and empty `waiting`."""
         found, self.waiting = list(self.waiting.values()), {}
         return found

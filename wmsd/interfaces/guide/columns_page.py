@@ -20,8 +20,8 @@ imports a file of articles; the other kinds work in the same way. The import pag
 """
 CODE: Final = "_code"
 INSIDE: Final = "."
-"""The separator in the column name of an object's field, such as `address.postal_code`. Such a column names no
-record.
+"""The separator in the column name of an object's field, such as `address.postal_code`. Although this name ends in
+`_code`, its cells are not codes of records.
 """
 FORMS: Final[Mapping[Callable[[str], object], str]] = {
     read_flag: "`true` or `false`",

@@ -35,7 +35,9 @@ empty.
 
 
 class Text:
-    """A text with an index of its words, so that a search does not have to scan the text."""
+    """A text with an index of its words, so that a search does not have to scan the text. The methods take words
+    as numbers.
+    """
 
     __slots__ = ("_ends", "_of_words", "_starts", "text")
 

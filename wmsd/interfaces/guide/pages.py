@@ -127,7 +127,9 @@ class Guide:
         return answer
 
     async def search(self, request: web.Request) -> web.Response:
-        """Answer a search. Equal queries share one rendered page. Rendering waits for a slot."""
+        """Answer a search. Equal queries share one rendered page. Only a few pages are rendered at the same time;
+        others wait.
+        """
         query = " ".join(request.query.get("q", "")[:LONGEST].split())
         of = await self._language_of(request)
 
@@ -156,14 +158,18 @@ class Guide:
         return self._door.browser(request).secret is not None
 
     async def _frame(self, request: web.Request) -> Mapping[str, Any]:
-        """Return the frame of pages that are not in the contents, such as search results. The frame is cached."""
+        """Return the cached values for the frame of a page that the contents do not list, such as the search
+        results.
+        """
         key = (self._is_signed_in(request), language.current.get())
         if key not in self._frames:
             self._frames[key] = await asyncio.to_thread(self._framed, None, key[0])  # reads the titles from files
         return self._frames[key]
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
-        """Return the frame in the language of the page that is being rendered."""
+        """Return the values for the frame of the page `current`: contents, links and sign-in state. The language
+        is that of the page that is being rendered.
+        """
         from markupsafe import Markup
 
         contents = Markup(render_text("guide_contents", parts=self._parts, current=current))  # noqa: S704 a template

@@ -219,7 +219,9 @@ def _words(text: str) -> Iterator[str]:
 
 @lru_cache(MOST_REMEMBERED)
 def _of_the_guide(word: str) -> frozenset[str]:
-    """Return a word of the guide and its parts, in the form for comparisons. The same words come often."""
+    """Return a word of the guide and its parts, in the form for comparisons. The results are cached, because the
+    same words come often.
+    """
     whole, parts = _read(word)
     return frozenset((whole, *parts))
 

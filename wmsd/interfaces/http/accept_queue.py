@@ -1,9 +1,9 @@
 """The queue that opens accepted connections, a few in each iteration of the event loop.
 
 A connection needs several iterations before its request is answered. Many connections opened at the same time
-would make the iterations slow for all clients. Therefore the others wait. The order is first come, first served.
-But each connection waits longer if its address has opened many lately, so that rare clients do not wait for
-frequent ones.
+would make the iterations slow for all clients. Therefore the remaining connections wait. The order is first come,
+first served. But each connection waits longer if its address has opened many lately, so that rare clients do not
+wait for frequent ones.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ OPENED_AT_ONCE: Final = 4
 LATELY_SECONDS: Final = 5.0
 """A connection counts as opened lately for this many seconds at least, and for twice as many at most."""
 SECONDS_OF_ONE: Final = 0.02
-"""The seconds of delay for the next connection of an address, for each connection that the address has opened
-lately.
+"""Each connection that an address has opened lately delays the next connection of the address by this many
+seconds.
 """
 LONGEST_SECONDS: Final = 1.0
 """The most seconds by which a connection is delayed, so that no connection waits forever."""
@@ -44,9 +44,9 @@ class Opening:
         self._lately_until = 0.0
 
     def add(self, connection: Connection, accepted: socket.socket) -> None:
-        """Add a connection that is counted already.
+        """Add a connection that `Connections` has counted already.
 
-        The connection may be cut, in favour of other connections, before it is opened.
+        If there are too many connections, it may be closed before it is opened.
         """
         if connection.is_cut:
             accepted.close()

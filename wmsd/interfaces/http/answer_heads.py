@@ -14,13 +14,16 @@ from wmsd.settings.all_settings import Settings
 
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
-"""The value for one year, which browsers require for their built-in lists of hosts (RFC 6797)."""
+"""The value of the header Strict-Transport-Security (RFC 6797): one year in seconds. Browsers require at least a
+year for their built-in lists of hosts.
+"""
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
-"""The key for the answer of a request whose head was sent."""
+"""The key under which a request has its answer, from the moment when the head of the answer is sent."""
 
 
 async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:
-    """Record that an answer begins, just before its head is sent. Complete the head of a streamed answer.
+    """Record on the request that its answer begins, just before the head is sent. Complete the head of a streamed
+    answer.
 
     aiohttp calls this function, except for routes that `PlainRoutes` has found. An answer that is not a `Response`
     is streamed.
@@ -34,7 +37,9 @@ async def note_begun(installation: Installation, request: web.Request, answer: w
 
 
 def complete_head(settings: Settings, request: web.Request, answer: web.StreamResponse) -> None:
-    """Add the common headers, and convert the body to the form that the client accepts."""
+    """Add the common headers. If the client accepts it, convert an error to problem details, and compress the
+    body.
+    """
     answer.headers["X-Request-Id"] = request[REQUEST_ID]
     answer.headers["Server"] = "wmsd"
     answer.headers["X-Content-Type-Options"] = "nosniff"

@@ -6,4 +6,4 @@ from wmsd.contract.command_hints import Complete
 from wmsd.interfaces.http.aiohttp_web import web
 
 COMPLETE: Final[web.AppKey[Complete]] = web.AppKey("complete")
-"""The server's function that completes displayed commands (see `Started`)."""
+"""The server's function that adds --data and --config to displayed commands (see `Started`)."""

@@ -61,7 +61,9 @@ class Connection(asyncio.Protocol):
         self._inner: asyncio.Protocol
         self._transport: asyncio.Transport | None = None
         self.opening: Callable[[], object] | None = None
-        """The function that cancels the opening; None once opening has begun, or under TLS after the handshake."""
+        """The function that cancels the opening of this connection. None when there is nothing to cancel any more:
+        without TLS once the opening has begun, with TLS after the handshake.
+        """
         self.is_cut = False
         self.is_finished = False
         """True if the client sends nothing more, but still gets its answer."""
@@ -120,7 +122,7 @@ class Connection(asyncio.Protocol):
         """Return True if the connection stays open for its answer, although the client sends nothing more.
 
         A client may close its side, and wait for the answer (RFC 9293, section 3.6). A client that has left looks
-        the same, so its connection still counts. aiohttp alone would drop the request.
+        the same, so its connection still counts. Without this method, aiohttp would drop the request.
         """
         is_at_work = self.waiting_since is None and self.may_finish
         has_asked = is_at_work or (self.head_since is not None and not self._is_silent)
@@ -310,7 +312,7 @@ class Connections:
         return len(self._of_address[address]), -(next(iter(self._waiting[address])).waiting_since or 0.0)
 
     def _cut_one(self, address: str) -> None:
-        """Close the longest waiting connection of an address, which may be its newest connection."""
+        """Close one connection of the address: the connection that has waited longest for its client."""
         self._cut(next(iter(self._waiting[address])))
 
     def _cut_unread(self, connections: list[Connection], most: int) -> None:
@@ -354,7 +356,8 @@ def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
 
 
 def reset_when_closed(request: web.Request, is_on: bool) -> None:
-    """Reset the connection when it ends, instead of closing it, whatever ends it: an error, a stop or a kill.
+    """Make every end of the connection a reset instead of a close, also after an error, a stop or a kill. If
+    `is_on` is False, undo this, because the answer is complete.
 
     An answer may have neither a length nor chunks, as in HTTP/1.0, which many proxies speak. Then a client would
     take a close for the end of the answer (RFC 9112, section 8).
@@ -375,8 +378,8 @@ def of(request: web.BaseRequest) -> Connection | None:
 async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
     """Mark the connection as waiting for its client, so that it may be closed for others.
 
-    If the client waits for "100 Continue", that is sent. Raise TimeoutError at `until`, on the loop's clock, or
-    Stopping.
+    If the client waits for "100 Continue", send it. Raise TimeoutError if the context is still open at `until`, on
+    the loop's clock. Raise Stopping if the service is stopping.
     """
     connection = of(request)
     if connection is None:

@@ -21,7 +21,7 @@ REMEMBERED_SECONDS: Final = 600
 
 
 def allow(origins: Sequence[str], request: web.Request, answer: web.StreamResponse) -> None:
-    """Add the headers that allow the page to read the answer."""
+    """Add the headers that allow a page to read the answer, if `origins` allow the page's origin."""
     answer.headers["Vary"] = f"{answer.headers['Vary']}, Origin" if "Vary" in answer.headers else "Origin"
     if (allowed := _allowed(origins, request)) is not None:
         answer.headers["Access-Control-Allow-Origin"] = allowed
@@ -29,7 +29,9 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
 
 
 def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
-    """Answer OPTIONS: the methods of this address, and what a page of this origin may send."""
+    """Answer OPTIONS with the methods of the address. In the answer to a preflight, add what a page of its origin
+    may send.
+    """
     answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
     if _is_preflight(origins, request):
         answer.headers["Access-Control-Allow-Methods"] = ", ".join(methods)

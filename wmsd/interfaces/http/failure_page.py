@@ -18,7 +18,9 @@ POLICY: Final = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 
 def reads_pages(request: web.BaseRequest) -> bool:
-    """Return True if a person reads the answer in a browser, unlike a program or a browser that loads a file."""
+    """Return True if a browser requests a page for a person. Return False for a program, or a browser that loads a
+    file.
+    """
     return "text/html" in weights_in(request.headers.get("Accept", ""))
 
 
@@ -29,7 +31,7 @@ def made(
     told: Callable[[str], str] = lambda text: text,
     heading: str = HEADING,
 ) -> web.Response:
-    """Return the page. `told` translates its sentences."""
+    """Return the page that shows the problem. `told` translates its sentences."""
     message, next_ = ("", NEXT) if problem.status == 500 else (problem.message, REQUEST)
     heading, message, next_ = (escape(told(each)) for each in (heading, message, next_))
     text = f"""<!doctype html>

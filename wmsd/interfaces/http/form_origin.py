@@ -70,7 +70,9 @@ def _tell_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
 
 @lru_cache(maxsize=64)
 def _tell_difference(sent: str, own: str) -> None:
-    """Log the difference once per pair, as long as the cache remembers the pair."""
+    """Log that forms come from `sent`, although the service's own address is `own`. The cache prevents repeated
+    lines.
+    """
     if _lines.take(time.monotonic()):
         LOG.warning(
             "forms come from %s, but wmsd uses %s as its own address. If people open the first address, set "

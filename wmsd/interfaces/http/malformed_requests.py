@@ -104,7 +104,8 @@ class RequestHandler(web.RequestHandler):
 
 
 def answering_all(installation: Installation, log: RequestLog, plain: PlainRoutes, handle: Answering) -> Answering:
-    """Return a handler that lets the plain routes answer first, and then `handle`.
+    """Return a handler for all requests. It uses the route that `plain` finds, and otherwise passes the request to
+    `handle`.
 
     Requests without a path, such as `OPTIONS *` and CONNECT, match no route. The handler refuses such requests.
     """

@@ -39,7 +39,7 @@ async def send_pieces(
     pieces: AsyncIterator[Piece],
     begin: Begin | None = None,
 ) -> web.StreamResponse:
-    """Send the pieces, and charge the cost of each to `turn`.
+    """Send the pieces, and add the cost of each to `turn`, the download slot.
 
     Raise what reading the pieces raises, and ConnectionResetError if the client receives nothing for too long.
     After an error, the answer stays incomplete.

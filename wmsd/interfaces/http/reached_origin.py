@@ -1,9 +1,9 @@
 """The origin at which clients reach the service.
 
 The origin is `server.public_url`, or else the Host header, corrected by what trusted proxies say about the scheme,
-host and port. Each proxy replaces a header, or appends what it has seen. Therefore wmsd believes as many values,
-from the end, as the request has passed trusted proxies: the value of the outermost proxy describes the browser's
-request.
+host and port. Each proxy replaces the value of a header, or appends a value of its own. If a request has passed n
+trusted proxies, its last n values can be trusted. The first of these comes from the outermost proxy, which has
+seen the browser's request.
 """
 
 from collections.abc import Sequence
@@ -51,9 +51,10 @@ def _forwarded(request: web.BaseRequest, passed: int, scheme: str, host: str) ->
 
 
 def _said(request: web.BaseRequest, name: str, passed: int) -> str:
-    """Return the value of the outermost trusted proxy, or "" if no proxy sends the header.
+    """Return the value of the header `name` from the outermost of the `passed` trusted proxies, or "" without such
+    a header.
 
-    If fewer proxies send a value than the request has passed, the first value counts.
+    Return the first value if the header has fewer values than the request has passed proxies.
     """
     if name not in request.headers:
         return ""

@@ -45,7 +45,9 @@ def keep(installation: Installation, request: web.Request, answer: web.StreamRes
 
 
 def keep_call(installation: Installation, call: Call, asked: Asked, answered: Answered, seconds: float) -> None:
-    """Add a call to the history that is not an HTTP request itself, such as a try-out at the pages."""
+    """Add an answered call to the history. The call is an HTTP request, or a try-out that a page of the reference
+    has sent.
+    """
     if call.known is None or call.session is not None or not installation.history.is_on:
         return
     if not installation.history.wants(call.known[1].id, asked.method, answered.status):

@@ -46,7 +46,7 @@ class RequestLog:
             self._failures.failed("requests are answered, but not logged", error)
 
     def write_call(self, call: Call, path: str, status: int, seconds: float) -> None:
-        """Log a call that was made by another request, such as a try-out at the pages."""
+        """Log a call that is no HTTP request itself, such as a try-out on a page of the reference."""
         try:
             if self._admits(call, status):
                 extra = {"request_id": call.request_id, "status": status, **_sender(call)}

@@ -34,13 +34,17 @@ class Turns:
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def is_long(self, now: float) -> bool:
-        """Return True if a request that starts now must wait for a slot. `now` is a value of `perf_counter`."""
+        """Return True if a request that arrives now must call `next` and wait before it starts. `now` is a value
+        of `perf_counter`.
+        """
         if not self._is_begun:
             self._begin(now)
         return bool(self._waiting) or now - self._began > LONG_SECONDS
 
     async def next(self, cost: float) -> None:
-        """Wait for a slot. `cost` is the load that the company has caused lately, in seconds, or NOBODY."""
+        """Wait until the request may start. `cost` is the load that its company has caused lately, in seconds, or
+        NOBODY for a request without a known company.
+        """
         now = perf_counter()
         if not self._is_begun:
             self._begin(now)

@@ -111,7 +111,11 @@ def _is_unicode(url: URL, name: str, value: str) -> bool:
 
 
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """Read a JSON object from the body, and its errors. Raise Problem (415, 413, 408, 400 or 503)."""
+    """Read the body, and parse its JSON object. The result includes the errors of single fields.
+
+    Raise Problem as `body` and `read_json` do. Raise it too if the body is not sent as JSON (415), or if too many
+    large bodies arrive at the same time (503).
+    """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise malformed(415, "Compressed request bodies are not accepted. Send the body uncompressed.")
     if request.content_type != "application/json":
@@ -124,7 +128,9 @@ async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
 
 
 async def read_json(raw: bytes, call: Call, bodies: LargeBodies) -> Loaded:
-    """Parse the JSON object of a body that has arrived, and its errors. Raise Problem (413, 400 or 503)."""
+    """Parse the JSON object of a body that has arrived. Errors in single fields are part of the result. Raise
+    Problem if the body is too large (413), is not a JSON object (400), or has too many members or levels (422).
+    """
     if len(raw) > call.operation.max_body:
         raise _too_large(call.operation.max_body)
     call.body_bytes = len(raw)
@@ -146,8 +152,8 @@ def _hold(call: Call, bodies: LargeBodies, size: int) -> None:
 async def body(request: web.Request, max_body: int, hold: Callable[[int], None] | None = None) -> bytes:
     """Read the bytes of a body, within its limits for size and time.
 
-    `hold` is called with the sizes of the parts of a large body as they arrive. Raise Problem (413 or 408), and
-    what `hold` raises.
+    `hold` is called with the sizes of the parts of a large body as they arrive. Raise Problem if the body is too
+    large (413) or does not arrive in time (408), or if the service stops (503). Also raise whatever `hold` raises.
     """
     if (request.content_length or 0) > max_body:
         raise _too_large(max_body)
@@ -169,7 +175,9 @@ async def body(request: web.Request, max_body: int, hold: Callable[[int], None] 
 
 
 async def _next_chunk(request: web.Request, until: float) -> bytes:
-    """Wait for the next part of a body. Raise Problem (408 or 503)."""
+    """Wait for the next part of a body. Raise Problem if nothing has arrived by the time `until` (408), or if the
+    service stops (503).
+    """
     try:
         async with waiting_for_body(request, until):
             return await request.content.readany()
@@ -188,5 +196,5 @@ def _too_large(max_body: int) -> Problem:
 
 
 def malformed(status: int, message: str) -> Problem:
-    """Return the error for a request that cannot be read, or not in the form in which it was sent."""
+    """Return the error for a request that cannot be read, or that the server does not accept in this form."""
     return Problem("VALIDATION_FAILED", message, status=status)

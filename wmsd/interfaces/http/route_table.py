@@ -28,7 +28,9 @@ def parts_of(request: web.Request) -> Mapping[str, str]:
 
 
 class PlainRoutes:
-    """The routes of paths that need no decoding. aiohttp's router knows every route, and finds all others."""
+    """The routes of paths that need no decoding. For all other paths, aiohttp's router finds the route; it knows
+    every route.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], Known] = {}
@@ -39,7 +41,9 @@ class PlainRoutes:
         """
 
     def add(self, path: str, route: web.AbstractRoute) -> None:
-        """Add a route, unless it accepts any method or has a part with a pattern."""
+        """Add a route. Leave the route to aiohttp if it accepts any method, or if its path has a parameter with a
+        pattern.
+        """
         if route.method == "*" or ":" in path:
             return
         parts = path.split("/")

@@ -53,7 +53,8 @@ OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)
 
 
 def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
-    """Create the application with every route. Other methods are answered with an error.
+    """Create the application with every route. If a path does not have the method of a request, the answer is an
+    error.
 
     Handlers are wrapped one by one, because aiohttp's middlewares would be too slow.
     """
@@ -166,8 +167,8 @@ class LateRoutes:
 async def _expected(request: web.Request) -> None:
     """Record that the client waits for "100 Continue". Other expectations may be ignored.
 
-    The source is RFC 9110, section 10.1.1. aiohttp alone would ask for bodies that wmsd then refuses, and refuse
-    other expectations.
+    The source is RFC 9110, section 10.1.1. Without this function, aiohttp would ask for bodies that wmsd then
+    refuses, and would refuse other expectations.
     """
     connection = connections.of(request)
     if connection is not None and request.version >= (1, 1):
@@ -195,7 +196,9 @@ async def _handle(
 
 
 def call_of(request: web.Request, front: Front, operation: Operation) -> Call:
-    """Create the call from the head of a request, without its query. The log finds the call on the request."""
+    """Create the call from the head of a request, without its query. The call is stored on the request for the
+    log.
+    """
     headers = request.headers
     address, passed = requests.way_of(request, front.proxies)
     call = request[CALL] = Call(
@@ -354,7 +357,9 @@ def _company_of(request: web.Request) -> int | None:
 def refuse_other_methods(
     app: web.Application, path: str, allowed: list[str], in_form: InForm = lambda _, reply: reply
 ) -> None:
-    """Add a route that refuses all other methods. `in_form` converts refusals to the form for its clients."""
+    """Add a route that refuses the methods that are not in `allowed`. `in_form` converts the refusals to the form
+    that clients of the path read.
+    """
     possible = sorted({*with_head(allowed), "OPTIONS"})
     installation, refuse = app[INSTALLATION], partial(_refuse_method, possible, in_form)
     counted = partial(_count, installation, trusted_proxies(installation), refuse)

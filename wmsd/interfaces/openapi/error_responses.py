@@ -113,7 +113,9 @@ class Rfc9457Problem(Model):
 
 
 def codes_of(declared: Operation) -> list[str]:
-    """Return every error code of an operation: the codes that its declaration implies, or names."""
+    """Return every error code of an operation: the codes that its declaration lists, and those that follow from
+    its other attributes.
+    """
     codes = list(declared.codes)
     if declared.signed_in:
         codes.append("UNAUTHORIZED")
@@ -172,7 +174,7 @@ def _content(codes: Iterable[str]) -> dict[str, Schema]:
 
 
 def before_any_operation() -> Schema:
-    """Return the response of a request that reaches no operation, or of a broken request."""
+    """Return the description of the answer to a request that is broken, or that reaches no operation."""
     return {
         "description": f"{BEFORE}.",
         "headers": headers.of_any(),

@@ -75,7 +75,7 @@ def takes_key(route: Route) -> bool:
 
 
 def is_validated(declared: Operation) -> bool:
-    """Return True if the answers have an ETag that If-None-Match can name."""
+    """Return True if the answers of the operation have an ETag, which clients can send back in If-None-Match."""
     return not declared.writes and (declared.prepared or declared.answer in ("record", "page", "cursor"))
 
 

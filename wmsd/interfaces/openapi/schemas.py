@@ -1,4 +1,4 @@
-"""The schemas of models: plain names, no defaults, and one component for each choice of values."""
+"""The schemas of models: plain names, no defaults, and one component for each enum."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -53,7 +53,9 @@ class Schemas:
         return {**self._models, **self._choices}
 
     def plain(self, schema: Schema, owner: str, name: str = "") -> Schema:
-        """Return the schema for descriptions. A choice is named after the record of `owner`, and its field."""
+        """Return the schema in the form for the OpenAPI description. An enum in it becomes a component. The
+        component is named after the model `owner` and the field `name`.
+        """
         plain = {key: value for key, value in schema.items() if key not in LEFT_OUT}
         for key, value in plain.items():
             if key == "properties":
@@ -72,7 +74,7 @@ class Schemas:
         raise TypeError(f"Two choices have the same name: {', '.join(names)}")
 
     def _names(self, owner: str, field: str) -> list[str]:
-        """Return the possible names of a choice, the preferred name first.
+        """Return the possible names of an enum's component, the preferred name first.
 
         The preferred name starts with the record of the model (`SalesOrder` for `SalesOrderChanges`), the other
         name with the model.

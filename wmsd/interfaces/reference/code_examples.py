@@ -1,4 +1,4 @@
-"""An example request in each language, which needs nothing but the language.
+"""An example request in each programming language, without additional libraries.
 
 The guide's programs have the same form. Address, token and company come from the environment, so that an example
 runs unchanged. The programs are templates.

@@ -83,7 +83,9 @@ class Described:
         return tuple(sorted({row.key for row in rows} - {""}))
 
     def example_of(self, parameter: str) -> str:
-        """Return an example value for a part of the path: the value of the record in the example, or 1."""
+        """Return an example value for a parameter of the path: the field of this name in the example answer, or
+        else 1.
+        """
         known = self.answered if isinstance(self.answered, dict) else {}
         return str(known.get(parameter) or 1)
 

@@ -10,8 +10,8 @@ DEEPEST: Final = 4
 BETWEEN: Final = "."
 EACH: Final = "[]"
 ANY_INTEGER: Final = 2**53 - 1
-"""The largest integer that all JSON readers keep exactly. As a maximum, the number is no limit of the field
-itself.
+"""The largest integer that all JSON readers keep exactly. If the maximum of a field is this number, the table
+shows no maximum.
 """
 
 
@@ -28,7 +28,7 @@ class Row:
 
     @property
     def key(self) -> str:
-        """The name of the field alone."""
+        """The name of the field, without the path before it."""
         return self.name.rpartition(BETWEEN)[2].removesuffix(EACH)
 
 
@@ -79,7 +79,9 @@ class Rows:
         return Row(name, is_required, own)
 
     def plain(self, schema: Schema) -> Schema:
-        """Return the schema without references to others, and with `nullable` instead of a choice of null."""
+        """Return the schema with references replaced by the schemas that they name. `nullable` replaces a null
+        among the alternatives.
+        """
         if "$ref" in schema:
             own = {name: value for name, value in schema.items() if name != "$ref"}
             return {**self.plain(self.schemas[schema["$ref"].removeprefix(SCHEMAS)]), **own}

@@ -192,7 +192,9 @@ class Trying:
         return {ONCE: secrets.token_urlsafe(16)}
 
     async def _subject(self, request: web.Request, company_id: str) -> Subject:
-        """Return the subject of a request. Raise HTTPSeeOther if nobody is signed in, and Problem (404)."""
+        """Return the subject of a request. Raise HTTPSeeOther if nobody is signed in. Raise Problem (404) if the
+        operation or the company is unknown.
+        """
         person = await self._door.person(request)
         described, place = await self.described(request)
         at = await company_at(self._door, person, company_id) if company_id else None
@@ -310,11 +312,11 @@ def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[
 
 
 def _masked(body: str, is_graphql: bool) -> str:
-    """Return the body without secrets. Texts in a GraphQL document may be no secrets, so they stay."""
+    """Return the body of a REST request with its secrets masked, or the body of a GraphQL request unchanged."""
     return body if is_graphql else masking.body(printable(body), is_graphql=False)
 
 
 def _answer(tried: Tried) -> str:
-    """Return the text of the answer. A long answer is cut off, and not laid out."""
+    """Return the text of the answer. A long answer is cut off, and then gets no line breaks and indentation."""
     text = tried.body[:MOST_SHOWN].decode("utf-8", "ignore")
     return text if len(tried.body) > MOST_SHOWN else laid_out(text)

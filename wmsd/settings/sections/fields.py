@@ -38,7 +38,9 @@ def check_own_listen(value: str) -> str:
 
 
 def check_tls(value: str) -> str:
-    """Return the value, which is a known word or a path. Raise ValueError for any other word of letters only."""
+    """Return the value of the setting `tls`: `off`, `lan`, `files`, or a path. Raise ValueError if the value has
+    only letters, but is none of these words.
+    """
     if value.isalpha() and value not in TLS:
         raise ValueError("must be off, lan or files")
     return value
@@ -128,7 +130,9 @@ Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 class ReadEachTime:
-    """The marker of a setting that backups read again each time. All others take effect after a restart."""
+    """The marker of a setting that is read again for each backup. A change of any other setting takes effect after
+    a restart.
+    """
 
 
 class Section(BaseModel):

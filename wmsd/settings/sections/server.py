@@ -133,7 +133,9 @@ class Server(Section):
 
     @property
     def certificate_files(self) -> tuple[Path, Path] | None:
-        """The files of the certificate chain and its private key, perhaps the same file; None without files."""
+        """The files of the certificate chain and of its private key, which may be the same file. None without TLS,
+        and with `lan`.
+        """
         if not self.has_tls or self.tls == "lan":
             return None
         certificate = self.certificate if self.tls == "files" else self.tls

@@ -95,8 +95,8 @@ def import_command(
     The first line names the columns, which are the field names of the resource. Columns such as client_code,
     partner_code, article_code and warehouse_code refer to other records by their codes. A row with a known code
     changes that record; a row with a new code creates one. When a column is missing, that field stays as it is.
-    Stock rows state the quantity that is there now. Sales orders have a row for each line, and are moved to the
-    status in their rows. Either all rows are imported or none; each error is reported with its row and column.
+    Stock rows state the quantity that is there now. Sales orders have a row for each line, and get the status in
+    their rows. Either all rows are imported or none; each error is reported with its row and column.
 
     wmsd detects the delimiter, the encoding and the decimal mark from the file, and reports them. A number such as
     1.000 is read as 1 only with --decimal point, and 1,000 only with --decimal comma.
@@ -120,7 +120,9 @@ def import_command(
         return await (company_database if changes_nothing else database_to_change)(installation, code)
 
     def to_look(database: Database) -> Staging:
-        """Return a staging area that only reads, and that never makes other writers wait."""
+        """Return a staging area for a preview or dry run: it only reads the database, so that other writers need
+        not wait.
+        """
         return database.staging(actor, not KINDS[kind].importing().checks_all, folder)
 
     shown = (ToldProgress if given["tell_progress"] else ShownProgress)(kind, file)

@@ -89,7 +89,7 @@ class ShownProgress(Watch):
             raise Unreadable("the file changed while wmsd read it. Import the file again when it is complete.")
 
     def reading(self, texts: Generator[str, None, None], file: IO[bytes]) -> Generator[str, None, None]:
-        """Yield the lines of the file, and update the progress bar.
+        """Yield `texts`, the lines that are read from `file`, and update the progress bar.
 
         The caller must close the generator. Raise Unreadable if the file changed.
         """

@@ -30,7 +30,7 @@ def audit(
 ) -> None:
     """Write an audit entry. `run` opens the installation.
 
-    `actor` is the user at the pages who started the command; the default is the person at the command line. The
+    `actor` is the user who started the command in the browser; the default is the person at the command line. The
     command's change stays in place if the audit cannot be written; a note reports this.
     """
     who = None if actor is PROGRAM else actor

@@ -1,7 +1,7 @@
 """Completion of the commands in a sentence, with the --data and --config of the running command.
 
-Every sentence for a person passes through this module: output of commands, log lines, alerts, and pages for site
-admins. Other readers must not learn the paths of the server's files, so their sentences stay as they are.
+Every sentence for a person passes through this module: output of commands, log lines, alerts, and pages for
+platform admins. Other readers must not learn the paths of the server's files, so their sentences stay as they are.
 Therefore a sentence in the code names a command with its arguments and options, but without --data and --config.
 """
 
@@ -27,12 +27,12 @@ OPTIONS: Final = {"data": "--data", "config_file": "--config"}
 
 
 def complete_commands(text: str) -> str:
-    """Return the text with its commands completed for the running command."""
+    """Return the text with the --data and --config of the running command added to the commands in it."""
     return command_completer()(text)
 
 
 def command_completer() -> Complete:
-    """Return a function that completes commands with the options of the running command.
+    """Return a function that adds the --data and --config of the running command to the commands in a text.
 
     The function may be called on any thread.
     """
@@ -40,10 +40,10 @@ def command_completer() -> Complete:
 
 
 def completing_anywhere(data: Path, config_file: Path | None) -> Complete:
-    """Return a function that completes commands with the paths of the server's files, for pages and alerts.
+    """Return a function that adds --data and --config to the commands in a text, for pages and alerts.
 
-    Their readers type the commands in another folder and environment than the server's, so the paths are always
-    added.
+    The readers type the commands in another folder and environment than the server's, so the function always adds
+    these options.
     """
     files = {"--data": data} if config_file is None else {"--data": data, "--config": config_file}
     return _by({option: _quoted(file) for option, file in files.items()})
@@ -93,7 +93,7 @@ def completed(text: str, given: Mapping[str, str]) -> str:
 def command_in(found: re.Match[str]) -> tuple[int, set[str]]:
     """Return the position after the command's name, and the options of the command.
 
-    The options are empty if the command does not use an installation.
+    The set contains --data and --config, or nothing if the command does not use an installation.
     """
     from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 

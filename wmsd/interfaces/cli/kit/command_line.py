@@ -53,9 +53,9 @@ class CommandLine:
     mistakes: Sequence[str] = ()
     """The errors in the settings. Settings with an error are left out of `settings`."""
     old_places: Sequence[str] = ()
-    """Sentences about files that are used in the place of an earlier version, and what to do about them."""
+    """Sentences about files that are still where an earlier version had them, and what to do about them."""
     two_places: Sequence[str] = ()
-    """Sentences about backups of this installation in two folders, of which a server would use only one."""
+    """Sentences about backups of this installation in two folders. A server would use only one of the folders."""
 
     @property
     def backups(self) -> Path:
@@ -89,17 +89,20 @@ class CommandLine:
 
     @contextmanager
     def beside(self) -> Iterator[Loan | None]:
-        """Yield the loan of the running server, or None if no server runs.
+        """Yield the connection at which the command asks a running server for files, or None if no server runs.
 
-        With a loan, the command may use only files that it borrows from the server. Without a server, none can
-        start meanwhile. None is also yielded beside a server that shares its files with every process.
+        A server normally keeps its files locked. The command may then use only the files that the server has
+        released to it. If no server runs, none can start before the context ends. Yield None too if the running
+        server does not lock its files.
         """
         self.find()
         with beside_a_server(self.folder) as loan:
             yield loan
 
     def run_with(self, loan: Loan | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """Run the work with `platform.db` open, and with files that it borrows from a running server."""
+        """Run the work with `platform.db` open. If a server runs, ask it through `loan` to release each file that
+        the work uses.
+        """
         if loan is not None:
             loan.borrow(self.folder.platform_file)
         self.folder.open(backups=BackupsIn(self.backups))
@@ -180,14 +183,18 @@ class CommandLine:
 
 
 def with_installation(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
-    """Add --config and --data to a command, pass the installation to it, and print one line for each error."""
+    """Decorate a command: add --config and --data, pass a CommandLine as the first argument, and print one line
+    for each error.
+    """
     return _installed(command, _by_settings)
 
 
 def with_installation_despite_errors(
     command: Callable[Concatenate[CommandLine, P], Result],
 ) -> Callable[P, Result]:
-    """Decorate a command like `with_installation`, but only print errors in the settings, and continue."""
+    """Decorate a command like `with_installation`, but run the command even if there are errors in the settings.
+    The errors are printed.
+    """
     return _installed(command, _by_what_can_be_read)
 
 
@@ -195,7 +202,7 @@ Flags = Mapping[tuple[str, str], str]
 
 
 def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
-    """Raise SettingsError if the settings have an error."""
+    """Return the command line for valid settings. Raise SettingsError if a setting is invalid."""
     layers = layers_of(file, flags)
     settings, told, two_of_data, two_of_backups = use_old_places(settings_of(layers), layers)
     if two_of_data:
@@ -274,8 +281,8 @@ def fail(sentences: Iterable[str]) -> NoReturn:
 def note(text: str, is_for_here: bool = True) -> None:
     """Print a note for the person at the terminal, on standard error.
 
-    Output errors are ignored, because a note is not part of the result. With `is_for_here`, commands in the text
-    are completed for this installation.
+    Output errors are ignored, because a note is not part of the result. With `is_for_here`, the commands in the
+    text get the --data and --config of the running command.
     """
     with suppress(OSError):
         say_text(complete_commands(text) if is_for_here else text, err=True)
@@ -293,7 +300,7 @@ def say_text(text: str, err: bool = False) -> None:
 def answer_needed_from(otherwise: str) -> Iterator[None]:
     """End the command with a hint if a question inside the context gets no answer.
 
-    `otherwise` is the option that answers it.
+    `otherwise` is the option that answers the question.
     """
     try:
         yield
@@ -323,7 +330,7 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
 
 
 def say_token(shown: Mapping[str, Any], as_json: bool) -> None:
-    """Print a new token: for people the token alone, as JSON all of `shown`."""
+    """Print a new token: all fields of `shown` as JSON with `as_json`, or else only the token."""
     if as_json:
         say(shown, as_json)
     else:

@@ -104,7 +104,7 @@ async def write_audited(
 
 
 class Undone(Exception):
-    """The exception that ends a dry run, so that its changes are rolled back."""
+    """The exception that ends the transaction of a dry run, so that its changes are rolled back."""
 
 
 def read_company(command_line: CommandLine, code: str, unit: Callable[[Transaction], Result]) -> Result:
@@ -125,7 +125,7 @@ def write_company(
 ) -> Result:
     """Run the unit of work in the company's file, and return its result. A dry run changes nothing.
 
-    With `needs_room`, raise StorageError if the disk is too full for requests too.
+    With `needs_room`, raise StorageError if the disk is so full that a server would refuse requests.
     """
     results: list[Result] = []
 

@@ -1,4 +1,4 @@
-"""Code that runs the operations of the pages from the command line, and words their errors.
+"""Code with which commands run the operations that also the pages in the browser use, and print the errors.
 
 The caller of the operations has all rights.
 """
@@ -27,17 +27,18 @@ LONGEST_NAME: Final = 64
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 RESET_PASSWORD: Final = "wmsd user reset-password"
 OF_VALUE: Final = ("is taken", "is not a", "is not known")
-"""How an error about a value begins, such as a code that is taken or unknown.
+"""The beginnings of errors that are about a value and not about its option, such as a code that is taken or
+unknown.
 
 The value is printed before such an error.
 """
 FIELD: Final = "field_"
-"""The prefix of a parameter for a field.
+"""The beginning of the Python name of an option's parameter, if the option sets a field.
 
-The prefix is used if another parameter has the field's name, or if errors must not print the value.
+It is used if another parameter has the field's name already, or if errors must not print the value.
 """
 OF_CODES: Final = re.compile("_codes?$")
-"""The end of a field's name that the name of its option does not have."""
+"""The end of field names that is left out in options: `partner_code` becomes `--partner`."""
 
 
 def at_the_command_line() -> Actor:
@@ -74,19 +75,22 @@ def needed_id(tx: Transaction, found: int | None, noun: str, table: str, typed: 
 
 
 def typed_sentences(problem: Problem) -> list[str]:
-    """Return the errors of the problem as sentences, in the words of the running command."""
+    """Return the errors of the problem as sentences. They name options and arguments of the running command
+    instead of fields.
+    """
     sentences = [f"{_as_typed(path, texts[0])} {'; '.join(texts)}." for path, texts in problem.errors.items()]
     return [_with_commands(each) for each in sentences or [problem.message]]
 
 
 def _with_commands(sentence: str) -> str:
-    """Return the sentence with commands in place of references to the pages."""
+    """Return the sentence with a command in place of what it says about the pages."""
     told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
     return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
 
 
 def _as_typed(path: str, text: str) -> str:
-    """Return the option or argument of the running command that gave the field, or `path` if there is none.
+    """Return how the running command names the field at `path`: by its option or argument, or by `path` if there
+    is none.
 
     The value is added if the option may be repeated and `text` does not begin with the value.
     """

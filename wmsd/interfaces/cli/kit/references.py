@@ -30,7 +30,7 @@ class Reference:
     def id_of(self, tx: Transaction, code: str, company: str) -> int:
         """Return the id of the record with this code.
 
-        Raise Problem (404), which names the command that lists the records.
+        Raise Problem (404) if there is none. The error names the command that lists the records.
         """
         lists = f"{self.listed_by} --company {company}"
         return needed_id(tx, self.find(tx, code), self.noun, self.table, code, lists)

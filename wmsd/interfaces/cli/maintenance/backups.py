@@ -173,10 +173,10 @@ def verify(
 
 
 def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """Record the result of the proof if the archive is in the folder of the settings.
+    """Record the result of the verification if the archive is in the backup folder of the settings.
 
-    If the archive is the last scheduled backup, the proof counts as that of the schedule. A copy in another folder
-    says nothing about the original archive.
+    For the last scheduled backup, the result counts as the schedule's own verification. A copy in another folder
+    is not recorded, because it says nothing about the original archive.
     """
     if path.resolve().parent != command_line.backups.resolve() or proof.is_whole is None:
         return
@@ -297,7 +297,9 @@ def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
 
 
 def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> Path:
-    """Return the newest backup of this installation, or the newest of all backups if `installation` is None."""
+    """Return the newest backup of this installation, or the newest of all backups if `installation` is None. Raise
+    StorageError if there is none. `elsewhere` is the end of the error if the folder has no backup at all.
+    """
     archives = folder.archives()[::-1]
     for path in archives:
         if installation in (None, _installation_of(path, installation)):

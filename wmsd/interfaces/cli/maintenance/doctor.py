@@ -46,7 +46,9 @@ MOST_PLACES: Final = 3
 LOW_PRIORITY: Final = 10
 SOMETHING_WRONG: Final = 1
 ONLY_WARNINGS: Final = 3
-"""The exit statuses of the command. 2 is click's status for a command line that it does not understand."""
+"""The exit status if there are warnings and no errors. It is not 2, because click exits with 2 if it does not
+understand the command line.
+"""
 
 
 @click.command("doctor")

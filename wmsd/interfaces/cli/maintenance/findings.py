@@ -57,7 +57,7 @@ def diagnose_installation(
 def find_data(command_line: CommandLine) -> None:
     """Print the path of the data folder, which may lack its `platform.db`.
 
-    Raise StorageError if it has nothing to examine.
+    Raise StorageError if the folder holds nothing to examine.
     """
     folder = command_line.folder
     is_of_backups = not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz"))

@@ -160,9 +160,10 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
 
 
 def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
-    """Return the number of events after the backup, or None if it is unknown.
+    """Return the number of events that were written after the backup and are missing now, or None if it is
+    unknown.
 
-    Companies with an unknown number are printed.
+    Print a note for each company whose number is unknown.
     """
     companies = [file for file in files if file.code]
     unknown = [

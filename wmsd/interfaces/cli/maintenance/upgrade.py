@@ -32,7 +32,7 @@ from wmsd.maintenance.upgrades.switch_program import ChangeOver
 
 LEAST_SECONDS: Final = 60.0
 TIMES_REHEARSED: Final = 10
-"""How many times longer than its trial run the change may take. The machine may be busy, or the disk cold."""
+"""How many times longer than the trial run the real upgrade may take, because the machine may be busy."""
 
 
 @click.command("upgrade")

@@ -1,6 +1,6 @@
 """The commands `list`, `show` and `status` of every kind of document, generated from the declaration of the kind.
 
-`--packaging EUR=4` names the returnable packaging that moves with a document.
+`--packaging EUR=4` names the returnable packaging that goes out or comes in with a document.
 """
 
 from collections.abc import Callable
@@ -63,14 +63,16 @@ class Documents(RecordKind):
 
 
 Move = Callable[..., Record]
-"""A function that moves a document.
+"""A function that changes the status of a document.
 
 The arguments are a transaction, the document's id, the new status, and further options by name.
 """
 
 
 def document_command(kind: DocumentKind, move: Move | None = None, *options: Option) -> click.Group:
-    """Return the group of commands for a kind of document. `options` are the options that `move` accepts."""
+    """Return the group of commands for a kind of document. `move` changes the status for the command `status`, and
+    `options` are its additional options.
+    """
     table, reading = kind.table, kind.reading
     documents = Documents(
         table.noun, table.name, table.id_of_code, reading.by_page, reading.one, kind.listed, kind
@@ -128,7 +130,8 @@ def _move(
 
 
 def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Option]:
-    """Return a move that passes packaging to `change`, and the option for the packaging.
+    """Return a function that changes the status of a document and records packaging, and the option for the
+    packaging. The function calls `change`.
 
     `where` is the end of the option's help.
     """
@@ -153,7 +156,9 @@ def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Opt
 
 
 def _read(given: tuple[str, ...]) -> list[PackagingLine] | None:
-    """Return the lines of packaging. Raise Problem (422) with the errors of all lines."""
+    """Return the packaging lines from the texts of the option. Raise Problem (422) with all errors if a text is
+    invalid.
+    """
     errors: FieldErrors = {}
     lines = [_line(text, f"packaging.{number}", errors) for number, text in enumerate(given)]
     return validate_model(WithPackaging, {"packaging": lines}, errors).packaging
@@ -172,8 +177,8 @@ def _line(text: str, path: str, errors: FieldErrors) -> dict[str, object]:
 
 
 def _place(path: str, given: tuple[str, ...]) -> str:
-    """Return the path of a field as an option: `packaging.0.quantity` becomes the quantity of `--packaging
-    EUR=x`.
+    """Return the option that gave the field at `path`: `packaging.0.quantity` becomes `--packaging EUR=x:
+    quantity`.
     """
     name, _, rest = path.partition(".")
     if name != "packaging" or not rest:

@@ -156,7 +156,7 @@ class RecordCommands(RecordKind):
         return code
 
     def rows(self, tx: Transaction, records: Rows, as_json: bool) -> Rows:
-        """Return the whole records as JSON or, for people, rows that fit the terminal."""
+        """Return the records unchanged for JSON output, or else as rows that fit the terminal."""
         return records if as_json else fitted(super().rows(tx, records, as_json))
 
 
@@ -187,7 +187,9 @@ def add_command(group: click.Group, name: str, does: str, action: Callable[..., 
 
 
 def group_of_kind(kind: RecordKind, does: str, shows: str) -> click.Group:
-    """Return a group with the commands `list` and `show`."""
+    """Return a group with the commands `list` and `show`. `does` is the help of the group, and `shows` that of
+    `show`.
+    """
     group = click.Group(help=does)
     add_command(
         group,
@@ -344,9 +346,11 @@ def _body(
     named: Values,
     current: Values | None = None,
 ) -> Input:
-    """Return the body of the operation.
+    """Return the validated body of the operation. `given` has the values by field, with codes for other records;
+    `unread` has the errors of options that could not be read.
 
-    Raise Problem with all errors together, including those of references, as the API does.
+    `named` identifies the record for the check of references, and `current` has its present values when it is
+    changed. Raise Problem with all errors together, including those of references, as the API does.
     """
     values, errors = _with_ids(tx, given, unread)
     sent = laid_over(current or {}, nest_address(values))
@@ -362,7 +366,9 @@ def _body(
 
 
 def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Values, FieldErrors]:
-    """Return the values with ids in place of codes, and all errors, including errors of unknown codes."""
+    """Return the values with ids in place of codes. Also return the errors: those in `unread`, and one for each
+    unknown code.
+    """
     values, errors = dict(given), dict(unread)
     for name in values.keys() & DIRECTORY.keys():
         reference, named = DIRECTORY[name], values[name]

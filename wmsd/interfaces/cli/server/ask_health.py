@@ -18,7 +18,7 @@ GOOD: Final = ("ok", "degraded")
 def ask_health(server: Serving, has_tls: bool) -> str:
     """Return `ok`, `degraded`, `unavailable` or `does not answer`.
 
-    A bad answer is asked for again, for up to 10 seconds.
+    As long as the answer is neither `ok` nor `degraded`, ask again, for up to 10 seconds.
     """
     until = time.monotonic() + SECONDS
     while (found := _ask(server, has_tls)) not in GOOD and time.monotonic() < until:

@@ -56,7 +56,9 @@ async def listening_to_scrapes(app: web.Application, settings: Settings) -> Asyn
 
 @contextmanager
 def _told_where(listen: str, what_for: str = "", setting: str = SERVICE) -> Iterator[None]:
-    """Raise StorageError if listening fails. The doctor's sentences name the process that uses the port."""
+    """Raise StorageError if listening at `listen` fails inside the context. If the port is in use, the error names
+    the process that uses it.
+    """
     try:
         yield
     except (OSError, UnicodeError) as error:

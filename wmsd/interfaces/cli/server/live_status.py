@@ -54,7 +54,9 @@ def _most_work(figures: ServerFigures) -> str:
 
 
 def companies(figures: ServerFigures) -> dict[str, Any]:
-    """Return the companies whose files cannot be used or written, by the name of the line."""
+    """Return the lines with the companies whose files cannot be used, or cannot be written, by the name of the
+    line.
+    """
     found = {"cannot be used": figures.companies.unavailable, "cannot be written": figures.companies.read_only}
     return {name: _named(codes) for name, codes in found.items() if codes}
 

@@ -92,7 +92,9 @@ def refuse_strangers(command_line: CommandLine) -> None:
 
 
 def _found(command_line: CommandLine) -> tuple[Path, list[str]]:
-    """Return the folder that other programs may use, and the names of their files in it."""
+    """Return the names of files that do not belong to wmsd, with their folder. The folder is the data folder if it
+    has such files, or else the current directory.
+    """
     if found := _in_data(command_line):
         return command_line.folder.path.resolve(), found
     here = Path.cwd()
@@ -142,7 +144,7 @@ def _is_printed_to(entry: Path) -> bool:
 
 
 def _of_settings(command_line: CommandLine) -> Iterator[Path]:
-    """Return the paths of the backups and of the log file, which the settings may put elsewhere."""
+    """Yield the paths of the backup folder and of the log file that the settings name."""
     settings = command_line.settings
     return (Path(name).resolve() for name in (settings.backup.folder, settings.log.file) if name)
 

@@ -124,7 +124,9 @@ def serve_command(
 
 
 def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started: Callable[[], None]) -> bool:
-    """Check, create, lock and migrate the data folder, then run `_serve` in it, and return its result."""
+    """Check, create, lock and migrate the data folder, then run `_serve` in it, and return its result.
+    `is_started` is called when the server has started.
+    """
     folder, settings = command_line.folder, command_line.settings
     if command_line.two_places:
         raise StorageError(" ".join(command_line.two_places))
@@ -294,7 +296,9 @@ def _own_command(command_line: CommandLine, *command: str) -> list[str]:
 
 
 async def _go_on(app: web.Application) -> None:
-    """Load what the first requests do not need, because the user who started the server is waiting for them."""
+    """Load the pages and other parts that the first requests do not need. This happens after a pause, so that it
+    does not delay the start.
+    """
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)
     from wmsd.interfaces.pages.kit.rendering import load_templates  # imported here, because it imports the pages
 

@@ -152,7 +152,7 @@ def _of_clock(folder: DataFolder) -> Iterator[str]:
 
 
 def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
-    """Display how the keys survive the loss of this machine, and yield a sentence if they would be lost."""
+    """Add to `shown` how the keys survive the loss of this machine. Yield a sentence if they would be lost."""
     known = known_keys(command_line.folder)
     if known is None:
         return

@@ -1,4 +1,4 @@
-"""The work of `wmsd company change`, which runs the operations of the pages."""
+"""The work of `wmsd company change`, which runs the same operations as the pages in the browser."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -52,9 +52,9 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
 
 
 def _policies(given: Mapping[str, str]) -> dict[str, int | None]:
-    """Return the values to store in the company's file for these texts.
+    """Return the values of the company's rules, such as `min_stock`, from the texts of the options.
 
-    Raise Problem (422) with the errors of the texts.
+    Raise Problem (422) if a text is not valid.
     """
     errors: FieldErrors = {}
     values: dict[str, int | None] = {}

@@ -1,4 +1,6 @@
-"""The commands of `wmsd user` that show and change users, by the operations of the pages."""
+"""The commands of `wmsd user` that show and change users. They run the same operations as the pages in the
+browser.
+"""
 
 import json
 import shlex
@@ -43,7 +45,9 @@ email_argument = click.argument("email")
 
 
 def _abilities(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the abilities in the names, with each set replaced by its abilities."""
+    """Return the abilities for the values of --ability: each value is an ability, or the name of a set of
+    abilities.
+    """
     return tuple(with_sets(names))
 
 
@@ -58,7 +62,9 @@ def user_command() -> None:
 
 
 def ways_in_sentence(before: Holdings, after: Holdings) -> str:
-    """Return a sentence about what has ended, such as `the password, 2 sessions`."""
+    """Return a sentence about what a user can no longer use to sign in, such as "No longer valid: the password, 2
+    sessions."
+    """
     parts = [
         *(["the password"] if before.password and not after.password else []),
         *(["the link to a new password"] if before.link and not after.link else []),
@@ -73,7 +79,7 @@ def _counted(number: int, noun: str) -> list[str]:
 
 
 def abilities_in_words(abilities: Sequence[str]) -> list[str]:
-    """Return the abilities for people, with words in place of the star."""
+    """Return the abilities as people read them: `*` becomes "everything in these companies"."""
     return ["everything in these companies"] if EVERYTHING in abilities else list(abilities)
 
 
@@ -202,7 +208,9 @@ def change_user(
 
 
 def waiting_in_words(user: Mapping[str, Any]) -> str:
-    """Return the rights that wait for the user, as text, or "" if none do. `user` is a UserRecord."""
+    """Return as text the new rights that do not apply until the user signs in by single sign-on or chooses a new
+    password. Return "" if there are none. `user` is a UserRecord.
+    """
     return ", ".join(
         [
             *(f"the company {code}" for code in user["waiting_company_codes"]),
@@ -215,7 +223,7 @@ def waiting_in_words(user: Mapping[str, Any]) -> str:
 def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[str]) -> list[str]:
     """Return the codes of the user's companies after the change.
 
-    Raise Problem (422) if the user lacks a removed one.
+    Raise Problem (422) if a company to remove is not among the user's companies.
     """
     missing = [code for code in removed if code not in before]
     if missing:
@@ -252,7 +260,7 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     """
 
     def look(tx: Transaction) -> None:
-        """Refuse the last admin before the question is asked."""
+        """Raise Problem if the user is the last admin. This happens before the user is asked to confirm."""
         last_admin.check_not_last(tx, user_of(tx, email))
 
     if not yes:

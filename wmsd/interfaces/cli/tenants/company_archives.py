@@ -208,9 +208,10 @@ def bring_in(
 
 
 def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None) -> str | None:
-    """Return what opens the credentials in the archive: from a file, or typed at a terminal.
+    """Return the passphrase for the credentials in the archive: from a file, from the settings, or typed at a
+    terminal.
 
-    With None, the import continues without the credentials.
+    Return None if there is none. The import then continues without the credentials.
     """
     manifest = read_manifest(file)
     found = secret_for(command_line, manifest, passphrase_file)
@@ -229,7 +230,7 @@ def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None)
 
 @contextmanager
 def _named(code: str) -> Iterator[None]:
-    """Name the taken code in the error, and how to choose another.
+    """Say in the error which company code exists already, and how to choose another code.
 
     The user may not know the code, because it is in the archive.
     """
@@ -256,7 +257,9 @@ def _note_operator(code: str, had: HadOperator) -> None:
 
 
 def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
-    """Print what was not imported. `users` had the company here under the code `had`."""
+    """Print what was not imported. `users` are the people who could use the company here before it was deleted;
+    its code was then `had`.
+    """
     if not users:
         note("Tokens, users and sites were not imported. Create them with wmsd token, user and site.")
         return

@@ -1,4 +1,4 @@
-"""The command `wmsd company papers`, which runs the operations of the page."""
+"""The command `wmsd company papers`, which runs the same operations as the page in the browser."""
 
 import base64
 import json

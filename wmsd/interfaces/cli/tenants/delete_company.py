@@ -68,8 +68,8 @@ def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) 
 
 
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:
-    """Ask for the company's code. Raise Problem if there is no such company, and ClickException if the code is
-    wrong.
+    """Ask the user to type the company's code. `to` is the folder for the archive. Raise Problem if there is no
+    such company, and ClickException if the code is wrong.
 
     Nothing is asked if an earlier deletion was interrupted and only the company's file is left.
     """
@@ -119,8 +119,8 @@ async def _company_with_file(installation: Installation, code: str) -> Company |
 def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.Deletion | None:
     """Begin the deletion and return it. From now on the company is not served to anyone.
 
-    Files that interrupted deletions have left are removed first. Return None if nothing else was left of this
-    company.
+    Files that interrupted deletions have left are removed first. Return None if there was nothing more to delete
+    than these files.
     """
     if loan is not None:
         loan.borrow(command_line.folder.platform_file)

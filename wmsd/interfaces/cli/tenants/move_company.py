@@ -147,7 +147,9 @@ def _home(command_line: CommandLine, code: str) -> tuple[Standing, Owner]:
 
 
 def _check_folder(other: CommandLine, home: Standing, origin: Owner, asked: Moving) -> bool:
-    """Print the checklist, and return True if an entry is open. Raise StorageError if the company is not there."""
+    """Print the checklist, and return True if an entry is open. Raise StorageError if the company is not in the
+    other data folder.
+    """
 
     async def look(installation: Installation) -> Standing | None:
         codes = await came_here(installation, company_name(origin))

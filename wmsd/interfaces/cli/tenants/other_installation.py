@@ -22,7 +22,7 @@ AGAIN_SECONDS: Final = 0.2
 FIRST_LIST: Final = f"{LISTED['articles']}?per_page=1"
 LONGEST_TOKEN: Final = 4096
 NOT_ALLOWED: Final = (403, 404)
-"""The statuses if the module is off, or if the token lacks the ability."""
+"""The statuses of the API if a module is off, or if the token lacks an ability."""
 
 
 def in_folder(folder: Path, config: Path | None) -> CommandLine:

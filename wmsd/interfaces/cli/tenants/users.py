@@ -248,7 +248,9 @@ ON_THIS_MACHINE: Final = (
 
 
 def link_to_password(command_line: CommandLine, made: Mapping[str, Any]) -> str:
-    """Print what to do with the link, and return the link. `made` is the answer of an operation of the pages."""
+    """Return the link at which a user chooses a password, and print what to do with it. `made` is the answer of
+    the operation that created the link.
+    """
     note(f"Send this link only to {made['email']}: anyone who has the link can choose the password. {WORKS_ONCE}")
     return _link(command_line, WELCOME, made["code"])
 

@@ -51,7 +51,7 @@ one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntR
 def webhook_command() -> None:
     """List, test and switch webhooks, read their log, and send webhook deliveries again.
 
-    Webhooks are created at the pages or over the API. A running server follows within a second.
+    Webhooks are created in the browser or over the API. A running server follows within a second.
     """
 
 
@@ -156,7 +156,7 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 
 
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, now: str) -> None:
-    """Switch a webhook on or off. `now` is the sentence to add if this changed anything."""
+    """Switch a webhook on or off. `now` is the sentence to print if this changed anything."""
 
     def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
