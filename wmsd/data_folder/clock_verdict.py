@@ -41,8 +41,7 @@ class WrongClock(NamedTuple):
 
 
 def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
-    """Return how many API tokens were valid at the last time of a trusted clock, if all of them have expired by
-    now.
+    """Return how many API tokens were valid when the clock was last trusted, if all of them have expired by `now`.
 
     Return 0 if one token is still valid. Revoked tokens do not count.
     """
@@ -51,7 +50,10 @@ def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
 
 
 def stored(tx: Transaction, now: datetime) -> WrongClock | None:
-    """Return the verdict from the state that the last server stored, or None if no server has run yet."""
+    """Return the verdict on the clock, from the state of the clock that the last server stored.
+
+    Return None if nothing shows that the clock is wrong, or if no server has run yet.
+    """
     known = clock_watch.known(tx)
     return None if known is None else wrong_clock(known, expired_tokens(tx, known, now), now)
 

@@ -57,7 +57,10 @@ def confirm(tx: Transaction) -> None:
 
 
 def sentence(doubted_since: datetime, step: timedelta | None) -> str:
-    """Return the sentence for the log: what happened, why it matters, and what to do."""
+    """Return the log message about a clock that may be wrong: what happened, why it matters, and what to do.
+
+    `step` is how far the clock was set, or None if that is unknown.
+    """
     if step is None:
         what = "wmsd did not run for more than a day, or the clock was set meanwhile"
     else:
@@ -77,10 +80,11 @@ def in_words(duration: timedelta) -> str:
 
 
 async def order_as_server(platform: Database, clock: OrderedClock, is_running: bool) -> None:
-    """Prepare a command to order its changes as the server does, or as it would do after a start.
+    """Prepare the clock of a command, so that its changes come after those that the server has made.
 
-    A command ends long before it could see whether the clock stays as it was set. A running server stores its
-    knowledge of the clock immediately and every ten minutes.
+    A command ends too soon to see whether the clock keeps the time to which it was set. It therefore uses what the
+    server has stored about the clock. A running server (`is_running`) stores this immediately and every ten
+    minutes. Without a running server, the command takes the times that a server would take after a start.
     """
     found = await platform.read(known)
     if found is None:
@@ -113,7 +117,9 @@ class ClockWatch:
 
     @property
     def known(self) -> Known:
-        """The state that would be stored at a stop now, including since when and why the clock is doubted."""
+        """The state of the clock that the server would store if it stopped now. It includes since when and why the
+        clock is doubted.
+        """
         return self._steadiness.known
 
     def is_steady(self) -> bool:
@@ -127,7 +133,10 @@ class ClockWatch:
             await self.keep()
 
     async def keep(self) -> None:
-        """Store the state, so that the next start can compare. This is called at intervals and at the end."""
+        """Store the state of the clock, so that the next start can compare the clock with it.
+
+        This is called at intervals, and when the server stops.
+        """
         self._is_kept = True
         found = self._steadiness.known
         try:
@@ -137,7 +146,9 @@ class ClockWatch:
             raise
 
     async def hear(self) -> None:
-        """Check whether a person has confirmed the clock. This is called when another process has written."""
+        """Check whether a person has confirmed the clock. This is called when another process has changed
+        platform.db.
+        """
         confirmed: int = await self._platform.read(lambda tx: tx.value(CONFIRMED))
         if confirmed != self._confirmed:
             self._confirmed = confirmed

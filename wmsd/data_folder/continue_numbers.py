@@ -20,15 +20,15 @@ ADD_SEQUENCE: Final = """
     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
         AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name)
 """
-"""The row is missing in a table that has given no id yet."""
+"""Adds the row of a table to `sqlite_sequence`. SQLite itself adds it only with the first row of the table."""
 LEAP: Final = 10_000
 """How far the ids of platform.db jump if the last ids are not known."""
 NUMBERED: Final = """
     SELECT name FROM sqlite_schema
     WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT LIKE 'recover%' ORDER BY name
 """
-"""The tables with ids that continue. The recovery tables are not included: they are filled after the restore, and
-no one stores their ids.
+"""The tables whose ids must not be used again after a restore. The recovery tables are not included: they are
+filled after the restore, and no one stores their ids.
 """
 
 SHUT_OUT: Final = {
@@ -83,7 +83,7 @@ def raise_to(of: sqlite3.Connection | Transaction, table: str, value: int) -> No
 
 
 def leap_ids(platform: Path) -> None:
-    """Raise the ids of a restored platform.db far above the unknown ids that were used.
+    """Skip ids in every table of a restored platform.db, because the ids used after the backup are not known.
 
     Raise sqlite3.Error if that fails.
     """
@@ -96,7 +96,8 @@ def leap_ids(platform: Path) -> None:
 def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     """Revoke or disable in a restored platform.db what the replaced file has revoked, disabled or deleted.
 
-    Also continue its numbers. Return what was changed. If the replaced file cannot be read, change nothing.
+    Also make the ids of the restored file continue after those of the replaced file. Return which access was
+    revoked or disabled. If the replaced file cannot be read, change nothing.
     """
     found = ShutOut({}, [], [], is_known=False)
     with (
@@ -126,8 +127,9 @@ def _shut_out_deleted(
 ) -> list[str]:
     """Disable the users that were deleted since the backup, and return their addresses in the backup.
 
-    Users that are only missing in the replaced file, as after the restore of an older backup, are not changed: the
-    audit decides. `back` has the addresses in the restored file by user id, `there` those in the replaced file.
+    Only users whose deletion is in the audit of the replaced file are disabled. Other users may be missing in that
+    file only because it came from an older backup. `connection` is open on the restored file, and `old` on the
+    replaced file. `back` and `there` have the addresses by user id, of the restored and of the replaced file.
     """
     [(last,)] = connection.execute(LAST_AUDITED)
     deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())

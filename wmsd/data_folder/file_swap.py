@@ -52,7 +52,7 @@ def with_sides(data: Path, source: str, target: str) -> list[Rename]:
 def swap(data: Path, renames: Iterable[Rename]) -> None:
     """Rename the files in this order. No target may exist, unless an earlier rename moves it away.
 
-    Raise OSError with nothing changed, and SwapUnfinished.
+    Raise OSError if no file was renamed, and SwapUnfinished if only some files were renamed.
     """
     replace_private(data / JOURNAL, json.dumps([list(each) for each in renames]).encode())
     try:

@@ -35,7 +35,7 @@ SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
 ROOM_TO_OPEN = 1024 * 1024
-"""More than the size of the indexes of a few logs. Without this space, files cannot even be read."""
+"""The free bytes for the indexes of a few write-ahead logs, without which database files cannot even be read."""
 NO_RESERVE = "the emergency space reserve cannot be created"
 
 
@@ -49,14 +49,14 @@ class Serving(NamedTuple):
     is_ready: bool = True
     """True if the server already listens."""
     lends: bool = True
-    """True if the server lends its files. Otherwise it shares them with every process."""
+    """True if commands must ask the server to lend its files. Otherwise every process can open the files."""
     address: str = ""
     """The address for users, such as https://192.168.1.20:8480. Empty until the server listens."""
 
     def has_tls(self, settings: Server) -> bool:
-        """Return True if the server uses TLS. If the server does not report its address, the settings decide.
+        """Return True if the server uses TLS, according to the address that it reports.
 
-        The server's own settings may differ because of flags.
+        If it reports no address, use `settings`. The server may have other settings, because of its options.
         """
         return self.address.startswith("https:") if self.address else settings.has_tls
 
@@ -177,10 +177,11 @@ class DataFolder:
                 probe.unlink()
 
     def check_room(self, there: Path | None = None, is_move: bool = False) -> None:
-        """Raise StorageError if the disk is nearly full.
+        """Raise StorageError if the disk of the data folder is nearly full.
 
-        `there` is a folder on the disk, for a data folder that does not exist yet. The remaining space is for work
-        that must continue, such as a move. A move (`is_move`) only needs as much free space as the reserve takes.
+        `there` is an existing folder on that disk, if the data folder does not exist yet. `is_move` says that the
+        caller changes the state of a record and adds nothing large. This is allowed until only the size of the
+        reserve is free.
         """
         disk = disk_of(there or self.path)
         needed = RESERVE_BYTES if is_move else disk.refused_below
@@ -191,7 +192,9 @@ class DataFolder:
             )
 
     def make_reserve(self) -> None:
-        """Create the reserve if the disk has space for it and for more."""
+        """Create the reserve, a file that is deleted when the disk is full. Do nothing if the disk has too little
+        free space.
+        """
         disk = disk_of(self.path)
         if self.reserve.exists() or disk.free < 2 * RESERVE_BYTES + disk.refused_below:
             return
@@ -207,7 +210,7 @@ class DataFolder:
     def release_reserve(self, most_free: int = RESERVE_BYTES) -> bool:
         """Delete the reserve if at most `most_free` bytes of the disk are free. Return True if it was deleted.
 
-        Additions are still refused then, so they cannot use up the freed space.
+        After that, wmsd still refuses to add records, so that they do not use up the freed space.
         """
         try:
             if disk_of(self.path).free > most_free:
@@ -264,9 +267,9 @@ class DataFolder:
 
     @contextmanager
     def borrowing(self) -> Iterator[None]:
-        """Hold a lock while a command has borrowed files.
+        """Hold a lock while a command uses files that the server lends to it.
 
-        The next server that starts waits until the lock is free.
+        The next server that starts waits until no command holds this lock.
         """
         with self._lock_file(BORROWERS) as file:
             fcntl.flock(file, fcntl.LOCK_SH)
@@ -331,7 +334,8 @@ class DataFolder:
     def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True, address: str = "") -> None:
         """Write into the lock file which server uses the folder, whether it lends files, and its address.
 
-        A second server needs this for its error, and commands for the links that they print.
+        A second server that is started names this server in its error. Commands use the address in the links that
+        they print.
         """
         assert self._lock is not None
         self.address = address

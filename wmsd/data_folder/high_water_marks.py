@@ -1,7 +1,7 @@
-"""The high-water mark of each company's file, stored in `platform.db`, so that an older copy in its place is
-detected.
+"""The high-water mark of each company's file, stored in `platform.db`: its last change and its last event.
 
-A mark is written within a minute of a change. Therefore it is never ahead of the file, and only little behind.
+If an older copy is put in the place of the file, the mark shows that. A mark is read from the file and stored
+within a minute of a change. Therefore the mark is never ahead of the file, and at most about a minute behind.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class HighWaterMarks:
         self._platform = platform
         self._clock = clock
         self._told: set[int] = set()
-        """The companies for which the log already says that their changes are ahead of the clock."""
+        """The companies about which the log already says that their last change has a time in the future."""
         self._files = files
         self._changed = files.watch()
         """The companies whose files were written after their marks."""
@@ -63,7 +63,7 @@ class HighWaterMarks:
         self._tell()
 
     def ahead(self) -> dict[int, str]:
-        """Return the companies whose changes are ahead of the clock, by id, with the time of the last change."""
+        """Return the companies whose last change is over an hour in the future: by id, the time of that change."""
         return ahead(self._files.marks, self._clock.now())
 
     def _tell(self) -> None:
@@ -76,9 +76,10 @@ class HighWaterMarks:
 
 
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
-    """Begin an epoch in an older file, after the mark, and log what is missing.
+    """Begin an epoch in a file that is older than its stored high-water mark, and log how many events are missing.
 
-    Raise StorageError or sqlite3.Error if that fails.
+    `found` is the mark of the file, and `mark` the stored one. New numbers continue after the stored mark. Raise
+    StorageError or sqlite3.Error if that fails.
     """
     begin_epoch(path, "older_file", numbers_of(path, mark))
     missing = max(0, mark.last_event - found.last_event)

@@ -28,9 +28,10 @@ NO_SECRET: Final = "it contains no secret"
 
 
 def open_key(file: str) -> MasterKey:
-    """Return the master key in the file of the settings.
+    """Return the master key from the key file that the settings name.
 
-    Without a file, keys are stored in clear. Raise StorageError if that fails.
+    If `file` is empty, return a key that leaves the stored keys in clear text. Raise StorageError if the file
+    cannot be used.
     """
     if not file:
         return IN_CLEAR

@@ -2,7 +2,7 @@
 
 Processes that share a SQLite file also share the index of its log, a file that each maps into its memory. If that
 file is truncated, for example by copying a backup over a running server, all of them crash. Therefore the server
-has its files alone, with the index in its own memory. No other process can open, lock or truncate these files. A
+locks its files, and keeps the index in its own memory. No other process can open, lock or truncate these files. A
 command requests a file over a socket in the data folder. As long as the command runs, the server shares that file
 with it in the usual way.
 
@@ -49,9 +49,9 @@ AGAIN_SECONDS: Final = 0.05
 
 
 def listener(folder: DataFolder) -> socket.socket | None:
-    """Return the socket for `Lending`, or None if the server cannot lend.
+    """Return the socket for `Lending`, or None if it cannot be created. Then the server cannot lend files.
 
-    That is so on a disk without sockets, such as a memory stick.
+    Some disks, such as most memory sticks, allow no sockets.
     """
     path = folder.path / SOCKET
     made = socket.socket(socket.AF_UNIX)
@@ -71,7 +71,7 @@ def listener(folder: DataFolder) -> socket.socket | None:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The resources that one command has from the server, until its connection ends."""
+    """What the server holds for one command, such as lent files, until the connection of the command ends."""
 
     ends: AsyncExitStack
     kept: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +82,9 @@ Verb = Callable[[Session, Any], Awaitable[Any]]
 
 
 class Lending:
-    """The server's side of lending. When a connection ends, the loans over it end too."""
+    """The server's side of lending: it answers the requests of commands. A file is lent until the connection over
+    which it was requested ends.
+    """
 
     def __init__(
         self, folder: DataFolder, platform: Database, files: CompanyFiles, verbs: Mapping[str, Verb]
@@ -98,7 +100,9 @@ class Lending:
         self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
 
     async def stop(self) -> None:
-        """End the loans of all files, which are closed next."""
+        """End the connections of all commands, so that no file is lent any more. The server calls this before it
+        closes its files.
+        """
         if self._server is not None:
             self._server.close()
             (self._folder.path / SOCKET).unlink(missing_ok=True)
@@ -154,7 +158,7 @@ class Lending:
 
 
 class Loan:
-    """The command's side of lending."""
+    """The command's side of lending: a connection over which a command sends requests to the server."""
 
     def __init__(self, folder: DataFolder, connection: socket.socket) -> None:
         self._folder = folder
@@ -162,9 +166,10 @@ class Loan:
         self._answers = connection.makefile("rb")
 
     def ask(self, verb: str, argument: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
-        """Return the server's answer.
+        """Send a request to the server, and return its answer.
 
-        Raise StorageError with the server's sentence if it refuses. Raise Unanswered if there is no answer.
+        Raise StorageError with the server's sentence if the server refuses. Raise Unanswered if there is no
+        answer.
         """
         try:
             self._connection.settimeout(seconds)
@@ -177,7 +182,7 @@ class Loan:
         return said["answer"]
 
     def borrow(self, path: Path) -> None:
-        """Borrow a file until the end of the loan. Raise StorageError if that fails."""
+        """Ask the server to share a file with this command until `close`. Raise StorageError if that fails."""
         try:
             self.ask(LEND, str(path.relative_to(self._folder.path)))
         except Unanswered:
@@ -202,11 +207,12 @@ class Unanswered(StorageError):
 
 @contextmanager
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
-    """Yield the loan of the server that uses the folder.
+    """Yield a connection to the server that uses the folder, over which a command can use the server's files.
 
-    Yield None if there is no server; then no server can start meanwhile. Also yield None if the server cannot
-    lend, because it shares its files with every process. Raise StorageError if the server cannot be reached or has
-    another version: each would write data that the other does not know.
+    Yield None if no server is running. While this context is open, none can start. Also yield None if the server
+    cannot lend files, because every process can then open them. Raise StorageError if the server cannot be
+    reached, or has another version than this command. Two versions would each write data that the other does not
+    know.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -234,11 +240,12 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
 
 @contextmanager
 def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
-    """Yield a function that borrows files, or None if none is needed, without any write to the folder.
+    """Yield a function that asks the running server to lend a file. Yield None if files can be opened without
+    that.
 
-    The folder may be a copy on a read-only disk. While this context is open, either no server starts in the
-    folder, or files can be borrowed from its server. A folder without a lock is a copy that no server has used,
-    and gets no lock. Raise StorageError if that fails.
+    Nothing is written to the folder, which may be a copy on a read-only disk. While this context is open, either
+    no server starts in the folder, or its server lends files. A folder without a lock file is a copy that no
+    server has used, and gets no lock file. Raise StorageError if that fails.
     """
     with ExitStack() as held:
         is_free = True
@@ -256,8 +263,9 @@ def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
 def ask_server(folder: DataFolder, verb: str) -> Any:
     """Return the answer of the server that uses the folder, or None if there is no such server.
 
-    Unlike `beside_a_server`, this borrows nothing, does not wait for a start, and does not keep a server from
-    starting. Raise StorageError if the server refuses, or does not answer within `QUESTION_SECONDS`.
+    Unlike `beside_a_server`, this does not wait for a server that is starting, and does not keep a server from
+    starting. No file is lent. Raise StorageError if the server refuses, or does not answer within
+    `QUESTION_SECONDS`.
     """
     connection = _connected(folder, QUESTION_SECONDS)
     if connection is None:

@@ -29,16 +29,16 @@ NAMES: Final = (
     *("litestream.socket", ".platform.db-litestream/", "companies/.ID.db-litestream/"),
 )
 OF_SQLITE: Final = ("platform.db-journal", "companies/ID.db-journal")
-"""Files that SQLite creates only for other programs. wmsd reads them too."""
+"""Files that SQLite creates only if another program than wmsd writes to a database. wmsd reads them too."""
 NOBODYS: Final = frozenset({"lost+found", ".gitkeep"})
-"""Names that are allowed although wmsd does not create them. They are in each new file system, and in an empty
-folder of a git checkout such as the one of these sources.
+"""Names that are allowed although wmsd does not create them. `lost+found` is in each new file system. `.gitkeep`
+is in the empty folder `data` of a git checkout of wmsd.
 """
 PLATFORM_FILE: Final = "platform.db"
 
 
 def pattern(name: str) -> str:
-    """Return a regular expression for the paths that a name of the table stands for."""
+    """Return a regular expression for the paths that match a name in `NAMES`."""
     inside = "(/.*)?" if name.endswith("/") else ""
     return re.escape(name.removesuffix("/")).replace("ID", "[1-9][0-9]*").replace("…", "[^/]*") + inside
 
@@ -48,7 +48,7 @@ _BEGINNINGS: Final = {name.partition("/")[0] for name in NAMES if "/" in name.re
 
 
 def is_own(name: str) -> bool:
-    """Return True if wmsd creates the file or folder with this path. The path begins in the data folder."""
+    """Return True if wmsd creates a file or folder with this path, which is relative to the data folder."""
     return name in _BEGINNINGS or re.fullmatch(_OWN, name, re.ASCII) is not None
 
 

@@ -20,7 +20,7 @@ from wmsd.db.sql.epochs import HISTORIES
 
 LEAST_LEAP: Final = 10_000
 FACTOR: Final = 10
-"""How many times larger than the busiest period a leap is."""
+"""A leap skips this many times the numbers that were used in the busiest period (see `Leap`)."""
 SHORTEST_SPAN: Final = timedelta(minutes=1)
 
 BEGIN_EPOCH: Final = """
@@ -36,7 +36,9 @@ NOTE_SEAM: Final = """
     SELECT :numbers, :epoch,
         coalesce((SELECT min(last) FROM seams WHERE numbers = :numbers AND next = :last + 1), :last), :next
 """
-"""If nothing was numbered since the previous epoch, one seam covers both."""
+"""Stores a seam: the last number before an epoch, and the first number in it. If no number was used since the
+previous epoch began, the new seam covers both gaps.
+"""
 SET_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = :value WHERE name = :name"
 ADD_SEQUENCE: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :value)"
 SET_SERIES: Final = """
@@ -62,12 +64,16 @@ MOVE: Final = f"""
 MOVE_IMPORTS: Final = """
     UPDATE imports SET last_change = coalesce((SELECT max(place) FROM temp.places WHERE old <= last_change), :last)
 """
-"""The statement preserves which records were changed after an import."""
+"""Changes the stored positions of imports, so that it is still known which records were changed after an
+import.
+"""
 NOTE_MOVE: Final = """
     INSERT INTO seams (numbers, epoch, last, next)
     SELECT :numbers, :epoch, :last, value + 1 FROM change_sequence
 """
-"""Positions up to that value belong to no change, but to the start of the epoch."""
+"""Stores a seam for the positions of changes. Positions up to the present value of `change_sequence` belong to no
+change, but to the start of the epoch.
+"""
 SET_CHANGE: Final = "UPDATE change_sequence SET value = coalesce((SELECT max(place) FROM temp.places), :last)"
 
 
@@ -84,11 +90,12 @@ class Missing(NamedTuple):
 def begin_epoch(
     path: Path, reason: str, known: Numbers, as_of: datetime | None = None, is_copy: bool = False
 ) -> Missing | None:
-    """Begin an epoch in a file that no process has open, after the known numbers of the earlier epoch.
+    """Begin an epoch in a file that no process has open. Its numbers continue after `known`, the numbers used so
+    far.
 
     `as_of` is the time up to which the file is complete, if that is known. `is_copy`: the company is new, and no
-    client has read anything of it. Return what is missing, or None if nothing is. Raise StorageError and
-    sqlite3.Error, with the file unchanged.
+    client has read anything of it. Return what the file lacks of `known`, or None if it lacks nothing. Raise
+    StorageError or sqlite3.Error, with the file unchanged.
     """
     migrate(path, COMPANY)
     now = datetime.now(UTC)
@@ -126,10 +133,10 @@ def _missing(known: Numbers, last_event: int, last_change: int) -> Missing | Non
 
 
 class Leap:
-    """How many numbers are skipped if it is not known how many were used.
+    """The size of the gap to leave in the numbers, if it is not known how many numbers the replaced file had used.
 
-    The leap is ten times the number of events in the company's busiest period. That period is as long as the
-    missing period, and may be the missing period itself.
+    The missing period is the time from the last known change until now. The gap is at least ten times the number
+    of events in the busiest period of that length. This may be the missing period itself.
     """
 
     def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime, known_event: int) -> None:
@@ -144,24 +151,26 @@ class Leap:
         self._least = 2 * FACTOR * busiest  # twice, because a period may overlap two of the counted ones
 
     def of(self, given: int) -> int:
-        """Return how many numbers to skip if `given` numbers are known to be used."""
+        """Return how many numbers to skip in a sequence of which `given` numbers are known to be used."""
         for_each_event: float = max(given / max(self._events, 1), 1)
         return max(LEAST_LEAP, int(self._least * for_each_event))
 
 
 def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap: Leap | None) -> None:
-    """Make all numbers continue after those that may have been used.
+    """Make all sequences of numbers continue after the numbers that may have been used.
 
-    Record where the epoch begins in the histories, and where other numbers are skipped.
+    Store a seam for each sequence that skips numbers. For the tables in `HISTORIES`, always store a seam, because
+    it shows where the epoch begins.
     """
     from wmsd.warehouse.document_kinds import (
         SERIES_NAMES,  # imported here, because few commands need all kinds of documents
     )
 
     def go_on(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> None:
-        """Skip numbers, and record the seam.
+        """Make one sequence continue after the numbers that may have been used, and store the seam.
 
-        `numbers` is the name in `seams`. `last` is the last number in the file. `statement` sets the last number.
+        `numbers` is the name of the sequence in `seams`, and `name` its name or id in `statement`. `last` is the
+        last number in the file, and `known_last` the last one known to be used. `statement` sets the last number.
         """
         given = max(last, known_last)
         following = given + (0 if leap is None else leap.of(given)) + 1

@@ -40,8 +40,9 @@ class Numbers(NamedTuple):
     """For each subscription: its id, the time of its creation, and the number of its last delivery."""
     newest_event: int
     newest_change: int
-    """The last change that is in the file, as `newest_event` is the last event. After a restore, the other numbers
-    are higher than these; that loss was reported at the restore.
+    """The position of the last change in the file, as `newest_event` is the number of its last event. After a
+    restore, `last_change` and the last numbers are higher, because numbers were skipped. The restore has already
+    reported what was lost.
     """
     is_complete: bool
     """True if these are all numbers that the file has used: it could be read, and nothing shows that more were
@@ -57,9 +58,9 @@ NOTHING_KNOWN: Final = Numbers({}, {}, 0, [], 0, 0, is_complete=False)
 
 
 def read_numbers(path: Path) -> Numbers | None:
-    """Return the numbers of a company's file, or the readable ones of a damaged file.
+    """Return the numbers of a company's file, or those that can be read if the file is damaged.
 
-    Return None if there are none.
+    Return None if no number can be read.
     """
     try:
         with closing(connect_leaving_nothing(path)) as connection:
@@ -70,7 +71,10 @@ def read_numbers(path: Path) -> Numbers | None:
 
 
 def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:
-    """Read each part separately, because damage may affect only one of them."""
+    """Return the numbers in the file, or None if none can be read.
+
+    Each part is read separately, because damage may affect only one of them.
+    """
     found: dict[str, Any] = {}
     parts: dict[str, Callable[[sqlite3.Connection], Any]] = {
         "sequences": _last_ids,
@@ -87,9 +91,9 @@ def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:
 
 
 def _last_ids(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the last ids by table, as SQLite records them.
+    """Return the last id of each table, as SQLite records it.
 
-    For other tables of older schemas, return the highest id.
+    For tables of older schemas whose last id SQLite does not record, return the highest id.
     """
     noted: dict[str, int] = dict(connection.execute(SEQUENCES))
     others = [table for (table,) in connection.execute(HIGHEST_IDS).fetchall() if table not in noted]
@@ -111,8 +115,9 @@ def _newest_change(connection: sqlite3.Connection) -> int:
 
 
 def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
-    """Return the numbers of a replaced file: from the file, or from a saved copy of a removed file, and from the
-    mark.
+    """Return the numbers that a replaced file has used, from the file and from its high-water mark.
+
+    If the file was removed, its newest saved copy is read.
     """
     place = replaced if replaced.exists() else newest_copy(replaced)
     known = (None if place is None else read_numbers(place)) or NOTHING_KNOWN
@@ -124,9 +129,10 @@ def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
 
 
 def numbers_up_to(known: Numbers, mark: HighWaterMark) -> Numbers:
-    """Return the numbers of the file, raised to the mark.
+    """Return `known`, the numbers of a file, raised to its high-water mark.
 
-    If the numbers are below the mark, the file is not the last one that was written, or is not complete.
+    If `known` is below the mark, the file is not the last one that was written, or is not complete. Then
+    `is_complete` of the result is False.
     """
     is_behind = known.last_event < mark.last_event or known.last_change < mark.last_change
     return known._replace(

@@ -39,10 +39,10 @@ async def open_platform(
     alone: bool,
     who: Actor = PROGRAM,
 ) -> Platform:
-    """Open the platform's database. Its transactions can use the key and the services.
+    """Open the platform's database, and create its secrets at the first opening.
 
-    The secrets are created at the first opening. Raise StorageError if they are sealed with a key other than
-    `key`.
+    Transactions can use `key` and `services`. `alone` says whether the database is locked for this process. `who`
+    is the actor of its changes. Raise StorageError if the secrets are sealed with a key other than `key`.
     """
     platform = Database(
         folder.platform_file,

@@ -19,7 +19,9 @@ Result = TypeVar("Result")
 
 
 def installation_verbs(platform: "Database") -> dict[str, Verb]:
-    """Return the request that the server answers with the id of the installation."""
+    """Return the function with which the server answers a request for the id of the installation, by the request's
+    verb.
+    """
 
     async def answer(session: Session, argument: Any) -> str:
         return await platform.read(companies.installation)

@@ -1,4 +1,4 @@
-"""The command that restores platform.db if it is missing or damaged."""
+"""The command to restore platform.db, and the advice to users, if platform.db is missing or damaged."""
 
 from pathlib import Path
 from typing import Final, Protocol
@@ -8,11 +8,11 @@ from wmsd.db.files.read_only_copy import content_of
 from wmsd.db.migrations import PLATFORM
 
 UNKNOWN: Final = "FILE"
-"""The text in the command if there is no such backup."""
+"""The placeholder for the archive in the command, if no backup contains platform.db."""
 
 
 class Backups(Protocol):
-    """The backups of a data folder, as the process that opens it knows them."""
+    """The backups of a data folder. The process that opens the folder passes such an object."""
 
     @property
     def folder(self) -> Path: ...
@@ -25,16 +25,17 @@ class Backups(Protocol):
 
 
 def restoring_platform(data: Path, backups: Backups | None) -> str:
-    """Return the command that restores platform.db. If there are companies' files, it leaves them unchanged.
+    """Return the command line that restores platform.db. If there are companies' files, the command does not
+    change them.
 
-    Without `backups`, the command names no archive.
+    Without `backups`, the command line contains a placeholder for the archive.
     """
     only = " --only-platform" if _has_companies(data) else ""
     return f"wmsd backup restore {_newest(data, backups)}{only}"
 
 
 def way_on(data: Path, backups: Backups | None) -> str:
-    """Return the sentences that say what to do."""
+    """Return the sentences for the user that say how to restore a missing or damaged platform.db."""
     command = restoring_platform(data, backups)
     if not _has_companies(data):
         return f"Restore a backup: {command}"
@@ -56,7 +57,7 @@ def _has_companies(data: Path) -> bool:
 
 
 def is_lost(platform: Path, error: Exception) -> bool:
-    """Return True if the file could not be opened because of its content."""
+    """Return True if opening platform.db failed because the file is damaged, empty or from another program."""
     cause = error.__cause__
     is_damaged = isinstance(cause, Exception) and is_damage(cause)
     return is_damaged or content_of(platform, PLATFORM) in ("empty", "foreign")

@@ -1,9 +1,9 @@
 """Starts this program again for work in addition to the server, so that the server has priority. Such a process
 gets less of the processor, and is the first that the kernel ends when memory runs out.
 
-Work whose size any user can choose also has separate limits. They are set from this process right after the start.
-No option of the command can therefore be forgotten, and nothing runs between fork and exec, which would be unsafe
-with threads.
+Work whose size any user can choose also has separate limits. The server sets them right after the start of the
+process. They are no options of the command, so none can be forgotten. Nothing runs between fork and exec, which
+would be unsafe with threads.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ GRACE_SECONDS: Final = 5
 """The seconds of the processor between the signal that asks the process to end and the signal that kills it."""
 LOOK_SECONDS: Final = 1.0
 AT_ITS_LIMIT: Final = 0.97
-"""The part of its memory limit from which on a process counts as out of memory. With the rest, the process would
-get only small pieces of memory, and could continue so for minutes.
+"""A process that uses more than this part of its memory limit counts as out of memory. So close to the limit, it
+would get only small pieces of memory, and could continue so for minutes.
 """
 OUT_OF_MEMORY: Final = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
 """The signals with which a process ends for lack of memory if Python cannot report it: the process was killed, or
@@ -52,8 +52,9 @@ class Limits(NamedTuple):
 
 
 async def start(command: Sequence[str], limits: Limits | None = None, **pipes: Any) -> asyncio.subprocess.Process:
-    """Start a process. `pipes` are passed to `create_subprocess_exec`. Raise OSError if the process cannot be
-    started.
+    """Start a process with a lower priority than the server, and with `limits` if they are given.
+
+    `pipes` are passed to `create_subprocess_exec`. Raise OSError if the process cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, env=own_program.environment(), **pipes

@@ -16,14 +16,16 @@ from typing import Final
 from wmsd.base.dataclass import dataclass
 
 PACKED: Final = files("wmsd") / "third_party.json"
-"""A file that wmsd.spec creates, because an executable has no metadata of packages."""
+"""The list of components in an executable, which has no metadata of packages. `wmsd.spec` creates this file."""
 REQUIREMENTS: Final = Path(__file__).parents[2] / "requirements.txt"
 DEMO: Final = files("wmsd.installation") / "demo_data" / "ATTRIBUTION.md"
 REQUIREMENT: Final = re.compile(r"^([a-z0-9._-]+)==", re.MULTILINE)
 LICENCE_WORD: Final = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
 UNNAMED: Final = "see its text"
 LONGEST_NAME: Final = 60
-"""The longest name of a licence. Some packages have the whole text of the licence instead of its name."""
+"""The longest text that is taken for the name of a licence. Some packages have the whole text of the licence
+instead of its name.
+"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def components() -> list[Component]:
 
 
 def packed(found: Iterable[Component]) -> bytes:
-    """Return the contents of `PACKED`."""
+    """Return the content of the file `PACKED`, for these components."""
     return json.dumps([asdict(each) for each in sorted_by_name(found)], ensure_ascii=False).encode()
 
 
@@ -72,7 +74,7 @@ def of_packages(names: Iterable[str]) -> Iterator[Component]:
 
 
 def of_the_rest() -> Iterator[Component]:
-    """Yield Python, and the data of the demo company."""
+    """Yield the components that are not packages: Python, and the data of the demo company."""
     text = (Path(sysconfig.get_path("stdlib")) / "LICENSE.txt").read_text(encoding="utf-8")
     yield Component("Python", platform.python_version(), "PSF-2.0", text)
     yield Component("Online Retail (data of the demo)", "2015", "CC-BY-4.0", DEMO.read_text(encoding="utf-8"))

@@ -25,8 +25,8 @@ ENDED: Final = "Z"
 
 
 async def reap_orphans() -> None:
-    """Reap orphans forever if they are left to this process. Otherwise process 1 of the system reaps them, and
-    this function returns.
+    """Reap orphans, forever, if this process is their parent. Otherwise return, because process 1 of the system
+    reaps them.
     """
     if os.getpid() != 1:
         if own_program.packing_form() != "file" or os.getppid() != 1:
@@ -39,7 +39,7 @@ async def reap_orphans() -> None:
 
 
 def adopt_orphans() -> None:
-    """Make the system leave orphans among the descendants of this process to it."""
+    """Make this process the parent of its descendants whose own parent ends."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -59,7 +59,10 @@ class Orphans:
 
 
 def _ended() -> Iterator[tuple[int, str]]:
-    """Yield the ended children of the first thread, to which the system leaves orphans."""
+    """Yield the children of this process that have ended, each with its id and its start time.
+
+    The system makes the first thread of this process the parent of orphans, so only its children are read.
+    """
     own = os.getpid()
     with suppress(OSError):
         for each in Path(f"/proc/{own}/task/{own}/children").read_text(encoding="ascii").split():

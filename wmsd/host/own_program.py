@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 UNPACKED: Final = "_PYI_"
-"""The start of the names of the variables that the one-file program has set when it unpacked itself."""
+"""The prefix of the environment variables that the one-file program sets when it unpacks itself."""
 OWN: Final = ("WMSD_", "PYINSTALLER_", UNPACKED)
 LIBRARIES: Final = "LD_LIBRARY_PATH"
 Packing = Literal["sources", "file", "folder"]

@@ -16,7 +16,9 @@ LARGEST_BYTES: Final = 1024 * 1024 * 1024
 
 
 class ProgramFile:
-    """The executable and its new and previous versions. All methods raise StorageError."""
+    """The executable, and the paths of its new and previous versions. All methods raise StorageError if they
+    fail.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,8 +26,9 @@ class ProgramFile:
         self.previous = path.with_name(f"{path.name}.previous")
 
     def take(self, source: Path) -> str:
-        """Copy the new program next to this one, and return the SHA-256 of the copy. The copy is checked and later
-        run, so the source may change.
+        """Copy the new program next to the present one, and return the SHA-256 of the copy.
+
+        Only the copy is checked and later run, so the file `source` may change.
         """
         digest = hashlib.sha256()
         try:
@@ -82,9 +85,7 @@ def own_program() -> ProgramFile | None:
 
 
 def check_runs(pid: int, program: ProgramFile) -> None:
-    """Raise StorageError if the process runs another program, because only the program that calls this is
-    replaced.
-    """
+    """Raise StorageError if the process `pid` does not run `program`. An upgrade replaces only `program`."""
     try:
         target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
     except OSError as error:

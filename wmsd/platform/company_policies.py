@@ -67,7 +67,9 @@ class CompanyPoliciesShown(Model):
 
 @dataclass(frozen=True, slots=True)
 class CompanyFilesService:
-    """The files that an admin's operation uses: the file of a company and that of the installation."""
+    """The databases that an operation on the policies or sites of a company uses: platform.db and the companies'
+    files.
+    """
 
     platform: Database
     files: CompanyFiles
@@ -85,7 +87,9 @@ def as_number(value: int | None) -> float | None:
 
 
 def own(tx: Transaction) -> dict[str, int | None]:
-    """Return the values that the company itself has set, in millionths."""
+    """Return the policies that the company itself has set, in millionths. The value of any other policy is
+    None.
+    """
     return {name: policy.read(tx) for name, policy in POLICIES.items()}
 
 

@@ -27,7 +27,9 @@ ETSM_VERSION: Final = "1.0.0"
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The prepared descriptions. `interfaces/service.py` creates them, because only it knows every route."""
+    """The index and the OpenAPI descriptions, prepared as answers. `interfaces/service.py` creates them, because
+    only that module knows every route.
+    """
 
     index: Prepared
     openapi_v1: Prepared
@@ -175,7 +177,9 @@ def _state(routes: Iterable[Route], otherwise: str) -> str:
 
 
 def index(routes: Iterable[Route], abilities: Container[str]) -> dict[str, Any]:
-    """Return the index of an installation with these abilities."""
+    """Return the index of the endpoints in `routes`. `abilities` are the abilities in force in the
+    installation.
+    """
     return {
         "name": "wmsd",
         "version": __version__,

@@ -60,7 +60,7 @@ def _in_force(settings: Settings, vault: Vault) -> dict[str, str]:
 def _shown(field: FieldInfo, dumped: Any, value: Any, vault: Vault) -> str:
     """Return a value for the audit. `dumped` is the value without the parts that are never shown.
 
-    A value that is masked or cut has a mark.
+    If the value is masked or cut, add a mark that shows whether the value has changed.
     """
     if Secret in field.metadata and value:
         return f"{NOT_SHOWN} [{vault.mark(repr(value))}]"

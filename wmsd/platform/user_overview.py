@@ -19,7 +19,7 @@ TOKENS: Final = """
             AS state
     FROM tokens WHERE user_id = :id ORDER BY id DESC LIMIT 200
 """
-"""The newest tokens. A program that signs in again and again leaves many."""
+"""The newest tokens, at most 200. A program that signs in repeatedly leaves many tokens."""
 
 
 def of_user(tx: Transaction, user_id: int) -> dict[str, Any]:

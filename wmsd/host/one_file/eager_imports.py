@@ -17,7 +17,7 @@ PAUSE_SECONDS: Final = 0.001
 LIBRARIES: Final = "lib-dynload"
 """The folder of Python's own modules, which are in no package."""
 BASE: Final = "base_library.zip"
-"""The modules with which Python starts, as PyInstaller names their file. All other modules are read from the
+"""The file in which PyInstaller puts the modules with which Python starts. All other modules are read from the
 executable.
 """
 

@@ -17,12 +17,15 @@ PREFIX: Final = "_MEI"
 MOST_LOOKED_AT: Final = 100_000
 """The most entries of the temporary folder that are checked, because any user may fill this folder."""
 LONGEST_UNPACKING_SECONDS: Final = 600.0
-"""A younger folder in which no program has started may still be being unpacked."""
+"""wmsd may still be unpacking itself into a folder that is younger than this and in which no program has
+started.
+"""
 
 
 def remove_left(temporary: Path) -> int:
-    """Remove the folders there that wmsd has unpacked as this user and that no process uses any more. Return how
-    many were removed.
+    """Remove the folders in `temporary` that wmsd has unpacked as this user and that no process uses any more.
+
+    Return how many folders were removed.
     """
     with os.scandir(temporary) as entries:
         first = islice(entries, MOST_LOOKED_AT)

@@ -1,7 +1,8 @@
-"""The first steps of the one-file program. The program locks its folder, and ends with the process that removes
-the folder. A server does the other steps after it has started to serve.
+"""The first steps of the one-file program: it locks its temporary folder, and makes the system end it together
+with the process that removes the folder.
 
-Every command imports this module at its start.
+A server also makes itself independent of the folder, after it has started to serve. Every command imports this
+module at its start.
 """
 
 import asyncio
@@ -66,9 +67,9 @@ def _command_line(process: str) -> bytes | None:
 
 
 async def settle_temporary_folder() -> None:
-    """Make the server independent of its folder, and remove the folders of programs that were killed.
+    """Make the server independent of its temporary folder, and remove the folders of programs that were killed.
 
-    Only the one-file program has such a folder.
+    Do nothing unless this is the one-file program, because no other program of wmsd unpacks itself.
     """
     folder = own_program.unpacked()
     if folder is not None and own_program.packing_form() == "file":

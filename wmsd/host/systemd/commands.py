@@ -10,7 +10,9 @@ from typing import Final
 BOOTED: Final = Path("/run/systemd/system")
 """This folder exists while systemd is the init of the machine: sd_booted(3)."""
 SECONDS: Final = 300.0
-"""The longest time of a command. A server start may first bring files up to date."""
+"""How long a program of the system may run. When systemctl starts the server, it waits until the server has
+migrated its files.
+"""
 LONGEST_REASON: Final = 500
 SYSTEM_PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 

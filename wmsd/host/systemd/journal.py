@@ -29,7 +29,9 @@ def command(since: datetime | None, most_lines: int | None, is_following: bool) 
 
 
 def lines(asked: list[str]) -> Iterator[str]:
-    """Yield the lines that the command prints. Raise OSError if the command cannot be started."""
+    """Run the command `asked`, and yield the lines that it prints. Raise OSError if the command cannot be
+    started.
+    """
     env = own_program.environment_of_others()
     with subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env) as process:  # noqa: S603  (the command is wmsd's own)
         assert process.stdout is not None

@@ -21,7 +21,7 @@ EXTEND_SECONDS: Final = 60.0
 """The additional time that a long server start requests. The start requests more after a third of that time."""
 MICROSECONDS: Final = 1_000_000
 OWED: Final = ("READY", "MAINPID", "STATUS")
-"""The fields that must arrive at some time, and are still true later."""
+"""The fields that are sent again later if they could not be sent, because they are still true then."""
 LONGEST_STATUS: Final = 200
 NOT_TOLD = "the state of the server cannot be reported to the service manager"
 

@@ -39,14 +39,17 @@ def read_config() -> str | None:
 
 
 def settings_from(file: Path, text: str) -> Settings:
-    """Return the settings as the service reads them: from the file alone. Raise SettingsError if they are not
-    valid.
+    """Return the settings as the service reads them: from the file only, without environment variables and
+    options. Raise SettingsError if the settings are not valid.
     """
     return settings_of([Layer("file", str(file), _parsed(file, text), text)])
 
 
 def with_folders(file: Path, text: str, values: Values) -> str:
-    """Return the text with these values, and with absolute folders. Raise SettingsError or ServiceError."""
+    """Return the text with these values, and with absolute paths of the folders in `FOLDERS`.
+
+    Raise SettingsError if the settings are not valid, and ServiceError if the text cannot be changed.
+    """
     changed = with_values(file, text, values)
     settings_from(file, changed)
     written = _parsed(file, changed)

@@ -17,7 +17,9 @@ GET_ADDRESS: Final = 0x8915
 """The request SIOCGIFADDR of netdevice(7)."""
 IPV6_INTERFACES: Final = Path("/proc/net/if_inet6")
 ELSEWHERE: Final = ("203.0.113.1", 9)
-"""An address that belongs to no machine (RFC 5737)."""
+"""An address that belongs to no machine (RFC 5737). The system's route to it shows by which address this machine
+reaches other networks.
+"""
 HOST_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 Address = IPv4Address | IPv6Address
 
@@ -40,8 +42,10 @@ def machine_names() -> MachineNames:
 
 
 def lan_address(has_ipv6: bool = False) -> Address | None:
-    """Return the address by which a LAN probably reaches this machine: that of the default route, or otherwise a
-    private one. With `has_ipv6`, return an IPv6 address if there is no IPv4 address. Return None if there is none.
+    """Return the address by which a LAN probably reaches this machine: the one that the default route uses, or
+    otherwise a private one.
+
+    With `has_ipv6`, return an IPv6 address if there is no IPv4 address. Return None if there is no address.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out, suppress(OSError):
         way_out.connect(ELSEWHERE)  # connecting a datagram socket sends nothing

@@ -37,7 +37,7 @@ offset of the manifest), and the end of the member.
 """
 END_HEAD: Final = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 255))
 MEMBER_HEAD: Final = bytes((0x1F, 0x8B, 8, 0))
-"""The start of every other gzip member: compressed with deflate, no flags."""
+"""The start of every gzip member except the last one, which is empty: compressed with deflate, no flags."""
 END_ID: Final = b"WM"
 END_TAIL: Final = bytes((3, 0)) + bytes(8)
 MOST_COMPRESSED: Final = 1032
@@ -70,7 +70,7 @@ class ArchiveWriter:
     def add(self, name: str, size: int, pieces: Iterable[bytes]) -> Added:
         """Add an entry. If that fails, leave the archive unchanged.
 
-        Raise OSError, StorageError if `pieces` do not have `size` bytes, and whatever `pieces` raises.
+        Raise OSError, StorageError if `pieces` do not have `size` bytes, and any error that occurs in `pieces`.
         """
         at = self._file.tell()
         digest, left = hashlib.sha256(), size
@@ -91,7 +91,7 @@ class ArchiveWriter:
         return Added(at, digest.hexdigest())
 
     def finish(self, manifest: Manifest) -> None:
-        """Write the manifest and the end of the archive. Raise OSError."""
+        """Write the manifest and the end of the archive. Raise OSError if that fails."""
         text = manifest.model_dump_json(indent=1).encode()
         entry = self._header(manifests.NAME, len(text)) + text + bytes(-len(text) % BLOCK + 2 * BLOCK)
         at = self._file.tell()
@@ -107,7 +107,7 @@ class ArchiveWriter:
 @contextmanager
 def new_archive(path: Path, moment: datetime) -> Iterator[ArchiveWriter]:
     """Create an archive that appears at `path` only when it is complete and on the disk. A failure leaves no file
-    behind. Raise OSError.
+    behind. Raise OSError if that fails.
     """
     unfinished = path.with_name(f"{UNFINISHED}{path.name}")
     unfinished.unlink(missing_ok=True)
@@ -244,8 +244,9 @@ def _seek_member(file: IO[bytes], at: int) -> None:
 
 
 def _next_entry(gzip: Any, archive: Path) -> Entry | None:
-    """Return the next entry, or None at the end of the archive. Raise StorageError, EOFError and
-    tarfile.HeaderError.
+    """Return the next entry, or None at the end of the archive.
+
+    Raise StorageError, EOFError or tarfile.HeaderError if the archive is damaged.
     """
     head = gzip.read(BLOCK)
     if len(head) < BLOCK:

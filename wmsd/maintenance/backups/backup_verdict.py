@@ -67,8 +67,8 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
     """Return a sentence if the verified backup or the last backup has disappeared, else None.
 
-    A backup that could not be restored is not missed. Nor is a backup in a folder that is no longer the one in the
-    settings.
+    Ignore a backup in which the verification found problems, and a backup that was created in another folder than
+    the settings name now.
     """
     there, proven = record.there(settings), record.proven
     last = there.made

@@ -80,7 +80,7 @@ class Creation:
 
     def make(self, name: str | None = None) -> Made:
         """Create the archive with the name `name`, or with a name from the current time. Raise StorageError,
-        sqlite3.Error and OSError.
+        sqlite3.Error or OSError if that fails.
         """
         check_mounted(self._data.path, self._folder)
         with self._folder.locked():
@@ -187,7 +187,11 @@ class Creation:
 
 @contextmanager
 def _only_told(what: str) -> Iterator[None]:
-    """Log an OSError as a warning. The backup is good even if a note about it cannot be written."""
+    """Log an OSError in the `with` block as a warning. `what` says which note about the backup could not be
+    written.
+
+    The backup itself is good, so no error is raised.
+    """
     try:
         yield
     except OSError as error:
@@ -209,7 +213,11 @@ def add_company(
     owner: Owner,
     told: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
 ) -> BackedUpFile:
-    """Add the present state of a company's file. Raise StateLost, StorageError, sqlite3.Error and OSError."""
+    """Add the present state of a company's file to the archive, and return its entry in the manifest.
+
+    `told` passes on the pieces of the file, and reports the progress. Raise StateLost, StorageError, sqlite3.Error
+    or OSError if that fails.
+    """
     name = f"companies/{owner.company_id}.db"
     with source.state(data.path / name, owner) as state:
         figures = state.figures()

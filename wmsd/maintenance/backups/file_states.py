@@ -21,7 +21,9 @@ LONG_SECONDS: Final = 3600.0
 
 
 class State(NamedTuple):
-    """A snapshot of a file. `figures` and `release` are functions of the process that holds the snapshot."""
+    """A snapshot of a file, held by the server or by this process. `figures` and `release` call the process that
+    holds it.
+    """
 
     bytes: StateBytes
     figures: Callable[[], Figures]
@@ -37,8 +39,8 @@ class State(NamedTuple):
 
 
 class StateLost(StorageError):
-    """The snapshot ended before all of it was copied, because others needed the file or wrote too much. The copy
-    may be tried again.
+    """The snapshot ended before it was copied completely, because another process needed the file or wrote too
+    much to it. The copy may be tried again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +51,7 @@ class StateLost(StorageError):
 
 
 class Source(Protocol):
-    """A source of snapshots. Its methods raise StorageError, sqlite3.Error and OSError."""
+    """A source of snapshots. Its methods raise StorageError, sqlite3.Error or OSError if they fail."""
 
     def copy_platform(self, path: Path) -> KeyRows | None:
         """Write a copy of platform.db without its keys to `path`. Return the keys, or None if the keys are

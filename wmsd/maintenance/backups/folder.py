@@ -21,17 +21,18 @@ OF_COMPANY: Final = re.compile(r"company-[1-9][0-9]*-.+\.tar\.gz", re.ASCII)
 OF_COMPANIES: Final = "archive"
 UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 AHEAD: Final = timedelta(days=1)
-"""A time further in the future comes from a wrong clock."""
+"""How far in the future the time of an archive may be. A later time comes from a wrong clock."""
 UNFINISHED: Final = ".unfinished-"
 """The prefix of files that are being written, and of scratch folders."""
 
 
 class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
-        """Create the folder object, not the folder.
+        """Create this object, not the folder on the disk.
 
-        `within` is the parent folder that may be created too, or the archive to be created, whose folder must
-        exist. Without `within`, the parent of `path` must exist.
+        By default, the parent of `path` must exist when a backup is created. `within` changes that. If it is a
+        folder above `path`, that folder is created too. If it is the archive to create in `path`, `path` itself
+        must exist.
         """
         self.path = path
         self._above = (within or path).absolute().parent
@@ -69,9 +70,10 @@ class BackupFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other backups, and create the folder if it is missing.
+        """Lock the folder against other backups, and create the folder if it is missing. Remove what a killed
+        backup has left.
 
-        Remove what a killed backup has left. Raise StorageError.
+        Raise StorageError if another backup is running here, or if the folder cannot be created or written.
         """
         try:
             if not self._above.exists():  # if its disk is not mounted, backups would fill the data disk

@@ -30,8 +30,10 @@ class _Kept(StoredModel):
 
 
 def note_whose(folder: Path, installation: str, data: Path) -> None:
-    """Note which data folder the installation of a new backup has. Call this function after each backup. Raise
-    OSError.
+    """Store in the backup folder that `data` is the data folder of `installation`. Call this function after each
+    backup.
+
+    Raise OSError if that fails.
     """
     with folder_lock(folder):
         kept = _folders(folder)

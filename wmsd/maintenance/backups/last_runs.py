@@ -27,8 +27,8 @@ class MadeBackup(NotedBackup):
     seconds: float
     installation: str
     directory: str | None = None
-    """The working directory of the first schedule that created a backup in this folder. By default, earlier
-    versions created backups in ./backups. Older records have no directory.
+    """The working directory of the schedule that first created a backup in this folder. By default, earlier
+    versions created backups in ./backups. None in older records.
     """
     left_out: list[str] = []
     """The codes of companies whose files could not be read."""
@@ -86,10 +86,10 @@ class BackupRecord(StoredModel):
         return self.model_copy(update={"sound": sound[-MOST_NOTED:], "faulty": faulty[-MOST_NOTED:]})
 
     def there(self, settings: Backup) -> "BackupRecord":
-        """Return the record with only those of the last backup and the last verification whose archive exists,
-        with its present path.
+        """Return the record with the present paths of the last backup and of the last verified archive.
 
-        The verification may have found problems. Call this method on a thread, because it reads the disk.
+        If one of these archives no longer exists, its entry is None. The verification may have found problems.
+        Call this method on a thread, because it reads the disk.
         """
         made, proven = _there(settings, self.made), _there(settings, self.proven)
         return self.model_copy(update={"made": made, "proven": proven})
@@ -102,7 +102,7 @@ def read_record(data: Path) -> BackupRecord:
 
 def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
     """Read the record, change it, write it and return it, under a lock against simultaneous commands and
-    schedules. Raise OSError.
+    schedules. Raise OSError if that fails.
     """
     with folder_lock(data):
         record = change(read_record(data))
@@ -149,8 +149,8 @@ def _there(settings: Backup, record: Noted | None) -> Noted | None:
     """Return the record with the present path of its archive, or None if the archive is gone.
 
     The archive is searched at its noted path, and by name in the folder of the settings. An installation may move
-    together with its backups. Version 1.0.0 noted paths relative to its server. Such a path means nothing
-    elsewhere, so the archive counts as present.
+    together with its backups. Version 1.0.0 noted paths relative to the directory of its server. An archive with
+    such a path counts as present even if it is not found.
     """
     if record is None:
         return None

@@ -58,7 +58,9 @@ class SealedTo(Part):
 
     fingerprint: str
     created_at: str | None = None
-    """None for a phrase that the installation did not have."""
+    """None for a phrase that was named for this archive or in the settings, and that is not one of the
+    installation's phrases.
+    """
     checked_at: str | None = None
     """When a user had last typed the phrase before the archive was created."""
 
@@ -79,7 +81,7 @@ class Manifest(Part):
     began_at: str
     seconds: float
     by_schedule: bool = True
-    """Whether a schedule created the archive. Only such archives are deleted by backup.keep_…."""
+    """Whether a schedule created the archive. The settings backup.keep_… delete only archives of a schedule."""
     keys: Keys
     keys_at: int | None = None
     """The offset of the entry with the encrypted keys."""

@@ -47,7 +47,9 @@ def missing_mount(data: Path, folder: BackupFolder) -> str | None:
 
 
 def note_mounted(data: Path, folder: BackupFolder) -> None:
-    """Note the mount point of a backup folder. Call this function after each backup. Raise OSError."""
+    """Note the mount point of a backup folder. Call this function after each backup. Raise OSError if that
+    fails.
+    """
     place = folder.path.resolve()
     mount = _mount_of(place)
     own = None if mount == _mount_of(data.resolve()) else mount

@@ -2,8 +2,8 @@
 
 Two machines then serve copies of the same data, and each receives changes that the other does not have.
 
-A single archive between two own ones may come from a machine from or to which the data moved. Two in a row prove a
-second server.
+If there is a foreign archive between two archives of this server, the data may have been moved to another machine
+and back. If this happens twice in a row, there is certainly a second server.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ REMEDY: Final = (
 
 
 def other_server_of(record: BackupRecord) -> OtherServer | None:
-    """Return the other server, or None until its existence is certain."""
+    """Return the other server if it is certain that there is one, else None."""
     other = record.other_server
     return other if other is not None and other.turns >= TURNS else None
 
@@ -34,7 +34,7 @@ def other_server_of(record: BackupRecord) -> OtherServer | None:
 def between(folder: BackupFolder, record: BackupRecord, previous: Path | None, made: Path) -> OtherServer | None:
     """Return the other server if the folder has archives of it between `previous` and `made`, else None.
 
-    `made` is the new own backup, and `previous` the own backup before. Raise OSError.
+    `previous` and `made` are the last two backups of this server. Raise OSError if the folder cannot be read.
     """
     if previous is None or previous.parent.resolve() != made.parent.resolve() or record.made is None:
         return None

@@ -20,7 +20,9 @@ NAMES: Final = ", ".join(f"'{name}'" for name in KEY_SECRETS)
 SIGNING_KEYS: Final = "SELECT kid, secret, created_at FROM signing_keys ORDER BY position"
 SECRETS: Final = f"SELECT name, value FROM secrets WHERE name IN ({NAMES})"
 WITHOUT_OPEN_DOORS: Final = ("DELETE FROM sessions", "DELETE FROM invitations")
-"""An ended session or a used link must not become valid again when a copy is restored."""
+"""The statements that delete sessions and one-time links from a copy. They must not become valid again when the
+copy is restored.
+"""
 WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE name IN ({NAMES})")
 
 ADD_PHRASE: Final = """
@@ -35,7 +37,7 @@ def copy_platform(state: HeldState, path: Path) -> KeyRows | None:
     """Write a copy of platform.db to `path`, which must not exist. Return the keys, or None if they are sealed and
     therefore stay in the copy.
 
-    Call this function on a thread. Raise StorageError, sqlite3.Error and OSError.
+    Call this function on a thread. Raise StorageError, sqlite3.Error or OSError if that fails.
     """
     keys = state.read(read_keys)
     are_sealed = all(row[1].startswith(SEALED) for rows in keys.values() for row in rows)
@@ -52,8 +54,9 @@ def read_keys(tx: Transaction) -> KeyRows:
 
 
 def put_keys(platform: Path, keys: KeyRows) -> None:
-    """Insert the keys into a copy that has none. Raise StorageError if the keys are not valid, and
-    sqlite3.Error.
+    """Put the keys into a copy of platform.db, in place of any keys in it.
+
+    Raise StorageError if the keys are not valid, and sqlite3.Error if the copy cannot be written.
     """
     with sole_transaction(platform) as connection:
         for statement in WITHOUT_KEYS:
@@ -68,10 +71,10 @@ def put_keys(platform: Path, keys: KeyRows) -> None:
 
 
 def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
-    """Replace the recovery phrases in a copy by `phrases`, the oldest first. A phrase that was replaced since the
-    copy must not become valid again.
+    """Replace the recovery phrases in a copy of platform.db by `phrases`, the oldest first. A phrase that was
+    replaced after the copy was created must not become valid again.
 
-    Raise StorageError and sqlite3.Error.
+    Raise StorageError or sqlite3.Error if that fails.
     """
     migrate(platform, PLATFORM)  # an older copy has no table for recovery phrases
     with sole_transaction(platform) as connection:

@@ -47,13 +47,15 @@ class Restored(NamedTuple):
     missing: dict[str, Missing]
     """What each company had written after the backup, by company code, as far as it is known."""
     not_in_backup: list[str]
-    """The files of companies that are not in the backup. They were moved away too."""
+    """The files of companies that are not in the backup. They were moved to the folder `replaced`."""
     shut_out: ShutOut
-    """The users, tokens and other access that the replaced platform.db had revoked since the backup."""
+    """The users, tokens and other access that had been revoked since the backup, and that the restore has revoked
+    again.
+    """
     keys: str
-    """The source of the keys: a key of `KEYS_FROM`."""
+    """How the installation got its keys: a key of `KEYS_FROM`."""
     access_unknown_after: str | None
-    """The time after which revoked access is unknown, or None if all revoked access is known."""
+    """If it is not known which access was revoked after the backup: the time of the backup. Otherwise None."""
 
 
 class Restore:
@@ -70,8 +72,9 @@ class Restore:
     ) -> None:
         """Read the manifest of the archive. Raise StorageError if the file is not a backup.
 
-        `anyway`: restore although the examination finds problems. `new_keys`: do without the keys that are
-        encrypted in the archive. `nothing_after`: nothing was written after the backup was created.
+        `anyway`: restore although the examination finds problems. `new_keys`: create new keys, because the keys in
+        the archive cannot be decrypted. `nothing_after`: the user says that nothing was written after the backup
+        was created.
         """
         self.archive = archive
         self.manifest = read_manifest(archive)
@@ -159,7 +162,10 @@ class Restore:
         return self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase)
 
     def open_with(self, secret: str) -> None:
-        """Open the keys with this passphrase or recovery phrase. Raise NotOpened, and StorageError."""
+        """Open the keys with this passphrase or recovery phrase.
+
+        Raise NotOpened if it does not open the keys, and StorageError if the keys are damaged.
+        """
         self._opened = secrets_of(self.archive, self.manifest, KEYS, secret)
         self._passphrase = secret
 
@@ -179,12 +185,15 @@ class Restore:
         }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
-        """Return the newest change and event numbers of the company's file that is in the folder now."""
+        """Return the numbers that the company's file in the data folder has used, as far as they are known."""
         mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
     def everything(self) -> Restored:
-        """Restore everything. Raise StorageError with nothing changed, and OSError."""
+        """Restore everything.
+
+        Raise StorageError or OSError if that fails. Nothing was changed then, unless the error is SwapUnfinished.
+        """
         self.check_everything()
         with self._unpacked_into() as folder:
             for file in self.manifest.files:
@@ -257,7 +266,7 @@ class Restore:
         return folder if folder.exists() else None
 
     def _check(self, files: list[BackedUpFile]) -> None:
-        """Raise StorageError if a newer program made a file, or if the disk has too little space."""
+        """Raise StorageError if a file has the schema of a newer program, or if the disk has too little space."""
         for file in files:
             kind = migrations.PLATFORM if file.company_id is None else migrations.COMPANY
             newest = len(kind.scripts())
@@ -271,7 +280,11 @@ class Restore:
 
     @contextmanager
     def _unpacked_into(self) -> Iterator[Path]:
-        """Create a folder next to the data. First remove what a killed restore has left in the folder."""
+        """Create a folder in the data folder for the unpacked files, and remove it at the end.
+
+        First finish an earlier restore that was interrupted, and remove the unpacked files that a killed restore
+        has left.
+        """
         folder = self._data.path / UNPACKED
         finish_swap(self._data.path)  # an earlier restore may still need its unpacked files
         shutil.rmtree(folder, ignore_errors=True)
@@ -343,9 +356,9 @@ class Restore:
         return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
     def _note_restore(self, platform: Path, shut_out: ShutOut, keys: str) -> str | None:
-        """Request the list of tasks after the restore, if the restored data may lack something.
+        """Store in the restored platform.db that a user must check what the restored data may lack.
 
-        Return the time after which revoked access is unknown, or None if all revoked access is known.
+        Return the time of the backup if it is not known which access was revoked after it, else None.
         """
         if self._known is not None and shut_out.is_known:
             return note_restore(platform, self._data.platform_file, self.manifest.began_at)
@@ -374,8 +387,9 @@ def put_company(
 ) -> Missing | None:
     """Replace a company's file, which no process has open, by an unpacked file from the time `as_of`.
 
-    `file`, `unpacked` and `replaced` (a folder) are paths relative to `data`. Return what the company wrote after
-    `as_of`, if known. Raise StorageError, sqlite3.Error and OSError.
+    `file`, `unpacked` and `replaced` (a folder) are paths relative to `data`. `mark` is the stored high-water mark
+    of the company's file. Return what the company wrote after `as_of`, if known. Raise StorageError, sqlite3.Error
+    or OSError if that fails.
     """
     known = numbers_of(data / file, mark)
     missing = begin_epoch(data / unpacked, "restore", known, timestamps.from_text(as_of))

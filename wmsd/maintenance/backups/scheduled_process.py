@@ -28,7 +28,7 @@ LOG = logging.getLogger("wmsd.backup")
 AFTER_A_FAILURE_SECONDS: Final = 3600.0
 NOW: Final = "--now"
 PROGRESS: Final = "--progress"
-"""Options of the command."""
+"""`NOW` and `PROGRESS` are options of the command `wmsd backup schedule --run`."""
 SAID: Final = "wmsd: "
 """The prefix of the error messages of a failed command."""
 
@@ -59,7 +59,7 @@ class ScheduledBackups:
         """The progress of the running work, as its process reports it. Empty until the first report."""
         self._asked: asyncio.Task[None] | None = None
         self._gone: str | None = None
-        """The missing backup that the last check found."""
+        """The sentence of the last check about a missing backup, or None if no backup was missing."""
         self._seeing: asyncio.Future[Seen] | None = None
         self._seeing_since = 0.0
 
@@ -79,10 +79,11 @@ class ScheduledBackups:
             await self._work()
 
     def _tell_of_gone(self) -> bool:
-        """Return True if a backup is newly missing. The work then waits for the next check.
+        """Log a missing backup that was not missing at the last check. Return True if there is one.
 
-        Alerts are checked more often than this. If the work started immediately, the alerts would not report a
-        problem that is already fixed.
+        The work then starts only at the next check of the schedule. Alerts are checked more often, and can report
+        the missing backup until then. If the work started immediately, a new backup might replace the missing one
+        before that.
         """
         gone = what_is_gone(self.settings, self.record(), local_now())
         is_new = gone is not None and gone != self._gone

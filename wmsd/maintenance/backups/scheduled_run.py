@@ -110,7 +110,9 @@ class Scheduled:
             LOG.info("backup %s was deleted: newer backups are kept", path)
 
     def _follow(self, made: Made) -> None:
-        """Run the command of the settings. Raise StorageError if the command fails."""
+        """Run the command in the setting backup.after, if there is one. Raise StorageError if the command
+        fails.
+        """
         if not self._settings.after:
             return
         command = ["/bin/sh", "-c", self._settings.after]
@@ -135,8 +137,9 @@ class Scheduled:
 
 
 def with_last_proof(record: BackupRecord, archive: Path, proof: Proof, directory: str | None) -> BackupRecord:
-    """Return the record with a new verification of the last scheduled backup. `directory` is the one of
-    `ProvenBackup`.
+    """Return the record with a new verification of the last scheduled backup.
+
+    `directory` is the working directory of the schedule.
     """
     proven = ProvenBackup(
         at=_now(),

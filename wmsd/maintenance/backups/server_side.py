@@ -65,8 +65,10 @@ class Holder:
         }
 
     async def _hold(self, session: Session, company_id: Any) -> Extent:
-        """Hold a snapshot of a company's file until `release` or the end of the session. Return the extent of the
-        snapshot.
+        """Hold a snapshot of a company's file until `release` or the end of the session.
+
+        Return the extent of the snapshot: which file it is in, and how many bytes of the file and its log belong
+        to it.
         """
         if HELD in session.kept:
             await self._release(session, None)
@@ -131,7 +133,9 @@ class Holder:
 
 @asynccontextmanager
 async def _watched(state: HeldState) -> AsyncIterator[None]:
-    """Release the snapshot when it makes the write-ahead log of its file grow too long."""
+    """While this context is open, release the snapshot if it makes the write-ahead log of its file grow too
+    long.
+    """
 
     async def watch() -> None:
         most = log_bytes(state.path) + MOST_LOG_BYTES
@@ -150,7 +154,8 @@ def put_company_file(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Mis
     """Replace a company's file by an unpacked file, on the command's side: through the running server, or directly
     if `loan` is None.
 
-    Without a server, no other process may use the folder. Raise StorageError, sqlite3.Error and OSError.
+    Without a server, no other process may use the folder. Raise StorageError, sqlite3.Error or OSError if that
+    fails.
     """
     from wmsd.maintenance.backups.previous_installation import installation_before
     from wmsd.maintenance.backups.restore import put_company

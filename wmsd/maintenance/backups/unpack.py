@@ -29,7 +29,7 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
     behind.
 
     Raise StorageError if the file differs from the manifest, or has a schema that the migrations did not create.
-    Raise NotWritten, and FileExistsError.
+    Raise NotWritten if `target` cannot be written, and FileExistsError if it exists.
     """
     digest = hashlib.sha256()
     try:
@@ -69,7 +69,7 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
 def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
     """Return how the unpacked file differs from the numbers in the manifest. The file is not migrated for that.
 
-    Raise sqlite3.Error and StorageError.
+    Raise sqlite3.Error or StorageError if the unpacked file cannot be read.
     """
     return figure_differences(file.figures, read_state(unpacked, read_figures))
 
@@ -83,8 +83,8 @@ def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:
 
 
 def check_secrets(archive: Path, manifest: Manifest, name: str) -> None:
-    """Check that the secrets exist and are not damaged, as far as possible without opening them. Raise
-    StorageError.
+    """Raise StorageError if the secrets are missing or damaged, as far as this can be seen without opening
+    them.
     """
     check_form(_sealed(archive, manifest, name))
 

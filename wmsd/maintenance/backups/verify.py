@@ -121,8 +121,10 @@ def _scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -> StorageError | None:
-    """Return why the secrets cannot be opened, NotOpened or an error about damage, or None if they can. Raise
-    NotRead.
+    """Return the error that prevents the secrets from being opened, or None if they can be opened.
+
+    The error is NotOpened, or another StorageError if the secrets are damaged. Without a passphrase, only check
+    the form of the secrets. Raise NotRead if the archive cannot be read.
     """
     if manifest.keys != "encrypted":
         return None

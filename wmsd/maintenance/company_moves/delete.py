@@ -39,8 +39,8 @@ Result = TypeVar("Result")
 
 
 class OnPlatform(Protocol):
-    """A function that opens the installation for a piece of work. A server lends only platform.db, because it has
-    closed the company's file.
+    """A function that opens the installation, and runs `work` in it. A running server lends only platform.db to
+    it, because the server has closed the company's file.
     """
 
     def __call__(self, work: Callable[[Installation], Awaitable[Result]], /) -> Result: ...
@@ -60,10 +60,10 @@ class Deletion:
         self._file = data.companies / f"{begun.company.id}.db"
 
     def with_archive(self, to: BackupFolder, passphrase: str | None) -> tuple[Path, Left]:
-        """Delete the company after writing an archive. Return the absolute path of the archive, and what left with
-        the company.
+        """Delete the company after writing an archive. Return the absolute path of the archive, and who lost
+        access.
 
-        Raise StorageError, sqlite3.Error and OSError.
+        Raise StorageError, sqlite3.Error or OSError if that fails.
         """
         try:
             self.close()
@@ -81,10 +81,9 @@ class Deletion:
         return archive, left
 
     def without_archive(self) -> tuple[Path, Left]:
-        """Delete the company and move its file, as it is, to a new folder. Return the folder, and what left with
-        the company.
+        """Delete the company and move its file, as it is, to a new folder. Return the folder, and who lost access.
 
-        Raise StorageError, sqlite3.Error and OSError.
+        Raise StorageError, sqlite3.Error or OSError if that fails.
         """
         aside = f"{ASIDE}-{self._company.id}-{timestamps.for_file_name(datetime.now(UTC))}"
         folder, file = self._data.path / aside, str(self._file.relative_to(self._data.path))
@@ -101,8 +100,9 @@ class Deletion:
         return folder, left
 
     def close(self) -> None:
-        """Have the server close the file, or check that no process uses the file if no server is running. Raise
-        StorageError.
+        """Have the server close the file, or check that no process uses the file if no server is running.
+
+        Raise StorageError if another process uses the file, or if the server does not close it.
         """
         if self._loan is None:
             check_unused(self._file)
@@ -131,8 +131,8 @@ class Deletion:
         return json.dumps(rows, ensure_ascii=False, indent=1).encode()
 
     def archive(self, to: BackupFolder, subject: Subject, rows: bytes, passphrase: str | None) -> Path:
-        """Write the archive, from which `wmsd company import` can recreate the company. Raise StorageError and
-        OSError.
+        """Write the archive, from which `wmsd company import` can recreate the company. Raise StorageError or
+        OSError if that fails.
         """
         moment = timestamps.for_file_name(datetime.now(UTC))
         path = to.path / name_of_company(self._company.id, self._company.code, moment)
@@ -141,7 +141,9 @@ class Deletion:
         return path.absolute()
 
     def put_aside(self, folder: Path, rows: bytes, renames: list[Rename]) -> None:
-        """Move the company's files to a new folder, together with `rows`. Raise StorageError and OSError."""
+        """Move the company's files to a new folder, together with `rows`. Raise StorageError or OSError if that
+        fails.
+        """
         new_private_folder(folder)
         write_private(folder / ROWS, rows)
         sync(folder)

@@ -62,7 +62,7 @@ class Left(NamedTuple):
 
 
 def find(tx: Transaction, code: str) -> Begun:
-    """Return the company to delete. Raise Problem (404)."""
+    """Return the company to delete. Raise Problem (404) if there is no company with this code."""
     resumed = tx.find_number(UNDER_WAY, (code,))
     known = store.every_company(tx)
     for company in known:
@@ -72,7 +72,9 @@ def find(tx: Transaction, code: str) -> Begun:
 
 
 def begin(tx: Transaction, code: str) -> Begun:
-    """Begin a deletion. From its commit on, the company is not served. Raise Problem (404)."""
+    """Begin a deletion. From its commit on, the company is not served. Raise Problem (404) if there is no company
+    with this code.
+    """
     found = find(tx, code)
     if not found.is_resumed:
         tx.execute(BEGIN, (found.company.id, code, tx.timestamp))

@@ -123,7 +123,7 @@ def export_company(
     """Write the company to `path`, which must not exist.
 
     `beside` has further files for the archive, by name, for people to read. `is_deleted` says that the company is
-    being deleted. Raise StorageError, sqlite3.Error and OSError.
+    being deleted. Raise StorageError, sqlite3.Error or OSError if that fails.
     """
     check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
@@ -221,7 +221,9 @@ class HadOperator(NamedTuple):
     is_here: bool
     """Whether this installation has an operator with this code."""
     is_same: bool
-    """Whether that is the same operator, because the archive comes from this installation."""
+    """Whether the operator with this code is the same one. This is so if the archive comes from this
+    installation.
+    """
 
 
 async def had_operator(installation: Installation, arrival: Arrival) -> HadOperator | None:
@@ -279,7 +281,7 @@ async def adopt(
 ) -> Adopted:
     """Create a company from an archive or copy, with a new id and a new epoch. Its webhooks are switched off.
 
-    Raise Problem, StorageError and sqlite3.Error.
+    Raise Problem, StorageError or sqlite3.Error if that fails.
     """
     known = NOTHING_KNOWN._replace(is_complete=arrival.is_final)
     begin_epoch(arrival.file, "copy" if is_copy else "import", known, arrival.as_of, is_copy)

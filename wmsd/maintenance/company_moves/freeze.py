@@ -112,7 +112,9 @@ class Freezer:
 
 
 async def begin_freeze(installation: Installation, code: str, who: Actor) -> actions.Frozen:
-    """Freeze a company. Raise Problem (404), and StorageError if its file cannot be used."""
+    """Freeze a company. Raise Problem (404) if the company does not exist, and StorageError if its file cannot be
+    used.
+    """
     company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
     try:
         await installation.files.get(company.id)

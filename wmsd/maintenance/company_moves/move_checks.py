@@ -62,7 +62,8 @@ class Site(NamedTuple):
 class Standing(NamedTuple):
     """The state of the company in one of the two installations, as far as the check of a move needs it.
 
-    Users, tokens, sites and requests are not part of an export. The rest comes from the company's file.
+    Users, tokens, sites and requests come from platform.db and are not part of an export. The other fields come
+    from the company's file.
     """
 
     company: Company
@@ -82,8 +83,9 @@ class Standing(NamedTuple):
 
 
 async def company_state(installation: Installation, code: str, event: str | None = None) -> Standing:
-    """Read the state of the company. `event` is the id of an event that the company should have. Raise Problem
-    (404, 503).
+    """Read the state of the company. `event` is the id of an event that the company should have.
+
+    Raise Problem (404) if the company does not exist, and Problem (503) if its file cannot be used.
     """
     company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
     database = await installation.files.get(company.id)

@@ -1,1 +1,1 @@
-"""Findings of the doctor beyond wrong numbers: folder, disk, clock, network, TLS, settings."""
+"""Findings of the doctor about the installation: folder, disk, clock, network, TLS, settings."""

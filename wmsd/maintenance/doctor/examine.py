@@ -1,4 +1,4 @@
-"""The separate examination of every file of an installation. Damage in one file does not stop the others."""
+"""The examination of the files of an installation, one by one. Damage in one file does not stop the others."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
@@ -72,7 +72,9 @@ class Examination:
         self.marks: dict[int, HighWaterMark] = {}
         """The high-water marks of the companies' files in `platform.db`, by company id."""
         self.codes: dict[int, str] | None = None
-        """The result of `companies`."""
+        """The companies' codes by id, once `companies` has read them. None before that, and if they cannot be
+        read.
+        """
 
     @property
     def is_beside_a_server(self) -> bool:
@@ -99,7 +101,10 @@ class Examination:
             return None
 
     def own_file(self, company_id: int) -> Path:
-        """Return the path of the company's file, after a running server has lent it. Raise StorageError."""
+        """Return the path of the company's file. If a server is running, first ask the server to share the file.
+
+        Raise StorageError if the server does not share it.
+        """
         path = self._folder.companies / f"{company_id}.db"
         self._get(path)
         return path

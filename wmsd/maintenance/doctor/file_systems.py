@@ -33,7 +33,7 @@ class FileSystem(NamedTuple):
 
 def file_system_of(path: Path) -> FileSystem:
     """Return the file system of the folder, or of the nearest folder above it that this user can see. Raise
-    OSError.
+    OSError if the system cannot read it.
     """
     place = _existing(path)
     status = os.statvfs(place)
@@ -48,8 +48,10 @@ def file_system_of(path: Path) -> FileSystem:
 
 
 def type_of(place: Path, mounts: str) -> str:
-    """Return the type of the mount that contains the folder: the mount with the longest path, and the last such
-    mount.
+    """Return the type of the file system that contains the folder `place`, by the text of `mounts`.
+
+    Of the mounts above the folder, the one with the longest path counts, and the last one if several have that
+    path.
     """
     found, longest = UNKNOWN, -1
     for line in mounts.splitlines():

@@ -49,7 +49,7 @@ def recovery_findings(at: Situation) -> Found:
 
 
 def settings_findings(at: Situation) -> Found:
-    """Find the errors in the settings. These settings were left out, and the others are examined."""
+    """Find the errors in the settings. A setting with an error is ignored; the other settings are examined."""
     return (INVALID_SETTING.of(sentence=sentence) for sentence in at.mistakes)
 
 

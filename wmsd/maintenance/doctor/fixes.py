@@ -34,7 +34,7 @@ class Mend(NamedTuple):
 
 def close_to_others(path: Path) -> None:
     """Remove the permissions of other users, and the execute permission of a file even for its owner. Raise
-    OSError.
+    OSError if that fails.
     """
     with _opened(path) as opened:
         mode = os.fstat(opened).st_mode
@@ -43,14 +43,14 @@ def close_to_others(path: Path) -> None:
 
 
 def give_to_owner(path: Path) -> None:
-    """Make the owner of the folder the owner of the file. Raise OSError."""
+    """Make the owner of the folder the owner of the file. Raise OSError if that fails."""
     owner = path.parent.stat()
     with _opened(path) as opened:
         os.fchown(opened, owner.st_uid, owner.st_gid)
 
 
 def finish_restore(journal: Path) -> None:
-    """Finish an interrupted restore. Raise OSError and StorageError."""
+    """Finish an interrupted restore. Raise OSError or StorageError if that fails."""
     file_swap.finish_swap(journal.parent)
 
 

@@ -92,7 +92,7 @@ def findings(at: Situation) -> Found:
 
 
 def delete_leftover(path: Path) -> None:
-    """Delete a leftover, unless it is in use again. Raise OSError."""
+    """Delete a leftover, unless it is in use again. Raise OSError if that fails."""
     needed = any(begun.of_swap and path.match(begun.name) for begun in BEGUN)
     if needed and file_swap.is_begun(path.parent):
         raise OSError(IN_USE)

@@ -189,29 +189,33 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
 
 
 def is_for_server(at: Situation) -> bool:
-    """Return True if this user can tell where the server writes. A user who is not the owner of the data only
-    examines the data.
+    """Return True if this user can check what the server may use: root, or the owner of the data, who runs the
+    server.
+
+    Other users only examine the data. Also return True if there is no data folder, or if this user cannot see it.
     """
     owner = _owner(at)
     return owner is None or at.user in (0, owner.st_uid)
 
 
 def _is_beside_no_data(at: Situation, place: Path) -> bool:
-    """Return True if the data folder and `place` have the same missing parent, which is reported for the data
-    folder.
+    """Return True if the data folder and `place` have the same missing parent. Only the check of the data folder
+    reports this parent.
     """
     return place.parent == at.data.parent and not _is_there(place.parent)
 
 
 def _for_log(file: Path) -> Sequence[Need]:
-    """Return the needs of the log file. Its folder must be writable too, because a full log file is renamed."""
+    """Return what the server needs to write the log file. The folder must be writable too, because a full log file
+    is renamed.
+    """
     folder = Need("log.file", file.parent, IN_FOLDER)
     return (folder, Need("log.file", file, os.W_OK)) if _is_there(file) else (folder,)
 
 
 def _for_backups(folder: Path) -> Sequence[Need]:
-    """Return the needs of the backup folder. A missing backup folder is created, but not the folders above it,
-    because their disk may not be mounted.
+    """Return what the server needs to write backups. It creates a missing backup folder, but not the folders above
+    it, because their disk may not be mounted.
     """
     place = folder if _is_there(folder) else folder.absolute().parent
     return (Need("backup.folder", place, IN_FOLDER),)
@@ -301,7 +305,9 @@ def _not_started(at: Situation, setting: str, program: str) -> list[Finding]:
 
 
 def _is_known_to_the_shell(word: str) -> bool:
-    """Return True for a word that the shell knows without a file, such as `cd`. Raise TimeoutExpired."""
+    """Return True for a word that the shell knows without a file, such as `cd`. Raise TimeoutExpired if the shell
+    takes too long.
+    """
     asked = subprocess.run(  # noqa: S603  (our own command, and a word of letters)
         [SHELL, "-c", LOOK_UP, SHELL, word],
         env=own_program.environment_of_others(),

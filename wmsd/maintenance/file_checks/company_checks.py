@@ -1,5 +1,6 @@
-"""The checks that a company's file keeps every promise declared by the packages, and that any file is
-undamaged.
+"""The checks of a company's file, and the checks that any database file is undamaged.
+
+Each check of a company's file verifies a promise: a rule about the data that a package declares.
 """
 
 import time
@@ -51,7 +52,7 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     TOTAL: (),
     IS_NEWEST: (LAST_CHANGE,),
 }
-"""Each promise, with the texts that name its records and values."""
+"""The sentence of each promise, and the texts that name the records and the values if the promise is broken."""
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
 """Further checks of each table that damage can prevent."""
 MOST_TOLD: Final = 100

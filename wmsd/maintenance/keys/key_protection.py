@@ -134,7 +134,7 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
 
 
 def key_protection_verb(platform: Database) -> Verb:
-    """Return the function by which the server responds to `VERB`."""
+    """Return the function with which the server answers the request of a command for the known keys."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await platform.read(read_known_keys))._asdict()
@@ -143,8 +143,9 @@ def key_protection_verb(platform: Database) -> Verb:
 
 
 def known_keys(folder: DataFolder) -> KnownKeys | None:
-    """Read what is known about the keys, from the file or from the server that uses it. Return None if neither can
-    be read. No file is borrowed.
+    """Read what is known about the keys, from the file or from the server that uses it. Return None if this fails.
+
+    The server keeps its files open.
     """
     try:
         said = ask_server(folder, VERB)

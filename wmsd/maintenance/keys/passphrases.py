@@ -18,8 +18,8 @@ LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
 MEASUREMENTS: Final = 10
 TOO_MUCH_WORK: Final = "Excessive work parameter"
-"""The beginning of age's error if decryption would take more than 16 times as long as encryption took on its
-machine.
+"""The beginning of age's error if decryption here would take much longer than encryption took on the machine that
+encrypted: more than 16 times as long.
 
 age measures the speed of the machine each time, within milliseconds. On a busy machine, one measurement may be far
 off.
@@ -33,7 +33,9 @@ class NotOpened(StorageError):
 
 
 def passphrase_in(path: Path) -> str:
-    """Return the first line of the file. Log a warning if other users may read the file. Raise StorageError."""
+    """Return the first line of the file. Log a warning if other users may read the file. Raise StorageError if the
+    file cannot be used.
+    """
     passphrase = read_passphrase(path)
     if path.stat().st_mode & FOR_OTHERS:
         LOG.warning("%s can be read by other users than its owner: chmod 600 %s", path, path)
@@ -41,12 +43,16 @@ def passphrase_in(path: Path) -> str:
 
 
 def passphrase_of_settings(settings: Backup) -> str | None:
-    """Return the passphrase, or None if the settings name no file. Raise StorageError."""
+    """Return the passphrase, or None if the settings name no file. Raise StorageError if the file cannot be
+    used.
+    """
     return passphrase_in(Path(settings.passphrase_file)) if settings.passphrase_file else None
 
 
 def read_passphrase(path: Path) -> str:
-    """Return the first line of the file, without a check of its permissions. Raise StorageError."""
+    """Return the first line of the file, without a check of its permissions. Raise StorageError if the file cannot
+    be used.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

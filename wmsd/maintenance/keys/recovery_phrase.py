@@ -40,7 +40,7 @@ class Phrase:
     """A recovery phrase, typed by a user or new. Only `words` contains its text."""
 
     def __init__(self, words: str) -> None:
-        """Read the phrase in `words`. Raise WrongPhrase."""
+        """Read the phrase in `words`. Raise WrongPhrase if the words are no recovery phrase."""
         self.words = _checked(words)
         seed = Mnemonic.to_seed(self.words, PURPOSE)
         key = bech32.encoded(PREFIX, seed[:KEY_BYTES]).upper()
@@ -84,7 +84,7 @@ def opened_with(sealed: bytes, phrase: Phrase) -> Any:
 
 
 def _checked(text: str) -> str:
-    """Return the words in lower case with single spaces. Raise WrongPhrase."""
+    """Return the words in lower case with single spaces. Raise WrongPhrase if they are no recovery phrase."""
     words = [each for each in Mnemonic.normalize_string(text).lower().split() if not NUMBER.fullmatch(each)]
     if len(words) != WORDS:
         raise WrongPhrase(f"A recovery phrase has {WORDS} words, but this text has {len(words)}. Type all words.")

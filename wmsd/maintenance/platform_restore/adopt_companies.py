@@ -70,7 +70,11 @@ class Settling:
         self._who = who
 
     def settle(self, platform: Path) -> Settled:
-        """Change the restored platform.db, which no process has open. Raise sqlite3.Error."""
+        """Add the companies whose files are in the data folder to the restored platform.db, and end those that
+        were deleted.
+
+        No process may have the restored platform.db open. Raise sqlite3.Error if that fails.
+        """
         with sole_transaction(platform) as connection:
             tx = lone_transaction(connection, self._who)
             known = store.codes(tx)

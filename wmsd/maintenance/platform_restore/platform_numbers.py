@@ -8,7 +8,9 @@ from wmsd.db.engine.transaction import Transaction
 
 LEAST_LEAP: Final = 10_000
 TIMES: Final = 10
-"""The size of a gap, as a multiple of the most ids used in any period as long as the age of the backup."""
+"""A gap skips this many times the ids that were used in the busiest period, which is as long as the age of the
+backup.
+"""
 COUNTED: Final = """
     SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name
 """
@@ -24,7 +26,9 @@ LAST: Final = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?),
 
 
 def leap_size(tx: Transaction, age: timedelta) -> int:
-    """Return the largest number of ids that a table of the lost file may have used since a backup of this age."""
+    """Return how many ids to skip in each table, so that none is used twice. `age` is the time since the
+    backup.
+    """
     days = max(age / timedelta(days=1), 0.0)
     busiest = 0
     for table in _tables(tx):
@@ -34,7 +38,7 @@ def leap_size(tx: Transaction, age: timedelta) -> int:
 
 
 def leap_platform_ids(tx: Transaction, by: int) -> None:
-    """Add a gap of `by` ids to every table whose ids are never used twice."""
+    """Skip `by` ids in every table whose ids are never used twice."""
     for table in _tables(tx):
         raise_to(tx, table, tx.value(LAST, (table,)) + by)
 

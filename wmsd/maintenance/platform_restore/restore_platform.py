@@ -29,15 +29,15 @@ class PlatformRestored(NamedTuple):
     """The folder with the previous files, or None if there were no files."""
     settled: Settled
     shut_out: ShutOut
-    """The users, tokens and other access that the replaced platform.db had revoked since the backup."""
+    """The users, tokens and other access that had been revoked since the backup, and that the restore has revoked
+    again.
+    """
     keys: str
-    """The source of the keys, as in `Restored`."""
+    """How the installation got its keys, as in `Restored`."""
 
 
 class PlatformRestore(Restore):
-    """The restore of the platform.db in a backup. The archives in the folder `backups` of `platform_alone` show
-    which companies were deleted.
-    """
+    """The restore of only the platform.db in a backup, while the companies' files stay as they are."""
 
     def check_platform(self) -> BackedUpFile:
         """Return the platform.db of this backup. Raise StorageError if it cannot be restored."""
@@ -69,8 +69,11 @@ class PlatformRestore(Restore):
         return self._data.platform_file.exists()
 
     def platform_alone(self, backups: Path, who: Actor) -> PlatformRestored:
-        """Restore platform.db. Raise StorageError with nothing changed, and OSError. No other process may use the
-        data folder.
+        """Restore platform.db. Archives of deleted companies in the folder `backups` show which companies were
+        deleted.
+
+        No other process may use the data folder. `who` is the actor for the audit. Raise StorageError or OSError
+        if that fails. Nothing was changed then, unless the error is SwapUnfinished.
         """
         file, lost = self.check_platform(), self._lost()
         with self._unpacked_into() as folder:

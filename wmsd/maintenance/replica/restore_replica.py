@@ -36,7 +36,7 @@ AT_ONCE: Final = 4
 
 
 class Taken(NamedTuple):
-    """A company in the replica."""
+    """A company that was restored from the replica."""
 
     code: str
     last_change: str
@@ -51,7 +51,7 @@ class TakenOver(NamedTuple):
     """The reasons, by the codes of the companies that could not be restored."""
     seconds: float
     access_unknown_after: str
-    """The time after which revoked access is unknown."""
+    """The time of the last known change. It is not known which access was revoked after that time."""
 
 
 Tell = Callable[[str, int, int], None]

@@ -81,8 +81,9 @@ def _in_words(failed: Exception) -> str:
 
 
 def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:
-    """Write a .tar.gz file that only its owner may read. `names` says how companies are named. Raise OSError, such
-    as FileExistsError.
+    """Write a .tar.gz file that only its owner may read. `names` is a text about how companies are named in it.
+
+    Raise OSError if that fails, such as FileExistsError.
     """
     folder = file.name.removesuffix(".tar.gz")
     readme = Made(README, "", _readme(parts, names, now).encode())

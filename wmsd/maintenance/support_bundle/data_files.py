@@ -23,7 +23,7 @@ reported.
 
 def files(data: Path) -> dict[str, Any]:
     """List the files of the data folder and its subfolders. For the folders in `SUMMED`, return only totals. Raise
-    OSError.
+    OSError if that fails.
     """
     shown = list(_listed(data, ""))
     for entry in sorted(data.iterdir()):

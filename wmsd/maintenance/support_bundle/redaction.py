@@ -29,8 +29,8 @@ QUERY: Final = re.compile(r"(/[^\s?\"]{0,500}\?)[^\s\"]++")
 
 
 class Hiding:
-    """The removal of secrets by the settings. `codes` are the companies' codes by id, which are replaced by the
-    ids. None keeps the codes.
+    """The removal of secrets from texts, according to the settings. The companies' codes are replaced by their
+    ids: `codes` has the codes by id. If `codes` is None, the codes are kept.
     """
 
     def __init__(self, settings: Settings, codes: Mapping[int, str] | None = None) -> None:

@@ -57,8 +57,9 @@ def check_release(
 ) -> Proof:
     """Check the program `taken`, a copy of `source`, against its signature and checksums.
 
-    `expected_sha256` is a checksum that the user received from the publisher. No error message contains the
-    program's actual checksum, because copying that would prove nothing. Raise StorageError.
+    `expected_sha256` is a checksum that the user received from the publisher. No error message contains the actual
+    checksum of the program. A user could copy it from the message, and it would then verify nothing. Raise
+    StorageError if the program is not accepted.
     """
     _check_sum(source, sha256, expected_sha256)
     key = _public_key(key_file)

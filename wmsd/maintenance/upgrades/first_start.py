@@ -25,7 +25,9 @@ class Trial:
         self._is_over = False
 
     async def check(self, files: CompanyFiles, company_ids: Collection[int]) -> None:
-        """Migrate every file. Raise StorageError if a file fails that did not fail before."""
+        """Migrate every file. Raise StorageError if a file cannot be used that could be used before the
+        upgrade.
+        """
         await files.prepare(company_ids)
         failed = {each: why for each, why in files.failed.items() if each not in self._upgrade.unavailable}
         if failed:
@@ -34,15 +36,18 @@ class Trial:
 
     def succeed(self) -> None:
         """Mark the upgrade as done. From now on wmsd never goes back automatically, because requests write data.
-        Raise OSError.
+
+        Raise OSError if the mark cannot be written.
         """
         write_upgrade(self._data.path, self._upgrade.model_copy(update={"outcome": "done"}))
         self._is_over = True
         LOG.info("the upgrade from wmsd %s to %s is done", self._upgrade.from_version, __version__)
 
     def fail(self, error: Exception) -> bool:
-        """Put the previous program back. Return True if the previous program must be started now. Raise
-        StorageError.
+        """Put the previous program back. Return True if it must be started now, or False if the upgrade was done
+        already.
+
+        Raise StorageError if the previous program cannot be put back.
         """
         if self._is_over:
             return False
@@ -61,7 +66,7 @@ def begin(data: DataFolder) -> Trial | None:
     """Begin or revert an upgrade when a server starts. Call this function with the data folder locked.
 
     If this program is the new one, return the trial. If this program is the previous one and the upgrade has
-    failed, put the files back. Raise StorageError, sqlite3.Error and OSError.
+    failed, put the files back. Raise StorageError, sqlite3.Error or OSError if that fails.
     """
     upgrade = read_upgrade(data.path)
     if upgrade is None or upgrade.outcome != "under way":

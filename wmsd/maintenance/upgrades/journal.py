@@ -1,7 +1,7 @@
 """The running or last upgrade of a data folder: `upgrade.json`.
 
-The command writes this file before it puts the new program in place, and every server reads the file when it
-starts. Therefore both know what to do, even after a power failure.
+`wmsd upgrade` writes this file before it puts the new program in place, and every server reads the file when it
+starts. Therefore the command and the server know what to do, even after a power failure.
 """
 
 from pathlib import Path
@@ -48,6 +48,6 @@ def read_upgrade(data: Path) -> Upgrade | None:
 
 
 def write_upgrade(data: Path, upgrade: Upgrade) -> None:
-    """Write the upgrade to the disk. Raise OSError."""
+    """Write the upgrade to the disk. Raise OSError if that fails."""
     write_json_file(data / FILE, upgrade)
     sync(data)

@@ -38,7 +38,7 @@ class KeptCopies:
     def keep(self, path: Path) -> None:
         """Copy a file of the data folder to the disk. No process may write the file meanwhile.
 
-        Raise StorageError, with nothing changed, and sqlite3.Error.
+        Raise StorageError or sqlite3.Error if that fails. The file itself is not changed.
         """
         target = self.path / path.relative_to(self._data)
         unfinished = target.with_name(f"{target.name}.new")
@@ -60,10 +60,10 @@ class KeptCopies:
         LOG.info("migrating %s for wmsd %s; the previous file is stored as %s", path, self._version, target)
 
     def put_back(self) -> list[Path]:
-        """Replace the files that were migrated since by their copies, and return the paths of these files. The
-        migrated files are kept.
+        """Replace the files that were migrated after they were copied by their copies, and return the paths of
+        these files. The migrated files are kept.
 
-        No other process may use the data folder. Raise StorageError and sqlite3.Error.
+        No other process may use the data folder. Raise StorageError or sqlite3.Error if that fails.
         """
         migrated = [name for name in self._names() if self._is_migrated(name)]
         replaced = replaced_folder()

@@ -26,7 +26,7 @@ BACKUPS: Final = ("backup", "folder")
 class Settled(NamedTuple):
     settings: Settings
     told: list[str]
-    """Sentences that say what is used in an old place, and how to settle it."""
+    """Sentences that name each old place that is still used, and say what to do about it."""
     two_of_data: list[str]
     """A sentence, if there are data in both places."""
     two_of_backups: list[str]

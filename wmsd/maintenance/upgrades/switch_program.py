@@ -1,8 +1,8 @@
 """The command's side of a switch to another program: the server restarts with the new program, and with the
 previous one if that fails.
 
-The new server decides alone until it accepts requests (`first_start.py`). The command only watches, and acts if
-the new program does not even start.
+Until the new server accepts requests, the server itself decides whether to go back (`first_start.py`). The command
+only watches, and acts if the new program does not even start.
 """
 
 import os
@@ -45,7 +45,7 @@ class HowStarted(NamedTuple):
 
 
 def how_started(pid: int) -> HowStarted:
-    """Read how the server was started. Raise StorageError."""
+    """Read how the server was started. Raise StorageError if that fails."""
     process = Path("/proc") / str(pid)
     try:
         arguments = os.fsdecode((process / "cmdline").read_bytes()).split("\0")[:-1]
@@ -87,8 +87,9 @@ class ChangeOver:
         self.was_started_here = False
 
     def begin(self, loan: Loan) -> None:
-        """Put the new program in place, and request the restart of the server. Raise StorageError and OSError,
-        with nothing changed.
+        """Put the new program in place, and ask the server to restart.
+
+        Raise StorageError or OSError if that fails. The previous program is in place then.
         """
         write_upgrade(self._data.path, self._upgrade)
         try:
@@ -100,11 +101,11 @@ class ChangeOver:
             raise
 
     def finish(self, look: Callable[[Serving], str | None]) -> Serving:
-        """Wait until the new server accepts requests, and return it. Call this method without the loan, because
-        the new server waits for the end of the loan.
+        """Wait until the new server accepts requests, and return it. First close the connection to the old server,
+        because the new server waits until no command uses lent files.
 
-        `look` returns why the server is not healthy, or None. Raise StorageError after the switch was reverted,
-        and OSError.
+        `look` returns why the server is not healthy, or None. Raise StorageError if the new program does not work;
+        the previous program is then in place again. Raise OSError if a file cannot be written.
         """
         serving = self._await_server(self._upgrade.to_version, self._seconds)
         reason = None if serving is None else look(serving)
@@ -157,8 +158,8 @@ class ChangeOver:
         return None
 
     def _start(self, version: str) -> None:
-        """Start the server as before, by the same user. Its output goes to a file, because the original terminal
-        may be gone.
+        """Start the server with the same command line and the same user as before. Its output goes to a file,
+        because the original terminal may be gone.
         """
         self.was_started_here = True
         path = self._data.path / LOG_FILE.format(version=version)

@@ -86,7 +86,11 @@ async def begin_examination(service: OversightService, caller: Caller, call: Fro
 
 
 def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
-    """Start work in a separate process. Raise Problem (409) if the work cannot be started now."""
+    """Start work in a separate process.
+
+    Raise Problem (409) if the work is already running, or if this server cannot start it. In the second case, the
+    error recommends `command`.
+    """
     if work is None:
         raise Problem("INVALID_STATUS", CANNOT.format(command))
     if not work.begin():

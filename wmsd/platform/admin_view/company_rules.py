@@ -48,7 +48,7 @@ async def list_company_rules(service: OversightService, caller: Caller, id: int)
 
 
 def _rules(service: OversightService, company: Company) -> Iterator[CompanyRule]:
-    """Yield the rules that are not in the company's file."""
+    """Yield the rules that come from `platform.db` and the settings, not from the company's file."""
     settings, operator = service.installation.settings, company.operator
     limits = {
         "requests_per_minute": company_limits.requests_per_minute(company, settings.limits),

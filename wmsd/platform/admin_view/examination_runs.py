@@ -33,7 +33,9 @@ class Examinations:
         self._beside = Beside(command, self._hear)
         self._under_way: asyncio.Task[None] | None = None
         self.progress: Mapping[str, Any] = {}
-        """The file that is being examined, with the numbers of examined and all files; empty before the first."""
+        """The file that is being examined, the number of examined files, and the number of all files. Empty before
+        the first file.
+        """
         self.found = Examination(began_at="")
         """The findings of the current examination so far."""
         self._is_stopping = False
@@ -45,7 +47,10 @@ class Examinations:
         return self._under_way is not None and not self._under_way.done()
 
     async def last(self) -> Examination | None:
-        """Return the last examination that has ended, also from before a restart, or None."""
+        """Return the last examination that has ended or was interrupted, or None if there is none.
+
+        After a restart of the server, it is read from its file.
+        """
         if not self._has_read_last:
             found = await asyncio.to_thread(read_examination, self._data.path)
             if not self._has_read_last:  # otherwise an examination has ended meanwhile

@@ -70,7 +70,9 @@ def failed(installation: Installation, companies: Mapping[int, Company]) -> dict
 
 
 def details(installation: Installation, jobs: Jobs, seen: Seen | None) -> dict[str, str]:
-    """Return the details of the other checks, for checks that have a sentence in addition to their result."""
+    """Return the details of the checks `clock`, `disk`, `backup` and `replica`, by check. Leave out checks without
+    a detail.
+    """
     found = {
         "clock": _clock(installation, jobs),
         "disk": _disk(installation),
@@ -125,7 +127,7 @@ def _behind(names: list[str]) -> str:
 
 
 def _of_file(installation: Installation, name: str) -> str:
-    """Return the code of the company of a file, or the name of the file for `platform.db`."""
+    """Return the code of the company whose database file has this name. Return `name` itself for `platform.db`."""
     stem = Path(name).stem
     return installation.files.code_of(int(stem)) if stem.isdecimal() else name
 
@@ -135,7 +137,7 @@ def _sentence(text: str) -> str:
 
 
 def alerts(jobs: Jobs) -> dict[str, Any]:
-    """Return the open alerts, and the channels that send alerts to people outside."""
+    """Return the open alerts, and the channels over which wmsd sends alerts to people, as JSON."""
     kept = jobs.alerts.kept
     shown = [
         {

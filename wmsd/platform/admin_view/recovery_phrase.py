@@ -34,8 +34,8 @@ class PhraseShown(Model):
 class KeysProtected(Model):
     """The protection of the keys in the next backup.
 
-    `says` is what would be lost with this machine, with places for `facts`. `remedy` is what to do. Both are empty
-    if nothing needs a decision.
+    `says` is what would be lost with this machine, with placeholders for `facts`. `remedy` is what to do. Both are
+    empty if nothing needs a decision.
     """
 
     state: State

@@ -25,7 +25,9 @@ class Started:
     layers: Sequence[Layer] = ()
     config_file: Path | None = None
     complete: Complete = NOTHING_ADDED
-    """A function that completes commands for a person on the server's machine, in any folder."""
+    """A function that adds options to each command in a text. They select this installation, so that the command
+    works in any folder of this machine.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class OversightService:
     started: Started
     started_at: datetime
     began: float
-    """The start of the server on the monotonic clock."""
+    """The time when the server started, on the monotonic clock."""
 
     async def audit(self, caller: Caller, call: FromAddress, action: str, subject: str) -> None:
         actor = replace(caller.actor, address=call.address)

@@ -23,7 +23,7 @@ from wmsd.tenants.sign_on.providers import NOT_SHOWN
 BLANKS: Final = " \t"
 FLAG: Final = "--{}"
 MOST_LINES: Final = 200
-"""The most lines of one value."""
+"""How many lines of a TOML file the value of one setting may have."""
 
 
 class Origin(NamedTuple):
@@ -59,8 +59,9 @@ def _in(layer: Layer, section: str, key: str) -> Origin:
 def line_of(text: str, section: str, key: str) -> int | None:
     """Return the number of the line, from 1, that sets a key in a TOML file, or None if this is not clear.
 
-    The same line may be in another section, or inside a text. Therefore the lines before it must be valid TOML
-    without the key, and the lines to the end of the value must be valid TOML with the key.
+    The same text may also be in another section, or inside a string of several lines. Therefore two conditions
+    apply. The lines before it must be valid TOML without the key. The lines to the end of the value must be valid
+    TOML with it.
     """
     lines = text.splitlines()
     for number in _candidates(lines, section, key):
@@ -101,7 +102,7 @@ def settings_as_json(settings: Settings, layers: Sequence[Layer]) -> dict[str, A
 
 
 def value_as_toml(field: FieldInfo, value: object) -> str:
-    """Return a value as TOML without secrets, for people who do not own the settings."""
+    """Return a value as TOML without secrets, to show it to platform admins."""
     return NOT_SHOWN if Secret in field.metadata and value else masking.text(toml(value))
 
 

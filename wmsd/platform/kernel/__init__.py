@@ -1,1 +1,1 @@
-"""The operations of the kernel interface, by the platform token."""
+"""The operations of the kernel interface, for callers with the platform token."""

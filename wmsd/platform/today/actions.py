@@ -16,7 +16,7 @@ from wmsd.server.today.kept_figures import Days, TodayFigures
 from wmsd.server.today.quota_watch import RoomWatch
 
 WORTH_TELLING: Final = 0.1
-"""The smallest part of a processor that is shown as a cost."""
+"""The smallest share of a processor for which a company or a person is listed as a cost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 MOST_LATE: Final = MOST_TOLD
-"""The most late documents of all companies together, the oldest first."""
+"""How many late documents are shown, of all companies together. The oldest are shown first."""
 MOST_KEPT: Final = 32
-"""The most cached overviews. Each is for all people who may see the same."""
+"""How many overviews are cached. Each is for all people who may see the same."""
 ORDERS, INBOUND, RETURNED, COUNTED = (kind.table.name for kind in (SALES_ORDERS, PURCHASE_ORDERS, RETURNS, COUNTS))
 
 
@@ -79,7 +79,9 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All companies of a person. `views` start with the oldest problem. `names` are by the companies' codes."""
+    """All companies of a person. `views` start with the company that has the oldest problem. `names` has the
+    companies' names by code.
+    """
 
     views: Sequence[View]
     names: Mapping[str, str]
