@@ -30,7 +30,11 @@ def work(page: Page, house: House) -> tuple[str, ...]:
     fill(page, f"{COMPANY}/warehouses/new", {"code": "EAST", "name": "Eastern hall"})
     fill(page, f"{COMPANY}/packaging-types/new", {"code": "EPAL", "name": "Euro pallet"})
     packaging_type = page.url.rpartition("?")[0]
-    place = {"partner_id": 1, "warehouse_id": 1}
+    partner = send("POST", "partners", {"code": "PALLETS", "name": "Exchanges pallets", "type": "CLIENT"})
+    place = {
+        "partner_id": partner["id"],
+        "warehouse_id": 1,
+    }  # loading goods for a partner who owes pallets asks for them
     lines = [{"article_code": "22423", "quantity": 3}, {"article_code": "20685", "quantity": 2.5}]
     late = send(
         "POST", "sales-orders", {**place, "lines": lines, "requested_date": LATE, "notes": "By the side door."}

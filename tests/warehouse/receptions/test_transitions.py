@@ -88,7 +88,7 @@ async def test_the_table_of_the_decisions_is_the_table_of_the_code() -> None:
 
 def test_the_guide_has_the_same_table() -> None:
     guide = (Path(docs.__file__).parent / "inbound.md").read_text(encoding="utf-8")
-    table = guide[guide.index("### Moving a reception") :]
+    table = guide[guide.index("### Changing the status of a reception") :]
     rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in table.splitlines() if line.startswith("|")]
     assert {(before, after) for before, after in rows if before in STATUSES} == set(ALLOWED)
 

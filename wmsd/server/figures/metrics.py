@@ -123,7 +123,11 @@ METRICS: Final = (
         "Time of the event loop and of threads that requests used, in seconds.",
         lambda each: each.seconds,
     ),
-    of_payers("wmsd_cost_requests_total", "Requests that were charged.", lambda each: each.requests),
+    of_payers(
+        "wmsd_cost_requests_total",
+        "Requests that were counted for this company or user.",
+        lambda each: each.requests,
+    ),
     of_payers(
         "wmsd_cost_refused_total",
         "Requests that were refused because of a limit (429, 503, 507).",
