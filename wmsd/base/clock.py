@@ -39,8 +39,8 @@ SMALL_LEAP: Final = timedelta(hours=1)
 than after a stop, because the program knows how much time has passed.
 """
 LASTING_SECONDS: Final = 600.0
-"""How long a clock that leapt further must keep running like that before changes follow it. When a machine starts
-with a wrong clock, the network usually corrects the clock within a minute.
+"""How long the clock must keep its new time after a larger leap, before changes get positions by this new time.
+When a machine starts with a wrong clock, the network usually corrects the clock within a minute.
 """
 
 

@@ -9,10 +9,12 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 A_STEP: Final = timedelta(seconds=60)
-"""The smallest difference that counts as a step. A smaller one makes no data old."""
+"""The smallest change of the clock that counts as a step. A smaller change does not make data old enough to be
+deleted.
+"""
 LONGEST_STOP: Final = timedelta(days=1)
-"""The longest stop that is believed. The length of a stop is unknown, so a longer one may have been a step of the
-clock.
+"""The longest stop after which the clock is trusted. How long wmsd was stopped is unknown, so a longer stop may
+have been a step of the clock.
 """
 STEADY_AFTER: Final = timedelta(days=1)
 """How long the clock must run without another step."""
@@ -36,7 +38,7 @@ class Reading(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The knowledge about the clock that is stored for the time after a stop."""
+    """What is stored about the clock, so that the next start can use it."""
 
     steady_at: datetime
     """The last time at which the clock was steady."""
@@ -44,7 +46,7 @@ class Known(NamedTuple):
     """The last time that was read."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """How far the clock was set. None if the stop was only long."""
+    """How far the clock was set forward or back. None if the clock is only doubted because of a long stop."""
 
 
 class _Window(NamedTuple):
@@ -63,7 +65,7 @@ def _after_stop(stopped_at: datetime, now: Reading) -> _Window:
 
 
 class ClockTrust:
-    """The trust in the wall clock, which a step of the clock takes away.
+    """The decision whether the wall clock is trusted. A step of the clock ends the trust.
 
     The clock is doubted until it is back at the time that it would have without the step. The doubt also ends
     after a day without another step.

@@ -37,8 +37,8 @@ NOT_DIGITS: Final = re.compile(r"[^0-9]")
 
 
 def read(cell: str, mark: Mark) -> Decimal:
-    """Return the number in the cell, read with this decimal mark. Raise ValueError with a sentence if there is
-    none.
+    """Return the number in the cell, read with this decimal mark. Raise ValueError with a sentence if the cell has
+    no number.
     """
     found = PATTERNS[mark].fullmatch(cell.strip())
     if found is None:

@@ -14,9 +14,8 @@ class Ids(Protocol):
 
 
 class RandomIds:
-    """A source of random ids that draws 256 at a time.
-
-    Each draw releases Python's lock, and every request needs an id.
+    """A source of random ids. It reads random bytes for 256 ids at a time: every request needs an id, and each
+    read releases Python's lock.
     """
 
     def __init__(self) -> None:

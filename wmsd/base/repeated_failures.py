@@ -1,5 +1,5 @@
-"""The log of repeated failures: the first is logged, then one an hour with the count, and finally the success.
-success.
+"""The log of repeated failures: the first failure is logged, then one line an hour with their number, and finally
+the success.
 """
 
 import logging

@@ -119,7 +119,9 @@ class Admission:
         return company
 
     def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
-        """Count the request against its rate limit. Return the headers that state the rest of the limit."""
+        """Count the request against its rate limit. Return the headers that state how much of the limit is
+        left.
+        """
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
             # people in the browser never use up the limit of programs
@@ -153,7 +155,9 @@ class Admission:
         return allowance.headers()
 
     def give_back(self, call: Call, caller: Caller) -> None:
-        """Subtract the count of the form that this write came from, because writes have a separate limit."""
+        """Remove from the rate limit the reads that a page made for the same form before this write. Writes from
+        pages have a limit of their own.
+        """
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
             self._limiter.take_back(own, self._clock.monotonic())
@@ -218,7 +222,9 @@ def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
 
 
 def check_is_on(operation: Operation, company: Company | None) -> None:
-    """Raise Problem (403) if the operation is switched off for this company by something other than a module."""
+    """Raise Problem (403) if the operation states a reason why it is off for this company, such as that the
+    company is a sandbox.
+    """
     if operation.off_because is not None and company is not None:
         because = operation.off_because(company)
         if because is not None:

@@ -160,9 +160,8 @@ class Running:
     _bytes: int = 0
     """The bytes of the answers so far."""
     _over: Problem | None = None
-    """The reason why the rest of the batch is refused: there was no room for an answer. No later request may run,
-    because a client that repeats everything from the first refusal on would otherwise run the later requests
-    twice.
+    """The reason why all later requests of the batch are refused: an answer was too large. None of them may run: a
+    client may repeat everything from the first refusal on, and would then run them twice.
     """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:

@@ -120,7 +120,7 @@ class Call:
     counted: tuple[str, int] | None = None
     """The key and the limit of the rate limit window in which this call was counted."""
     counted_before: Sequence[str] = ()
-    """The keys of the rate limit windows in which the form of this write was counted."""
+    """The keys of the rate limit windows that counted the reads of the same form before this write."""
     is_counted: bool = False
     """True if the rate limit has already counted this call. The first request of a batch is counted with the
     batch.
@@ -134,7 +134,7 @@ class Call:
 
     @property
     def is_of_page(self) -> bool:
-        """True for a request that a page sends for its person."""
+        """True for a request that a page sends for the signed-in person."""
         return self.session is not None and not self.is_tried
 
 

@@ -1,8 +1,9 @@
-"""Lists that are read by cursor, across the epochs of a company's history (decisions, section 11).
+"""Lists that are read by cursor, across the epochs of a company's history (decisions, section 11). A restore
+begins a new epoch.
 
 A list of current records starts from the beginning if its cursor is from another epoch, so that the reader gets
-everything that has changed. A history refuses such a cursor, because the server cannot know which of the lost
-events the reader has seen. The refusal has another cursor, which continues where the history was cut.
+everything that has changed. A list of history, such as events, refuses such a cursor. The server cannot know which
+of the lost entries the reader has seen. The refusal has another cursor, which continues where the history was cut.
 """
 
 from collections.abc import Mapping

@@ -266,7 +266,9 @@ class Dispatcher:
             raise with_references(problem, found) from None
 
     async def _beside(self, call: Call, loaded: Loaded | None, work: Callable[[], Result]) -> Result:
-        """Run `work` on a whole body. If the body is large, the work runs on a thread."""
+        """Run `work`, which processes the whole body of a request. If the body is large, the work runs on a
+        thread.
+        """
         if loaded is None or not loaded.is_large:
             return work()
         return await self.bodies.run(call.company or "", lambda: _charged(call, work))

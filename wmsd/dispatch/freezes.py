@@ -16,7 +16,8 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.contract.context import Company
 
 LONG: Final = timedelta(hours=24)
-"""The age from which on a freeze makes the health degraded, because the freeze was perhaps forgotten."""
+"""The age from which on a freeze is reported as a problem by the health check, because it may have been forgotten.
+"""
 RETRY_SECONDS: Final = 60
 FROZEN: Final = (
     "{} is being moved and has accepted no changes since {}; reading still works. Try again later, "
@@ -65,8 +66,8 @@ class Freezes:
 
     @contextmanager
     def flow(self, company: Company) -> Iterator[None]:
-        """Mark a running operation that writes and waits in between: a freeze waits for the end of the operation.
-        Raise Problem as `check` does.
+        """Mark an operation as running while this context is open, because it writes and waits in between. A
+        freeze that begins meanwhile waits for the end. Raise Problem as `check` does.
         """
         self.check(company)
         self._flows[company.id] += 1

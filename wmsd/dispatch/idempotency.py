@@ -2,8 +2,10 @@
 request.
 
 Decisions, section 8. The answer is stored in the transaction of the change, so a crash keeps both or neither. The
-writer runs one unit of work after the other, so a concurrent repetition finds the answer of the first request. A
-flow waits before its last unit of work. Until then the flow locks its key, so that a repetition waits too.
+writer runs one unit of work after the other, so a concurrent repetition finds the answer of the first request.
+
+A flow is an operation that waits for something outside the database before its last unit of work. Until this unit
+ends, the flow locks its key, so that a repetition waits too.
 """
 
 import asyncio
@@ -135,7 +137,7 @@ def with_cut(tx: Transaction, reply: Reply) -> Reply:
 
 
 class Claims:
-    """The keys of flows that are running.
+    """The keys of running flows, which are operations that wait for something outside the database.
 
     The keys are in memory, because only one server uses the files. A crash ends all flows before they have written
     a change or stored an answer, so a repetition starts from the beginning.
@@ -148,8 +150,8 @@ class Claims:
     async def once(
         self, database: Database, key: Key | None, flow: Callable[[], Awaitable[Unit]], actor: Actor
     ) -> Reply:
-        """Do the same as the function `once`, for a flow that returns its last unit of work. Repetitions wait for
-        the flow's answer.
+        """Run the flow, unless an answer to the key is stored. The flow returns its last unit of work, which is
+        run by the function `once`. Repetitions wait for the flow's answer.
         """
         if key is None:
             return await database.write(await flow(), actor)
@@ -162,5 +164,5 @@ class Claims:
 
 
 def forget_old(tx: Transaction) -> int:
-    """Delete some of the expired keys and return how many were deleted."""
+    """Delete expired keys, a limited number per call. Return how many were deleted."""
     return retention.forget_old(tx, "idempotency_keys", "id", "created_at", KEPT)

@@ -1,8 +1,8 @@
 """Large request bodies: limits how many of their bytes are in memory, and decodes them on threads.
 
 Decoding a megabyte of JSON takes a tenth of a second or more, and a company may send as many bodies as its limit
-allows. Threads therefore decode large bodies outside the event loop, one body of a company at a time. A company
-that has sent more than its share must first wait for its own answers.
+allows. Threads therefore decode large bodies outside the event loop, one body of a company at a time. A request is
+refused if its company already has more than its share of bytes in memory.
 """
 
 import asyncio

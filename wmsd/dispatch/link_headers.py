@@ -8,7 +8,7 @@ from wmsd.contract.list_queries import PageQuery
 from wmsd.dispatch.call import Call
 
 LONGEST = 500
-"""The longest query, in characters and without the page, for which the header is sent."""
+"""The longest query for which the header is sent, in characters. The page number does not count."""
 PLAIN: Final = re.compile(r"[\w.~-]*", re.ASCII)
 """Text that needs no quoting in an address. Most text needs none, and quoting costs as much as the rest of the
 header.

@@ -33,8 +33,8 @@ ENDS: Final = (
 )
 NAMES: Final = ("key",)
 ADDRESSES: Final = ("url", "uri")
-"""The path of a web address may be a secret. A field whose name ends with one of these texts is shown only up to
-the host.
+"""The ends of the names of fields with a web address. Such a field is shown only up to the host, because the path
+may be a secret.
 """
 IN_TEXT: Final = (
     ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user name and password in a web address
@@ -124,7 +124,9 @@ def answer(beginning: str) -> str:
 
 
 def _address_only(value: str) -> str:
-    """Mask a web address. The errors of a field are under the same name, and they are returned unchanged."""
+    """Mask the value of a field if it is a web address. Return any other value unchanged: in an answer with
+    errors, the field `url` has error sentences.
+    """
     return _address(value) if value.startswith('"http') else value
 
 

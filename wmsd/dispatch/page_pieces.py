@@ -1,5 +1,5 @@
-"""Numbered pages that are too large to be read in one step. wmsd reads the next piece when the client has the one
-before, so that only one piece is in memory.
+"""Numbered pages that are too large to be read in one step. wmsd reads a piece only when the client has received
+the previous one, so that only one piece is in memory.
 """
 
 import time
@@ -17,11 +17,11 @@ BEGINNING: Final = b'{"data":['
 
 
 class Some(NamedTuple):
-    """The first of some records."""
+    """The first records of a longer list, as one step has read them."""
 
     records: str
     left: Sequence[int]
-    """The ids of the other records."""
+    """The ids of the records that are still to be read."""
     seconds: float
     """The processor seconds that a thread spent on the read."""
 
@@ -30,7 +30,9 @@ ReadSome = Callable[[Sequence[int]], Awaitable[Some]]
 
 
 def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
-    """Return the answer with the records of these ids, built from the same answer without records."""
+    """Return an answer that reads the records with these ids piece by piece. `reply` is the answer to the same
+    request with an empty list.
+    """
     assert reply.body.startswith(BEGINNING)
     headers = {"Link": reply.headers["Link"]} if "Link" in reply.headers else {}  # no ETag: it is for no records
     return Reply(reply.status, b"", headers, partial(_pieces, reply.body[len(BEGINNING) :], ids, read))

@@ -47,8 +47,8 @@ def weak_etag(text: str) -> str:
 
 
 def compressed_etag(tag: str) -> str:
-    """Return the ETag of the compressed answer. A weak ETag stays the same, because its bytes may differ
-    anyway.
+    """Return the ETag of the compressed answer. A weak ETag stays the same, because it does not promise the same
+    bytes.
     """
     return tag if tag.startswith("W/") else f'{tag.removesuffix(chr(34))}{COMPRESSED}"'
 
@@ -89,8 +89,8 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
 
 
 def check_since(tx: Transaction, query: object, company: Company | None) -> None:
-    """Raise Problem (422) if the list asks for changes since a time in the future. A client that keeps a copy
-    would miss the changes until then. The last change of a company may be ahead of the clock.
+    """Raise Problem (422) if the list asks for changes since a time in the future. Otherwise a client that keeps a
+    copy would miss the changes until then. The limit is the company's last change if this is later than the clock.
     """
     if not isinstance(query, Query) or not (sent := query.model_fields_set & Query.SINCE):
         return

@@ -89,7 +89,7 @@ def broken_off(may_have_written: bool) -> Problem:
 
 
 def _use(call: Call) -> str:
-    """Return a text for the log that says which use of which file fails."""
+    """Return a text for the log, such as `writes to company 7 fail`."""
     if call.tenant is None and call.operation.scope == "company":
         return READS_OF_PLATFORM
     use = "writes to" if call.operation.writes else "reads of"

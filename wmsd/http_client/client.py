@@ -55,7 +55,9 @@ FRAMING: Final = frozenset(
         "keep-alive",
     }
 )
-"""Headers that would change the framing or the receiver of a request for the receiver, but not for wmsd."""
+"""Headers that callers may not set. With them, the receiver could read the end of the request, or its destination,
+in another way than wmsd means it.
+"""
 
 
 class GuardedClient:

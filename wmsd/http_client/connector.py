@@ -108,7 +108,8 @@ ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
 
 
 class Connection(asyncio.Protocol):
-    """A protocol between asyncio and aiohttp's protocol that passes everything on.
+    """A protocol between asyncio and aiohttp's protocol. It passes data on up to the largest size of an answer,
+    and closes the connection if more arrives.
 
     A receiver therefore cannot flood a connection, neither with an endless head nor while no request is running.
     """
@@ -204,8 +205,8 @@ class Handshake(ssl.SSLObject):
 
 
 class Connector(aiohttp.TCPConnector):
-    """A connector without a connection limit, because the sender limits the attempts. `ATTEMPT` is the attempt
-    that opens a connection.
+    """A connector without a connection limit, because the sender limits the attempts. The context variable
+    `ATTEMPT` has the attempt for which a connection is opened.
     """
 
     def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool, has_proxy: bool = False) -> None:

@@ -16,10 +16,10 @@ Result = TypeVar("Result")
 MOST: Final = 64
 MOST_OF_PARTY: Final = 16
 MOST_OF_ZONE: Final = 8
-"""The most lookups that run at the same time: in all, of one party, and of one party's names that end in the same
-two labels.
+"""The most lookups that run at the same time: MOST in all, MOST_OF_PARTY of one party, and MOST_OF_ZONE for names
+of one party that end in the same two labels (a zone).
 
-The names of other parties in that zone do not wait, because a zone may be as wide as co.uk.
+Lookups of other parties in the same zone do not wait for them, because a zone may be as wide as co.uk.
 """
 
 Lookup = Callable[[str], list[str]]

@@ -16,7 +16,9 @@ IN_ALL: Final = 50
 """The number of full segments that fit into the limit."""
 LEAST_BYTES: Final = 64 * 1024
 DAY: Final = 86_400 * 1_000_000
-"""A segment takes lines for a day, in microseconds, so that old lines can be deleted with their segment."""
+"""How long lines are appended to the same segment, in microseconds: one day. Old lines can then be deleted with
+their segment.
+"""
 SUFFIX: Final = ".jsonl"
 LONGEST_LINE: Final = 256 * 1024
 """A number of bytes that is greater than every line."""
@@ -76,7 +78,9 @@ class Segments:
             return b""
 
     def forget(self, before: float) -> None:
-        """Delete the segments that were last written before `before`, in seconds since 1970. Raise OSError."""
+        """Delete the segments that were last written before `before`, in seconds since 1970. Raise OSError if a
+        segment cannot be deleted.
+        """
         known = [(company_id, segment) for company_id, own in self._known().items() for segment in own]
         for company_id, segment in known:
             try:
@@ -87,7 +91,9 @@ class Segments:
                 self._remove(company_id, segment)
 
     def _known(self) -> dict[int, dict[int, int]]:
-        """Return the sizes of the segments, which are read from the folder at the first use. Raise OSError."""
+        """Return the sizes of the segments, which are read from the folder at the first use. Raise OSError if the
+        folder cannot be read.
+        """
         if self._sizes is None:
             found: dict[int, dict[int, int]] = {}
             for path in sorted(self._folder.glob(f"*/*{SUFFIX}")):

@@ -164,7 +164,7 @@ class RequestHistory:
 
     def forget_old(self) -> None:
         """Delete the requests that are older than the settings allow, or all requests if none are to be stored.
-        Raise OSError.
+        Raise OSError if they cannot be deleted.
         """
         until = (self.clock.now() - timedelta(days=self._days)).timestamp() if self.is_on else math.inf
         with self._lock:

@@ -105,4 +105,6 @@ WHY: Final[Mapping[str, Callable[[Refusal], str]]] = {
     "PRECONDITION_FAILED": _precondition,
     "IDEMPOTENCY_KEY_REUSED": _key,
 }
-"""The functions for some codes. For the other codes, the answer itself has the reason."""
+"""The functions that return the reason of a refusal, by error code. For other codes, the message in the answer is
+the reason.
+"""

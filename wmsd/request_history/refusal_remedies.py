@@ -111,8 +111,8 @@ def _who(question: Question) -> str:
 
 
 def _own_users(question: Question) -> list[User]:
-    """Return the users of the company, without platform admins, because other users must not know about their
-    tokens.
+    """Return the users of the company, without platform admins. Users of a company must not learn about the tokens
+    of platform admins.
     """
     company_id = question.company.id
     return [

@@ -113,7 +113,9 @@ async def _database(installation: Installation, caller: Caller | None) -> dict[s
 async def _named(
     installation: Installation, found: Mapping[str, AbstractSet[int]], caller: Caller | None
 ) -> dict[str, list[str]]:
-    """Return the codes of the companies, if the caller is a platform admin who may use them."""
+    """Return the codes of the companies in `found`, under the same names. Return an empty dict unless the caller
+    is a platform admin. Companies that the caller may not use are left out.
+    """
     if caller is None or not has_role(caller.role, "platform-admin") or not any(found.values()):
         return {}
     known = await installation.access.companies()
@@ -149,7 +151,8 @@ async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.W
 async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
     """Return the result of the clock check.
 
-    Companies whose last change is in the future are reported, but are no problem, because that ends automatically.
+    The result reports companies whose last change is in the future. These companies do not make the check fail:
+    the clock reaches the time of the change by itself.
     """
     known, found = jobs.clock_watch.known, dict[str, Any](ok=True)
     if known.doubted_since is not None:
@@ -174,9 +177,8 @@ def _backup(seen: Seen | None) -> dict[str, Any]:
 
 
 async def _frozen(installation: Installation) -> dict[str, str]:
-    """Return since when companies are frozen, by code. The result is empty if companies cannot be read.
-
-    Another check reports that companies cannot be read.
+    """Return since when companies are frozen, by code. The result is empty if `platform.db` cannot be read,
+    because another check reports this.
     """
     try:
         known = await installation.access.companies()
@@ -193,7 +195,9 @@ def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, A
 
 
 async def _keys(installation: Installation, seen: Seen | None) -> dict[str, Any]:
-    """Return the result of the check that the keys survive the loss of this machine."""
+    """Return the result of the check that the keys survive the loss of this machine. `seen` is the state of the
+    backups.
+    """
     known = await read_platform(installation, read_known_keys)
     if known is None:
         return _judged(True)

@@ -143,7 +143,9 @@ class Jobs:
         return jobs if self.backups is None else [*jobs, (60, "look", self.backups.look)]
 
     async def start(self) -> None:
-        """Start the jobs. The clock watch was started separately before, because nothing may change until then."""
+        """Start the jobs. The clock watch was started earlier, before the first change, because change sequences
+        follow the clock.
+        """
         self._scheduler.start()
         await self.sender.start()
 
@@ -277,7 +279,8 @@ class Jobs:
                     self._tidied_at[company_id] = now
 
     async def _tidy(self, database: Database, company: Company, is_daily: bool) -> None:
-        """Delete old events, keys and deliveries, a few at a time, so that orders do not wait.
+        """Delete old test receivers, events, idempotency keys and deliveries, a few at a time, so that requests do
+        not wait.
 
         Subscriptions that have failed for days are switched off. Once a day, SQLite's statistics are refreshed:
         without statistics SQLite picks bad plans as tables grow.

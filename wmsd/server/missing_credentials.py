@@ -50,7 +50,9 @@ LOOKED_AT: Final = """
 
 
 def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCredentials]) -> None:
-    """Update the list to match the company's file."""
+    """Add the company's webhooks in `missing` to the list of tasks, and mark the entries of its other webhooks as
+    done. `code` is the company's code.
+    """
     if missing:
         tx.execute(BEGIN, (tx.timestamp,))
     for each in missing:
@@ -75,7 +77,7 @@ async def note_missing(platform: Database, company: Company, missing: list[Missi
 
 
 class LostCredentials:
-    """A check of the webhooks of companies that are in the list."""
+    """A check of webhook credentials, for the companies with open entries in the list of tasks."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation

@@ -1,4 +1,4 @@
-"""Webhooks in a running server: its sender, and the operation that sends a test event."""
+"""Webhooks in a running server: the sender of the webhooks, and the operation that sends a test event."""
 
 from collections.abc import Callable
 from functools import partial

@@ -12,9 +12,9 @@ Item = TypeVar("Item")
 class Batches(Generic[Item]):
     """A queue of items that a thread writes in batches.
 
-    When items are in `waiting`, the thread calls `write`, which takes them, at most every `seconds`. An error of
-    `write` is passed to `failed`, and later items are written again. If no thread can start, the next caller that
-    writes takes the waiting items.
+    While there are items in `waiting`, the thread calls `write` at most once every `seconds`. `write` takes the
+    items out of `waiting`. An error of `write` is passed to `failed`, and the thread continues with later items.
+    If no thread can start, the items wait until a later item starts one, or until a caller itself calls `write`.
     """
 
     def __init__(

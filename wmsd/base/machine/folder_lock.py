@@ -1,5 +1,5 @@
-"""A lock for small files in a folder that are read, changed and replaced. A lock on the file would go with the old
-file.
+"""A lock for small files in a folder that are read, changed and replaced. The lock is on the folder: a lock on a
+file would be lost when the file is replaced.
 """
 
 import fcntl

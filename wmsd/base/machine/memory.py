@@ -18,7 +18,7 @@ large block, and retains the memory of such blocks.
 """
 M_ARENA_MAX: Final = -8
 M_MMAP_THRESHOLD: Final = -3
-"""The parameters of mallopt(3)."""
+"""M_ARENA_MAX and M_MMAP_THRESHOLD are the numbers of parameters of mallopt(3)."""
 
 
 def machine_memory() -> int:

@@ -1,1 +1,1 @@
-"""One SQLite file: its connections, units of work, write-ahead log and held states."""
+"""One SQLite file: connections, units of work, write-ahead log, and states held for copying."""

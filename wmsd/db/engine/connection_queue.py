@@ -121,12 +121,14 @@ class ConnectionQueue:
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
         self.gathers = False
-        """True if the queue waits for the end of the event loop's current turn, and then starts with all work of
-        that turn. Writes that share a commit cost less.
+        """True if the queue waits for the end of the event loop's current iteration, and then starts all work of
+        that iteration together. Writes that share a commit cost less.
         """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None
-        """A function that is called on the worker thread before a group, and before the last work."""
+        """A function that is called on the worker thread before each group, and before the function of
+        `run_last`.
+        """
         self.when_idle: Callable[[], None] | None = None
         """A function that is called on the event loop when no work is left."""
         self.under_way: UnderWay | None = None

@@ -35,7 +35,7 @@ index.
 PATIENCE_SECONDS = 10.0
 """How long the file waits for processes that copy it, before it is reopened."""
 STATES: Final = count()
-"""The source of state numbers for all files."""
+"""A counter, from which each new state of any file gets its number."""
 
 
 class FileConnections:
@@ -59,7 +59,7 @@ class FileConnections:
         """Create the connections, all closed.
 
         - `moved` is called when the file was removed or replaced while in use.
-        - `alone`: no other process may open the file while it is not lent.
+        - `alone`: no other process may open the file, except while this process shares it.
         - `workers` are threads that are shared with other files. A file without them has separate threads and
           always uses a separate connection for reads, and aiosqlite owns its other connections.
         - `counted` is called with the number of connections that were opened or closed.
@@ -272,7 +272,7 @@ class FileConnections:
             self._workers.close()
 
     async def retire(self) -> None:
-        """Close for good, because another file replaces this one. Later calls get FileMoved."""
+        """Close for good, because another file replaces this one. Later calls raise FileMoved."""
         self._is_retired = True
         await self.close()
 
@@ -341,9 +341,10 @@ class FileConnections:
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[HeldState]:
-        """Hold the state after the last commit while this context is open, or until the file must be closed.
+        """Hold the state after the last commit, so that it can be read and copied while this context is open. The
+        state is released earlier if the file must be closed.
 
-        Raise sqlite3.Error or StorageError if that fails.
+        Raise sqlite3.Error or StorageError if the state cannot be held.
         """
         self.last_used = self._clock.monotonic()
         async with self._sharing:

@@ -42,11 +42,12 @@ def find_file_and_log(path: Path) -> Found:
 
 
 def rows_of_log(path: Path) -> list[LogRow]:
-    """Return the rows in the log about itself and about the file that it found, one for each name of the log.
+    """Return every version of the row of the table `log` that the log contains. Each row has a name of the log,
+    and identifies the file that the log was begun for.
 
-    The list is empty if the log is a copy. It may contain rows of a transaction that was rolled back. SQLite would
-    find the rows by the schema of the present file, which may be another file. Raise OSError if the file cannot be
-    read.
+    The list is empty if the log is a copy. It may contain rows of a transaction that was rolled back. The rows are
+    found without SQLite, which would use the schema of the present file, and this may be another file. Raise
+    OSError if the file cannot be read.
     """
     log = log_of(path.resolve())
     inode = log.stat().st_ino & LARGEST
@@ -56,10 +57,11 @@ def rows_of_log(path: Path) -> list[LogRow]:
 
 
 def was_exchanged(path: Path, row: LogRow) -> bool:
-    """Return True if the file is not the one that its log found, judged by identity, times and pages.
+    """Return True if the file is not the one that `row`, a row of its log, identifies, judged by inode, times and
+    pages.
 
-    No process may have the file open, and no part of the row may have been written back to it. Raise OSError if
-    the file cannot be read.
+    No process may have the file open, and the page with the row must not have been written back to the file. Raise
+    OSError if the file cannot be read.
     """
     found = find_file_and_log(path)
     is_written = found.modified != row.found_modified and found.changed > row.found_changed
@@ -67,8 +69,8 @@ def was_exchanged(path: Path, row: LogRow) -> bool:
 
 
 def _has_page_of_log(path: Path) -> bool:
-    """Return True if any page of the file is the same in the log, because the last write-back was killed
-    halfway.
+    """Return True if any page of the file has the same content in the log. Then wmsd has written to the file: a
+    write-back was killed halfway.
     """
     with path.open("rb") as file, log_of(path).open("rb") as log:
         for number, page in pages_in(log):

@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 
 
 class Owner(NamedTuple):
-    """A company, as its file records it. Only `code` is for people."""
+    """A company, as its file records it. Only `code` is shown to people."""
 
     installation: str
     company_id: int

@@ -12,7 +12,9 @@ READ: Final = """
     SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) FROM change_sequence
 """
 FAR_AHEAD: Final = timedelta(hours=1)
-"""How far a change may be in the future. A later one shows that the clock was set back, or is wrong now."""
+"""How far the last change of a file may be in the future. If it is further ahead, the clock was set back, or is
+wrong now.
+"""
 
 
 class HighWaterMark(NamedTuple):
@@ -27,7 +29,9 @@ def read_mark(of: sqlite3.Connection | Transaction) -> HighWaterMark:
 
 
 def ahead(marks: Mapping[int, HighWaterMark], now: datetime) -> dict[int, str]:
-    """Return the companies with changes far in the future: by id, the time of the last change."""
+    """Return the time of the last change, by company id, for the companies whose last change is far in the
+    future.
+    """
     latest = timestamps.microseconds(now + FAR_AHEAD)
     late = {company: mark.last_change for company, mark in marks.items() if mark.last_change > latest}
     return {company: timestamps.from_microseconds(change) for company, change in late.items()}

@@ -48,11 +48,15 @@ OFTEN: Final = 8
 
 
 class NextTurn(Exception):
-    """The other reads of the turn have taken too long."""
+    """The error for a read that must run in the next turn, because the other reads of this turn have taken too
+    long.
+    """
 
 
 class Stalled(Exception):
-    """The other reads of the turn have waited for the disk."""
+    """The error for a read that a thread must run, because the other reads of this turn have waited for the
+    disk.
+    """
 
 
 class InlineReader:
@@ -60,7 +64,7 @@ class InlineReader:
 
     The reader uses the writer's connection while the writer is idle. Thus a company that is seldom used needs only
     one connection. If the writer is often busy, the reader opens a separate connection. `begin` is called before
-    that, and returns True if this process must open the file alone.
+    this connection is opened. It returns True if this process must open the file alone.
     """
 
     def __init__(
@@ -135,7 +139,7 @@ class InlineReader:
 
     @property
     def _may_run(self) -> bool:
-        """True if the reader waits for nothing."""
+        """True if the reader may start now: no turn is scheduled, and the reader waits for no connection."""
         return not self._is_scheduled and self._patience is None and self._opening is None
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:

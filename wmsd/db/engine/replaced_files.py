@@ -1,7 +1,7 @@
 """Detection of an open file that was removed, replaced or overwritten by another program.
 
-SQLite does not check this. Writes to a file without a name are lost when the file is closed. A file that another
-program overwrites becomes a mixture of both.
+SQLite does not check this. Writes to a file without a name are lost when the file is closed. If another program
+overwrites an open file, the file gets a mixture of the old and the new content.
 """
 
 import logging

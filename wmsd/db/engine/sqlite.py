@@ -106,7 +106,7 @@ def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
 
     At the end the file contains everything, without a log.
 
-    Raise sqlite3.Error; nothing was changed then.
+    Raise sqlite3.Error if the transaction fails; nothing was changed then.
     """
     with closing(connect(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -177,7 +177,9 @@ def bound_caches(size: int) -> None:
 
 
 def bytes_on_disk(path: Path) -> int:
-    """Return the bytes of a file and of its log, which contains the last writes, or 0 if the file is missing."""
+    """Return the size in bytes of a file together with its log, which contains the last writes. Return 0 if the
+    file is missing.
+    """
     return file_bytes(path) + log_bytes(path)
 
 

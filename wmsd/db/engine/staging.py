@@ -125,7 +125,8 @@ class Staging:
             raise self._explained(error) from error
 
     def _copied(self, path: Path) -> sqlite3.Connection:
-        """Return a connection to a copy without a name.
+        """Return a connection to a copy of the file at `path`. The name of the copy is deleted, so that the copy
+        disappears with the process.
 
         Raise StorageError if there is not enough space for the copy.
         """
@@ -172,7 +173,9 @@ class Staging:
         self._attach()
 
     def gather(self, action: Callable[[Transaction], Result]) -> Result:
-        """Run the action, which may write only to the second file. Raise StorageError if its folder is full."""
+        """Run the action, which may write only to the second file. Raise StorageError if the folder of the second
+        file is full.
+        """
         try:
             return self._run("BEGIN", action)
         except sqlite3.Error as error:

@@ -1,7 +1,7 @@
 """The bytes of a held state as one file, in which the pages of the log replace those of the file.
 
-The file contains the name of its log, but such a copy gets a new name there. Therefore a copy that is put in the
-place of the file belongs to no log, whatever log is next to that path (see `write_ahead_log.py`).
+A file contains the name of its log. In these bytes, a new name replaces it. If a copy is later put in the place of
+the file, no log at that path fits it (see `write_ahead_log.py`).
 """
 
 import os

@@ -30,8 +30,8 @@ class CommitGroup:
 
     Each unit has a savepoint, and all share one transaction, so that one sync makes the whole group durable.
 
-    A unit that fails is rolled back alone. If the commit fails, every unit of the group fails. A single unit needs
-    no savepoint, because it has the transaction to itself.
+    If a unit fails, only the changes of this unit are rolled back. If the commit fails, every unit of the group
+    fails. A single unit needs no savepoint, because it has the transaction to itself.
     """
 
     def __init__(self, clock: OrderedClock, ids: Ids, provision: Provision, standing: Standing) -> None:
@@ -126,9 +126,9 @@ def begin(connection: sqlite3.Connection, statement: str) -> None:
 
 
 def begin_to_write(connection: sqlite3.Connection) -> None:
-    """Begin a transaction for writing. Wait for other writers of the file, as long as a connection would wait.
+    """Begin a transaction for writing. Wait up to BUSY_SECONDS for other writers of the file.
 
-    A connection that the event loop also uses does not wait itself.
+    The wait is here and not in SQLite, because SQLite does not wait on a connection that the event loop also uses.
     """
     until = time.monotonic() + BUSY_SECONDS
     while True:

@@ -186,7 +186,7 @@ class Workers:
 
     Commits wait for the disk, so they have separate threads and do not delay reads.
 
-    `turn` is for the reads that need no thread.
+    `turn` is shared by the reads of all files that run on the event loop.
     """
 
     def __init__(self) -> None:

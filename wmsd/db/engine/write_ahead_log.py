@@ -43,7 +43,9 @@ class WriteAheadLog:
         self._may_begin_anew: bool | None = None
         """True if the next write may begin a new log, as far as is known. None if it is not known."""
         self._data_version = 0
-        """The version of the file's data at that check. Another process may write before this process does."""
+        """The version of the file's data when `prepare` last checked. It differs later if another process has
+        written since.
+        """
         self.failure: sqlite3.Error | None = None
         """The reason why the log could not be written back the last time."""
 

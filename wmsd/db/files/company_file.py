@@ -37,7 +37,7 @@ Borrow = Callable[[Path], None]
 VISIT_SECONDS: Final = 0.005
 REQUEST_WAITS: Final = 1.0
 """The seconds that a request waits for a file that another program has locked; the next request tries again. A
-command waits longer, because the server that lends it the file continues its writes.
+command waits longer, because the server that shares the file with it continues its writes.
 """
 MOVED: Final = (
     "wmsd does not write to the file that is there now. Put the original file back, or restart wmsd "
@@ -75,8 +75,8 @@ class CompanyFile:
     ) -> None:
         """Create the object without opening the file.
 
-        `alone`: no other process may open the file while it is not lent. `written_elsewhere` is called when other
-        processes may write the file, or may have written it.
+        `alone`: no other process may open the file, except while this process shares it (see `lend`).
+        `written_elsewhere` is called when other processes may write the file, or may have written it.
         """
         self._company_id = company_id
         self.path = path
@@ -134,7 +134,7 @@ class CompanyFile:
     async def lend(self) -> None:
         """Share the file with other processes, until `take_back` has been called the same number of times.
 
-        If the file is being replaced, wait for the end of that.
+        If the file is being replaced, first wait until it is replaced.
         """
         if self._has_ended:
             raise StorageError(f"{self.path} belongs to a company that is being deleted.")
@@ -150,8 +150,8 @@ class CompanyFile:
     def is_alone(self) -> bool:
         """True if the file is opened so that no other process can open it.
 
-        All connections of this process must agree, because they share the log's index. It is in a file if the
-        first connection put it there.
+        All connections of this process must use the same mode, because they share the index of the log. The first
+        connection decides whether the index is in a file or in memory.
         """
         return self._alone and not self._is_shared
 
@@ -161,9 +161,9 @@ class CompanyFile:
         await self._share_as_lent()
 
     async def _share_as_lent(self) -> None:
-        """Open the file in the mode that its borrowers need.
+        """Open the file for other processes too if it is lent to any, otherwise for this process alone.
 
-        SQLite unlocks the file for them only when this process has no connection to it. Therefore no thread may
+        SQLite changes the lock of the file only when this process has no connection to it. Therefore no thread may
         open a separate connection meanwhile.
         """
         async with self._changing:
@@ -238,7 +238,8 @@ class CompanyFile:
         """Migrate the file to this program's schema, or record the failure. Any thread may call this.
 
         Return whether the file can be used, and its connection. The connection is None, and the file is closed, if
-        there was something to do or if `database` is None. `alone`: no other process may open the file meanwhile.
+        `database` is None, or if the check found anything to change in the file. `alone`: no other process may
+        open the file meanwhile.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):

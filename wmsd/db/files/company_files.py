@@ -61,7 +61,7 @@ class CompanyFiles:
         - `codes` are the codes of the existing companies by id.
         - `marks` are the known high-water marks of their files. `go_on` is called for a file that is older than
           its mark.
-        - `alone`: no other process may open the files while they are not lent.
+        - `alone`: no other process may open the files, except while this process shares them.
         - `before_migration` is called before a file of an older schema is migrated.
         """
         self.installation = installation
@@ -205,7 +205,7 @@ class CompanyFiles:
 
     @property
     def read_only(self) -> set[int]:
-        """The companies whose last write failed."""
+        """The ids of the companies whose files could not be written at the last write."""
         return {
             company_id
             for company_id, file in self._files.items()
@@ -303,7 +303,7 @@ class CompanyFiles:
         self.file(company_id).suspect(error)
 
     def notice_moved(self) -> None:
-        """Stop the companies whose open files were removed or replaced. Each call checks some of the files."""
+        """Stop the use of open files that were removed or replaced. Each call checks a limited number of files."""
         known = list(self.open)
         begin = self._noticed_to if self._noticed_to < len(known) else 0
         self._noticed_to = begin + NOTICED_AT_ONCE

@@ -70,8 +70,9 @@ def opened_to_examine(
 def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
     """Prepare a read-only connection to read a damaged file, and return it.
 
-    With `writable_schema`, SQLite uses all readable parts of the schema, and of a file that is cut short. The
-    first statements still fail with their errors. The file does not change.
+    With `writable_schema`, SQLite uses all readable parts of the schema, also of a file that is cut short. The
+    first statements may fail in spite of this, so this function runs them and ignores their errors. The file does
+    not change.
     """
     for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
         with suppress(*UNREADABLE):

@@ -19,8 +19,8 @@ LOG = logging.getLogger("wmsd.companies")
 CONNECTION_BYTES: Final = 500_000
 """The memory of a connection: its schema, its statements, and the first pages of its cache."""
 SHARE_OF_CONNECTIONS: Final = 0.75
-"""The share of the memory for connections. The rest is for pages. A page that is not in memory takes a few
-microseconds to read again; a connection takes a few thousand to open.
+"""The share of the memory that is for connections. The remaining memory is for pages in their caches. To read a
+page again takes a few microseconds; to open a connection takes a few thousand.
 """
 UNUSED_SECONDS: Final = 300.0
 """The seconds after which an unused file is closed."""
@@ -33,8 +33,8 @@ LOOKED_AT: Final = 64
 """The most files that are checked to find one that can be closed. A file in use counts as just used."""
 LEAST_CONNECTIONS: Final = 8
 LEAST_DESCRIPTORS: Final = 32
-"""The least numbers of connections and descriptors, however little memory and however few descriptors there
-are.
+"""LEAST_CONNECTIONS and LEAST_DESCRIPTORS are the lowest limits, used however little memory and however few
+descriptors there are.
 """
 SLACK: Final = 16
 """One in this many connections stays free, so that no request has to wait until a file is closed."""
@@ -66,7 +66,7 @@ class OpenFiles:
     """The open databases, which are opened and closed here.
 
     Each database is opened once for all callers, and closed by a separate task. Thus a client that disconnects
-    interrupts neither.
+    does not interrupt the opening or the closing.
     """
 
     def __init__(self) -> None:
@@ -171,8 +171,8 @@ class OpenFiles:
     def _close_until(self, connections: int) -> None:
         """Start to close the least recently used files, so that this number of connections may be opened.
 
-        A file with several connections first loses the ones that only read. It is closed when it comes first
-        again.
+        If a file has several connections, its readers are closed first. The file itself is closed when its turn
+        comes again.
         """
         if self._has_room(connections):
             return

@@ -79,12 +79,14 @@ def digest(parts: frozenset[Part]) -> str:
 def without_own_indexes(found: frozenset[Part], expected: frozenset[Part]) -> frozenset[Part]:
     """Return the found parts without indexes that the operator of the installation has added.
 
-    They change nothing.
+    Such indexes do not change the results of statements.
     """
     named = {part.name for part in expected}
     return frozenset(part for part in found if part.type != "index" or part.name in named)
 
 
 def differences(found: frozenset[Part], expected: frozenset[Part]) -> str:
-    """Return, as text, what is foreign, changed or missing, or "" if nothing is."""
+    """Return a text that names the parts that are foreign, changed or missing. Return "" if there are no
+    differences.
+    """
     return ", ".join(first_few(sorted({f"{part.type} {part.name}" for part in found ^ expected})))

@@ -24,7 +24,7 @@ def updated_at_sql(change: str) -> str:
 
 
 def last_moment(tx: Transaction) -> str:
-    """Return the `updated_at` of the last change. Later changes have a later one."""
+    """Return the `updated_at` of the last change. Every later change has a later `updated_at`."""
     return updated_at(tx.last_change())
 
 
@@ -43,13 +43,13 @@ def creation_columns(tx: Transaction) -> dict[str, object]:
 
 
 def insert_in_order(tx: Transaction, table: str, columns: Mapping[str, object]) -> int:
-    """Insert a row of records that have a position, and return its id."""
+    """Insert a row with a new position in the change sequence, and return its id."""
     row = {**columns, **creation_columns(tx)}
     return tx.insert(insert_sql(table, row), row)
 
 
 def update_in_order(tx: Transaction, table: str, row_id: int, columns: Mapping[str, object]) -> None:
-    """Change columns of a row, which gets a new position."""
+    """Change columns of a row, and give the row a new position in the change sequence."""
     row = {**columns, **change_columns(tx)}
     tx.execute(update_sql(table, row), {**row, "id": row_id})
 

@@ -11,7 +11,8 @@ ADVANCE: Final = """
 
 
 def next_code(tx: Transaction, series: str, taken: str) -> str:
-    """Return the next code of the series that is still free, because users may have entered codes themselves.
+    """Return the next code of the series. Codes that are already in use are skipped, because users may have
+    entered them themselves.
 
     `taken` is a SELECT that finds a code. The number is drawn inside the writing transaction. Thus a refused
     request leaves no gap, and no code is drawn twice.

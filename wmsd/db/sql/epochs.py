@@ -1,9 +1,9 @@
 """The epochs of a company's history (decisions, section 11).
 
 A restore cuts the history: everything that was written after the backup is lost, and the company continues from
-there. An import and a copy cut it too. Each cut begins an epoch. Cursors and webhook deliveries contain the epoch
-that they belong to. Seams say where numbers continue, because numbers that the earlier epoch may have used are
-skipped.
+the state of the backup. The import of a company and the copy of a company cut the history too. Each cut begins an
+epoch. Cursors and webhook deliveries contain the epoch that they belong to. Numbers that the earlier epoch may
+have used are skipped. A seam is a row that says where the numbers of a table continue.
 """
 
 from typing import Final, NamedTuple
@@ -32,8 +32,8 @@ class Epoch(NamedTuple):
 class Cut(NamedTuple):
     """The position in a history at which an epoch begins.
 
-    `last` is the last number of the earlier epochs, `next` the first of this one. Numbers in between may have been
-    used, and their rows are lost.
+    `last` is the last number of the earlier epochs, and `next` is the first number of the new epoch. Numbers in
+    between may have been used, and their rows are lost.
     """
 
     epoch: Epoch

@@ -10,8 +10,8 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A table of (status, partner_id, rows) that triggers maintain, so that the total of a list by either or both
-    is known.
+    """A table of (status, partner_id, rows) that triggers maintain. It gives the total of a list that is filtered
+    by status, by partner, or by status and partner.
 
     A tally that is not `by_partner` has no partner_id.
     """
@@ -34,7 +34,8 @@ class Tally:
 
 
 class DateRange(NamedTuple):
-    """A column with an optional date, and the filters by its first and its last day.
+    """A column with an optional date, and two filters: `first` is the name of the filter for the earliest date,
+    and `last` for the latest date.
 
     If a list has a tally, an index has the column within each status.
     """
@@ -51,7 +52,8 @@ class DateRange(NamedTuple):
 class Member(NamedTuple):
     """A filter by rows of another table, such as the lines of orders.
 
-    A row that meets `condition` names its record in `column`.
+    `condition` is met by the rows of `table` that are looked for. `column` has the id of the record to which a row
+    belongs.
     """
 
     table: str
@@ -67,9 +69,9 @@ class Member(NamedTuple):
         return f"SELECT {self.column} {self.met}"
 
     def among(self, key: str) -> str:
-        """Return the SQL that first reads the rows. It is for few rows."""
+        """Return the SQL that first finds the matching rows and then their records. It is fast for few rows."""
         return f"{key} IN ({self.rows})"
 
     def of_each(self, key: str) -> str:
-        """Return the SQL that searches the rows of each record. It is for many rows."""
+        """Return the SQL that searches matching rows for one record after the other. It is fast for many rows."""
         return f"EXISTS ({self.rows} AND {self.column} = {key})"

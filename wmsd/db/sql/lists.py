@@ -38,8 +38,8 @@ NEAR: Final = 20
 
 
 class Joined(NamedTuple):
-    """Records joined with commas or as lines, the last position, the number of records, and the joined
-    positions.
+    """Records as one text, joined with commas or as lines. `last` is the position of the last record, `number` the
+    number of records, and `positions` the positions of all, joined with commas.
     """
 
     records: str
@@ -97,10 +97,14 @@ class Listing:
     direction: str = ""
     dates: DateRange | None = None
     members: Mapping[str, Member] = field(default_factory=dict)
-    """Filters of `filters` by rows of other tables. The conditions in `filters` are for few rows."""
+    """The filters that are by rows of another table, by name. The conditions in `filters` for these names are fast
+    for few rows.
+    """
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
-        """Return a numbered page in a stable order. `values` are the caller's filters. Raise Problem (422)."""
+        """Return a numbered page in a stable order. `values` are the caller's filters. Raise Problem (422) if more
+        than ALWAYS_READ records are requested and they are too large for one answer.
+        """
         planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
         found = planned._joined(tx, record, given, "", query.per_page, query.offset)
         counted = self if tx.within is None and self.members.keys().isdisjoint(given) else planned
@@ -128,7 +132,9 @@ class Listing:
         return CursorPage(found.records, found.last if found.number else position, more, found.positions)
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
-        """Return the records with one of the ids in this indexed column. Raise Problem (413) if too large."""
+        """Return the records that have one of the ids in this indexed column. Raise Problem (413) if the records
+        are too large.
+        """
         shown = _shown(tx, record)
         wanted = f"SELECT {shown} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
         return in_parts(
@@ -200,9 +206,9 @@ class Listing:
     def _prepared(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
     ) -> tuple["Listing", Mapping[str, object]]:
-        """Return the list with the best plan, and its filters.
+        """Return a copy of this list with the best query plan, and the parameters of its filters.
 
-        Records of `tx.within` are read by id and sorted.
+        If `tx.within` restricts the list to some ids, the records are read by id and then sorted.
         """
         if tx.within is None:
             return self._planned(tx, values, per_page, position), values
@@ -218,11 +224,12 @@ class Listing:
     def _planned(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
     ) -> "Listing":
-        """Return this list, with a `+` before each column whose index SQLite must not use.
+        """Return a copy of this list with the best query plan: a `+` before a column keeps SQLite from using its
+        index.
 
-        If few rows changed, they are found by the index of changes, and then sorted. If many did, the list is read
-        in its own order if a page of changed rows is near. If it is far away, as at the end of a long list, the
-        rows are sorted too.
+        This method plans lists with a filter by time of change. If few records match, they are found by the index
+        of changes, and then sorted. If many match, the list is read in its own order, provided that this soon
+        finds a page of them. Otherwise, as at the end of a long list, they are sorted too.
         """
         member = next((name for name in self.members if name in values), None)
         if member is not None:
@@ -249,7 +256,9 @@ class Listing:
         return sorted_afterwards
 
     def _planned_by_member(self, tx: Transaction, values: Mapping[str, object], name: str) -> "Listing":
-        """Return this list. Few rows are read first and then sorted. Many rows are met in the list's order."""
+        """Return a copy of this list for a filter by rows of another table. Few matching rows are read first, and
+        their records are then sorted. If there are many, the list is read in its own order.
+        """
         member = self.members[name]
         others = {other: f"+{condition}" for other, condition in self.filters.items()}
         if tx.number(COUNT.format(rows=f"{member.rows} LIMIT {FEW}"), {name: values[name]}) < FEW:
@@ -257,7 +266,9 @@ class Listing:
         return replace(self, filters={**self.filters, name: member.of_each(self.order)})
 
     def _planned_by_date(self, tx: Transaction, values: Mapping[str, object]) -> "Listing":
-        """Return this list. Few records are read by date and then sorted. Many are met in the list's order."""
+        """Return a copy of this list for a filter by date. Few matching records are found by date and then sorted.
+        If there are many, the list is read in its own order.
+        """
         days = [] if self.dates is None else [name for name in self.dates.conditions if name in values]
         if not days or self._is_by_date:
             return self
@@ -277,7 +288,9 @@ class Listing:
         return self.dates is not None and self.sort.removeprefix("+") == self.dates.column
 
     def _in_order(self, key: str, place: str) -> str:
-        """Return the terms of ORDER BY. Records of one date are in the list's order, undated ones at the end."""
+        """Return the terms of ORDER BY. In a list by date, records with the same date are in the list's own order,
+        and records without a date come last.
+        """
         if not self._is_by_date:
             return key + self.direction
         return f"{key}{self.direction} NULLS LAST, {place}{self.direction}"
@@ -352,9 +365,10 @@ def _shown(tx: Transaction, record: str) -> str:
 
 
 def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
-    """Read the records in one step of SQLite.
+    """Read the records with a statement that returns a single row.
 
-    Fifty steps for a page, each of which releases Python's lock, take longer than the page.
+    A statement that returned fifty rows would release Python's lock fifty times, which takes longer than reading
+    the records.
     """
     row = tx.row(_aggregate(chosen), parameters)
     assert row is not None

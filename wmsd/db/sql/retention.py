@@ -12,11 +12,12 @@ BEYOND_ALL: Final = 2**62
 
 
 def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
-    """Delete some of the rows that are older than `kept`, the first ones first, and return their number.
+    """Delete rows that are older than `kept`, the first ones in the table first and a limited number per call.
+    Return how many were deleted.
 
-    `identity` and `moment` are the columns with the order and the time of the rows. Rows after the first row that
-    is not old enough stay, whatever their time is, because the clock may have been set back for a while. Times in
-    the future are ignored too.
+    `identity` is the column with the order of the rows, and `moment` the column with their time. Rows after the
+    first row that is not old enough stay, whatever their time is, because the clock may have been set back for a
+    while. Rows with a time in the future are also deleted if they come before that row.
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(

@@ -1,7 +1,7 @@
 """Records of the rows that a unit of work creates and changes in a table, so that it can be undone later.
 
-Created rows are those with ids after the last id. Of a changed row, a trigger of this connection stores the
-earlier state. Only the last such unit of work is stored.
+Created rows have higher ids than all rows that existed before. Of a changed row, a trigger of this connection
+stores the earlier state. Only the last such unit of work is stored.
 """
 
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ class Made(NamedTuple):
 
 
 def made(tx: Transaction) -> Made | None:
-    """Return the stored rows, or None if there are none."""
+    """Return which rows the stored import has created, or None if no import is stored."""
     found = tx.row("SELECT import_id, table_name, after_id, last_id FROM import_rows")
     return None if found is None else Made(*found)
 
@@ -96,7 +96,9 @@ def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -
 
 
 def changed_since(tx: Transaction, of: Made, last_change: int, at: str, most: int) -> list[int]:
-    """Return the first `most` ids of recorded rows that were changed since. `at` is when they were recorded."""
+    """Return the first `most` ids of recorded rows that were changed again after the import. `last_change` is the
+    position, and `at` the time, at which the import ended.
+    """
     is_changed = "change_seq > :change" if "change_seq" in _columns(tx, of.table) else "updated_at <> :at"
     sql = f"""
         SELECT id FROM {of.table} WHERE {is_changed} AND (
@@ -121,9 +123,9 @@ RESTORE: Final = """
 
 
 def restore(tx: Transaction, of: Made, moment: str = ":now") -> int:
-    """Set the changed rows to their earlier values.
+    """Set the changed rows to their earlier values, with new positions in the change sequence.
 
-    Return the position in the change sequence before the first of them.
+    Return the position before the first new one, or 0 if the table has no positions.
 
     `moment` is the SQL of `updated_at` for the position `:before + place`, if the table has positions.
     """

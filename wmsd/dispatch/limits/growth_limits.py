@@ -24,11 +24,15 @@ from wmsd.dispatch.limits.disk_shares import Bound, BoundKind, Held
 LOG = logging.getLogger("wmsd.storage")
 Growth = Literal["adds", "moves", "frees"]
 MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "occurred_at", "active"})
-"""A body with only these fields moves a document, or switches something on or off."""
+"""A body with only these fields changes the status of a document, or switches something on or off. It counts as
+"moves".
+"""
 
 
 class Room(NamedTuple):
-    """The part of its bound up to which a company may write, and the bytes that must be free on the disk."""
+    """The limits for one kind of write. The company may use `part` of its quota or its share of the disk, such as
+    1.25. `least_free` returns the bytes that must be free on the disk.
+    """
 
     part: float
     least_free: Callable[[Disk], int]

@@ -65,7 +65,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The rest of a limit after a request. `reset` is in seconds."""
+    """What is left of a rate limit after a request. `reset` is in seconds."""
 
     limit: int
     remaining: int
@@ -78,7 +78,7 @@ class Allowance:
 
 
 class Limiter:
-    """Windows by key. The first part of the key is its kind: `company:7`, `open:203.0.113.9`."""
+    """The rate limit windows, by key. The first part of a key is its kind: `company:7`, `open:203.0.113.9`."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, OrderedDict[str, Window]] = {}

@@ -1,9 +1,10 @@
 """Admits work whose size the request decides: downloads, searches of the guide, event streams.
 
-Such work takes turns. Of each kind only a limited number of turns runs at the same time, in all and for each
-payer: a company, a person, an address. The next turn goes to the waiting payer with the lowest recent cost, so
-that a payer who requests much waits behind all others. The turns of a kind together use a share of the processor;
-the rest stays for ordinary requests.
+Each request with such work needs a turn: the permission to run now. For each kind of work, the number of turns at
+the same time is limited, both in total and for each payer. A payer is a company, a person, or an address. The next
+turn goes to the waiting payer with the lowest recent cost, so that a payer who requests much waits behind all
+others. All turns of a kind together use a limited part of the processor, and leave the remaining part for ordinary
+requests.
 """
 
 import asyncio
@@ -21,9 +22,10 @@ WorkKind = Literal["download", "search", "search in all companies", "stream"]
 
 
 class Bound(NamedTuple):
-    """The bounds of one kind of work. `at_once` turns may run at the same time, and `waiting` turns may wait, each
-    for `patience` seconds. All turns together use at most `share` of the processor. `each` bounds the turns of one
-    payer, by the payer's kind; a kind that is not listed has no such bound.
+    """The bounds of one kind of work. `at_once` requests may run at the same time, and `waiting` requests may
+    wait, each for `patience` seconds. All running requests together use at most `share` of the processor. `each`
+    is the highest number of running requests of one payer, by the payer's kind; a kind that is not listed has no
+    such bound.
     """
 
     what: str
@@ -42,12 +44,12 @@ BOUNDS: Final[Mapping[WorkKind, Bound]] = {
     "stream": Bound("open pages", 1000, {"person": 24}),
 }
 MOST_WAITING_OF_ONE: Final = 8
-"""The highest number of turns that one payer may wait for."""
+"""The highest number of requests of one payer that may wait for their turn."""
 
 
 @dataclass(slots=True)
 class Turn:
-    """Work that is running."""
+    """The permission to run one request, from the start of its work to the end."""
 
     kind: "_Kind"
     payers: Payers
@@ -70,7 +72,9 @@ class WorkAdmission:
 
     @asynccontextmanager
     async def turn(self, kind: WorkKind, payers: Payers) -> AsyncIterator[Turn]:
-        """Wait for a turn. Raise Problem (503) if too many requests wait already, or if no turn comes in time."""
+        """Wait until the request may run, and hold its turn during the block. Raise Problem (503) if too many
+        requests already wait, or if the wait is too long.
+        """
         of_kind = self._kinds[kind]
         await of_kind.begin(payers)
         try:
@@ -125,7 +129,7 @@ class _Kind:
         self._rests_until = max(self._rests_until, now) + seconds * (1 / self._bound.share - 1)
 
     async def rest(self) -> None:
-        """Wait so that other requests can use the processor. All turns of the kind share this pause."""
+        """Wait so that other requests can use the processor. All running requests of the kind share this pause."""
         await asyncio.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
 
     def _is_free_for(self, payers: Payers) -> bool:

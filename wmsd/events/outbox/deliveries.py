@@ -42,11 +42,11 @@ QUEUE: Final = """
 
 
 def queue_at_commit(tx: Transaction, first: int) -> None:
-    """Queue the deliveries of the events from the sequence `first` on, in one statement for all units of work of
-    the commit group.
+    """Queue the deliveries of the events from the sequence `first` on, in one statement for all units of work that
+    are committed together.
 
-    If a unit of the group is rolled back, its events are rolled back too, and the events of the next unit get
-    their sequences.
+    If one of these units is rolled back, its events are rolled back too. The events of the next unit then get the
+    same sequences.
     """
     tx.at_commit.setdefault("deliveries", partial(_queue, first=first))
 

@@ -35,12 +35,13 @@ EVENTS: Final[dict[str, str]] = {
 }
 
 TEST_EVENT: Final = "webhook.test"
-"""The test of a webhook. A test event is sent like other events, but is not in the event log."""
+"""The name of the event that tests a webhook. A test event is sent like other events, but is not in the event log.
+"""
 TIME_DIGITS: Final = 12
 """The number of hexadecimal digits at the start of an event's id that state its time."""
 ID = "? || lower(hex(randomblob(10)))"
-"""The time, then random digits, as in UUID version 7 (RFC 9562). New ids are therefore added at the end of the
-index.
+"""The SQL of an event's id: the time, then random digits, as in UUID version 7 (RFC 9562). New ids are therefore
+added at the end of the index.
 """
 ID_OF_MANY = ":time || printf('%06x', row_number() OVER ()) || lower(hex(randomblob(7)))"
 """The SQL of the ids of events with the same time. A counter stands before the random digits, so that new ids are
@@ -59,7 +60,7 @@ COUNT_FOR_BILLING = """
 
 def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
     """Record an event. `data` is the JSON text of the payload's data. The events of a unit of work are written
-    together at its end.
+    together at the end of the unit.
     """
     waiting = _waiting(tx)
     waiting.append((event, entity_id, data))
@@ -68,7 +69,9 @@ def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None
 
 
 def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
-    """Record an event for each row of a SELECT of (entity_id, data), in one statement. Imports use this."""
+    """Record an event for each row of the SELECT `rows`, in one statement. The SELECT returns the columns
+    entity_id and data. Imports use this.
+    """
     _write(tx, _waiting(tx))  # keeps the events in their order
     inserted = tx.execute(
         f"{RECORD_MANY} FROM ({rows})",
@@ -111,8 +114,8 @@ def _entity(event: str) -> str:
 
 
 def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
-    """Count the events at the end of the unit of work, and queue their deliveries at the commit. Both steps run
-    once for all events.
+    """Register that these events were written: they are counted at the end of the unit of work, and their
+    deliveries are queued at the commit. `last` is the sequence of the last event.
     """
     queue_at_commit(tx, last - sum(events.values()) + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])

@@ -81,8 +81,8 @@ FIRST_SINCE: Final = """
     SELECT coalesce(min(sequence), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 1)
     FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
 """
-"""The SQL of the lowest sequence since a time. The lowest sequence is searched because a clock that was set back
-gives later events an earlier time.
+"""The SQL of the lowest sequence since a time. Later events can have an earlier time, because the clock may be set
+back. The SQL therefore takes the minimum.
 """
 
 
@@ -95,8 +95,10 @@ OF_TEST: Final = f"""
 
 
 def place_of(tx: Transaction, event_id: str) -> int | None:
-    """Return the sequence after which the events follow that came after this event or after this test event.
-    Return None if the id is unknown. A receiver's last X-Webhook-Id may be the id of a test event.
+    """Return the position from which a reader who has this event continues: every later event has a higher
+    sequence. Return None if the id is unknown.
+
+    The id may be that of a test event, because this can be the last X-Webhook-Id that a receiver has.
     """
     found = one(tx, event_id)
     if found is not None:
@@ -132,8 +134,8 @@ def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[st
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:
-    """Return the cut of the history that removed the event with this id, or None if no cut removed it. The id
-    begins with the time of the event.
+    """Return the cut that removed the event with this id from the history, or None if there is no such cut. A
+    restore cuts the history. The id begins with the time of the event.
     """
     try:
         moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)
@@ -146,5 +148,5 @@ def cut_of(tx: Transaction, event_id: str) -> Cut | None:
 
 
 def forget_old(tx: Transaction) -> int:
-    """Delete some of the events that are older than KEPT and return how many were deleted."""
+    """Delete events that are older than KEPT, a limited number per call. Return how many were deleted."""
     return retention.forget_old(tx, "events", "sequence", "occurred_at", KEPT)

@@ -35,7 +35,9 @@ writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhook
 
 
 def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors of the URL and the credentials in a body that has format errors."""
+    """Yield the errors of the URL and the credentials in a body that has format errors. `named` are the parameters
+    of the path.
+    """
     current = store.find_columns(tx, named["id"]) if "id" in named else None
     if current is None and "id" in named:
         return
@@ -51,7 +53,9 @@ def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> It
 
 
 def _whole_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the same errors for a body in which fields that are not sent take their defaults."""
+    """Yield the errors that `_changes_errors` yields, for a body in which fields that are not sent take their
+    defaults.
+    """
     default = SubscriptionFields.model_fields["auth_type"].default
     return _changes_errors(tx, {"auth_type": default, **sent}, named)
 
@@ -142,7 +146,9 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company
 
 
 def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the new columns: the current ones with the given fields applied. Raise Problem with all errors."""
+    """Return the columns to store: the current ones, with the given fields changed. `current` is None for a new
+    subscription. Raise Problem with all errors.
+    """
     fields = column_values({name: given[name] for name in store.COLUMNS if name in given})
     values = {**(current or {}), **fields}
     kept, found, errors = _credentials(tx, current, values["auth_type"], given)
@@ -229,7 +235,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
 
 
 def rotate_secret(tx: Transaction, id: int, before: str, secret: str) -> None:
-    """Sign with the new secret, and for 24 hours also with the previous one."""
+    """Replace the secret `before` with `secret`. For 24 hours, deliveries are also signed with `before`."""
     vault = tx.service(Vault)
     after = {"secret": secret}
     store.rotate(

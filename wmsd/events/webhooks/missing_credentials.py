@@ -60,8 +60,8 @@ def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
 
 
 def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> None:
-    """Note that these sealed credentials cannot be opened, unless others were set in the meantime. A test receiver
-    gets a new secret instead, because no other program has the old one.
+    """Note that these sealed credentials cannot be opened, unless other credentials were set in the meantime. A
+    test receiver gets a new secret instead, because no other program has the old one.
     """
     given = {"id": subscription_id, "credentials": credentials}
     if url == ADDRESS:
@@ -72,7 +72,7 @@ def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> N
 
 
 def over(tx: Transaction, subscription_id: int) -> None:
-    """Note that the credentials were set again. The time in which nothing was sent does not count as failing."""
+    """Note that the credentials were set again. The time without credentials does not count as failing."""
     tx.execute(OVER, {"id": subscription_id, "now": tx.timestamp})
 
 

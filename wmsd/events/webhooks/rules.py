@@ -18,8 +18,8 @@ HOURS_KEPT: Final = timedelta(days=2)
 ROTATION: Final = timedelta(hours=24)
 SWITCHED_OFF_AFTER: Final = timedelta(days=5)
 LONGEST_SILENCE: Final = timedelta(days=1)
-"""The most that the time between two failures counts, so that a jump of the clock cannot switch a subscription
-off.
+"""The longest time between two counts that is added to the failing time of a subscription. If the clock jumps, the
+subscription is therefore not switched off.
 """
 MOST_SUBSCRIPTIONS: Final = 200
 
@@ -74,8 +74,8 @@ def hour(moment: datetime) -> str:
 
 
 def failing_milliseconds(counted: int, until: str | None, now: str) -> int:
-    """Return for how many milliseconds the subscription has been failing. `until` is the time of the last count;
-    None at the first failure.
+    """Return for how many milliseconds the subscription has been failing. `counted` is the result of the last
+    count. `until` is the time of the last count, or None at the first failure.
     """
     if until is None:
         return counted

@@ -117,7 +117,7 @@ FORGIVE: Final = """
 
 
 def forgive(tx: Transaction, subscription_id: int) -> None:
-    """Delete the record of earlier failures, because a user has switched the subscription on, or wants it to stay
+    """Delete what is stored about earlier failures, because a user has set `active` of a subscription that is
     off.
     """
     tx.execute(FORGIVE, (subscription_id,))

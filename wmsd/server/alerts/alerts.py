@@ -71,7 +71,9 @@ class Alerts:
         return self._kept or Kept()
 
     async def look(self) -> None:
-        """Check for problems, and send the changes. A job calls this method."""
+        """Check for problems. Log the alerts that have begun or are over, and queue notices about them. A job
+        calls this method.
+        """
         if self._kept is None:
             self._kept = self._written = await asyncio.to_thread(read_alerts, self._data)
         found = await self._looks.look(self.kept.open, self.kept.rises)

@@ -33,7 +33,9 @@ class OpenAlert(Alert):
 
 
 class Rise(StoredModel):
-    """The number of given-up webhook deliveries of a company, and the time when the number last grew."""
+    """The number of failed webhook deliveries of a company that are no longer tried, and the time when the number
+    last grew.
+    """
 
     count: int
     at: str

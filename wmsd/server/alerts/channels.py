@@ -32,7 +32,7 @@ from wmsd.settings.all_settings import Settings
 LOG = logging.getLogger("wmsd.alerts")
 COMMAND_SECONDS: Final = 30.0
 MOST_SAID: Final = 4096
-"""The most bytes that are stored of a program's output: its end. Earlier output is read and discarded."""
+"""The number of bytes at the end of a program's output that are stored. Earlier output is read and discarded."""
 LONGEST_SHOWN: Final = 300
 NOTHING: Final = "nothing"
 
@@ -50,7 +50,8 @@ def channels_of(
 ) -> list[Channel]:
     """Return the channels that the settings name.
 
-    `code` is for the confirmation of the e-mail address. `complete` adds options to the commands in alerts.
+    `code` is the code that a test e-mail asks the admin to type. `complete` adds to the commands in alerts the
+    options that the installation needs.
     """
     found: list[Channel] = []
     if settings.alerts.url:
@@ -63,7 +64,9 @@ def channels_of(
 
 
 class ToReceiver:
-    """The channel that sends requests, signed with the secret of the file. The file is read for each request."""
+    """The channel that sends requests, signed with the secret in the file `alerts.secret_file`. The file is read
+    for each request.
+    """
 
     name: ChannelName = "url"
 

@@ -1,4 +1,4 @@
-"""The detection of problems that need a person, from data that the server has anyway.
+"""The detection of problems that need a person. It uses data that the server has for other purposes.
 
 No company's file is opened for this, except files that could not be used before.
 """
@@ -104,9 +104,8 @@ class Looks:
         return found
 
     async def _disks(self, found: Found) -> None:
-        """Check the disk, using the level that the log reported last.
-
-        The level in the log does not change back and forth near a threshold.
+        """Check the disk. Whether there is a problem depends on the level in the last log message, which does not
+        change back and forth near a threshold.
         """
         if self._disk.level is Level.GOOD:
             return
@@ -154,7 +153,7 @@ class Looks:
         self._given_up(found, codes)
 
     async def _try_again(self, were_down: AbstractSet[int]) -> None:
-        """Open files that could not be used before the start.
+        """Open the files of companies that could not be used before the server was restarted.
 
         After a start the server notices a damaged file only when the file is used. Until then the file must not
         count as repaired.

@@ -1,4 +1,6 @@
-"""Every kind of alert, with its sentences. Places such as `%(company)s` are filled from the facts of the alert."""
+"""Every kind of alert, with its sentences. An alert has facts, which are values by name. They replace the
+placeholders in the sentences, such as `%(company)s`.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -28,7 +30,9 @@ class AlertKind(NamedTuple):
     more: str = ""
     more_over: str = ""
     words: tuple[str, ...] = ()
-    """The texts of wmsd that may fill the places of the sentences, so that these texts can be translated too."""
+    """The texts of wmsd that may replace the placeholders of the sentences, so that these texts can be translated
+    too.
+    """
 
 
 DISK_FILLS: Final = AlertKind(
@@ -169,7 +173,8 @@ BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
 
 
 def kind_of(name: str) -> AlertKind:
-    """Return the kind with this name. An unknown name becomes an error whose sentence is the name.
+    """Return the kind with this name. For an unknown name, return a kind with the severity "error", whose
+    sentences are only the name.
 
     Such names come from alerts that another version has stored.
     """
@@ -183,14 +188,16 @@ MORE: Final = "more"
 
 
 def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
-    """Return the sentence, with places for its facts."""
+    """Return the sentence of an alert, with placeholders for its facts."""
     if subject == MORE:
         return kind.more_over if is_over else kind.more
     return kind.over if is_over else kind.begins
 
 
 def fill_pattern(pattern: str, facts: Mapping[str, str]) -> str:
-    """Return the sentence with its facts. A question mark replaces facts that another version did not store."""
+    """Return the sentence with the facts in place of the placeholders. A question mark replaces facts that another
+    version did not store.
+    """
     return pattern % defaultdict(lambda: "?", facts)
 
 

@@ -1,7 +1,7 @@
 """The channel that sends alerts by e-mail, through a relay that the admin names.
 
-The guard of alerts also checks the relay's address, but the port comes from the settings. If a relay hangs, wmsd
-gives up after a fixed time. No step blocks the event loop for long.
+The rules for addresses of alert receivers also apply to the relay's address, but its port comes from the settings.
+If a relay hangs, wmsd stops the attempt after a fixed time. No step blocks the event loop for long.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ class ToMail:
         return message(notice, self._data, self._settings, self._code, self._complete, self._public_url)
 
     async def _sent(self, mail: EmailMessage) -> list[str]:
-        """Send the e-mail. Return the addresses that the relay refused, if it accepted others."""
+        """Send the e-mail. Return the recipients that the relay refused, if it accepted at least one."""
         password = await asyncio.to_thread(password_of, self._settings)
         client = await self._connected(password)
         try:

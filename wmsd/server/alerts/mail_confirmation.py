@@ -51,7 +51,8 @@ def new_code() -> str:
 
 
 def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
-    """Record that the relay has accepted a test e-mail with this code. Raise OSError.
+    """Record that the relay has accepted a test e-mail with this code. Raise OSError if the file cannot be
+    written.
 
     An address that was confirmed already stays confirmed.
     """

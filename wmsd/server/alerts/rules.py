@@ -15,7 +15,9 @@ from wmsd.server.alerts.kinds import MORE
 MOST_OF_KIND: Final = 20
 LONGEST_FACT: Final = 300
 AS_NOW: Final = frozenset({"why"})
-"""The facts of an open alert that are updated while the alert is open."""
+"""The names of the facts of an open alert that are updated while the alert is open. All other facts stay as they
+were at its beginning.
+"""
 SETTLED: Final = timedelta(minutes=2)
 """The time for which a problem must be gone before its alert is over, so that a problem that comes and goes is
 reported once.
@@ -102,7 +104,9 @@ def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) ->
 def risen(
     before: Mapping[int, Rise], counts: Mapping[int, int], companies: Collection[int], now: datetime
 ) -> dict[int, Rise]:
-    """Return the new counts of given-up deliveries. Companies without current metrics keep their counts."""
+    """Return the new numbers of failed deliveries that are no longer tried, by company id. Companies that are not
+    in `counts` keep their old numbers.
+    """
     found = {company: rise for company, rise in before.items() if company in companies and company not in counts}
     for company, count in counts.items():
         rise = before.get(company)

@@ -11,7 +11,9 @@ if TYPE_CHECKING:  # the command does not need the first import, and the server 
     from wmsd.server.figures.schema import ServerFigures
 
 FIGURES: Final = "server_figures"
-"""The name of the request. A backup uses the request "figures" for a company."""
+"""The name of this request. The similar request "figures", which a backup sends, returns the numbers of one
+company.
+"""
 
 
 def figures_verb(figures: "LiveFigures") -> Verb:
@@ -26,7 +28,8 @@ def figures_verb(figures: "LiveFigures") -> Verb:
 def figures_of(folder: DataFolder) -> "ServerFigures | None":
     """Return the metrics of the running server, or None if no server answers.
 
-    No server answers if none is running, if the server lends no files, has another version, or hangs.
+    No server answers if none is running, or if the server hangs, has another version, or has no socket for
+    commands.
     """
     from pydantic import ValidationError
 

@@ -56,9 +56,10 @@ class LoopLag:
         return max((each.lag for each in self._beats), default=0.0)
 
     def last_minute(self, now: float) -> tuple[float, list[int]]:
-        """Return the measured seconds, up to `now` on the loop's clock, and the buckets of their requests.
+        """Return the length in seconds of the measured period, and the requests answered in this period, by
+        buckets of their duration.
 
-        The measurement covers about a minute, but less after a start.
+        The period ends at `now` on the loop's clock. It covers about a minute, but less after a start.
         """
         if not self._beats:
             return 0.0, []

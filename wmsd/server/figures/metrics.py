@@ -46,9 +46,9 @@ def _requests(figures: ServerFigures) -> Iterator[Sample]:
 
 
 def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float]) -> Metric:
-    """Return a metric with a sample for each company, by its code, and for each person, by the id.
+    """Return a metric with a sample for each company, by its code, and for each person, by the id of the user.
 
-    Ids are used, because a monitor does not need to know e-mail addresses.
+    A monitor does not need to know e-mail addresses.
     """
 
     def samples(figures: ServerFigures) -> Iterator[Sample]:

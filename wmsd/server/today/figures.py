@@ -91,7 +91,9 @@ class CompanyFigures(BaseModel):
     """The number of webhooks whose credentials the installation's keys encrypt. Test receivers do not count."""
 
     def holds(self, today: str) -> bool:
-        """Return True if the numbers are valid for `today`, provided that the file has not changed since."""
+        """Return True if the numbers are valid for `today`, provided that the file has not changed since they were
+        read.
+        """
         if self.day == today:
             return True
         return self.day < today and (self.next_due is None or self.next_due > today)

@@ -148,7 +148,9 @@ class TodayFigures:
             raise
 
     async def _loaded(self) -> dict[int, CompanyFigures]:
-        """Return the numbers. The first call loads stored numbers, and marks files that have changed since."""
+        """Return the numbers. The first call loads stored numbers, and marks the files that have changed since
+        their numbers were stored.
+        """
         if self._known is None:
             kept = await self._platform.read(store.stored_figures)
             moments = {each: timestamps.from_text(read_at) for each, (_, read_at) in kept.items()}

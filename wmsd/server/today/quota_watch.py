@@ -23,8 +23,9 @@ class Filling(NamedTuple):
     bound: Bound
     held: int
     way: float
-    """The part of the limit that is used: 1 means that the limit is reached. A share of the disk limits a company
-    only when the disk is nearly full. Therefore the lower of both levels counts.
+    """The level: 1 means that the limit is reached. For a quota, the level is the used part of the quota. A share
+    of the disk is a limit only when the disk is nearly full. Its level is therefore the lower of two: the used
+    part of the share, and how near the disk is to being shared.
     """
 
     @property
@@ -71,7 +72,7 @@ class RoomWatch:
         ]
 
     def _filling(self, company: Company, held: int, disk: Disk) -> Filling | None:
-        """Return the limit that is closest, or None if the company has no limit."""
+        """Return the level for the limit that is closest to being reached, or None if the company has no limit."""
         ways = []
         if (quota := self._storage.quota_of(company)) is not None:
             ways.append(Filling(quota, held, held / quota.bytes))

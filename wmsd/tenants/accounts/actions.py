@@ -103,7 +103,9 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
 
 
 async def _known(service: SignInService, email: str, password: str, address: str) -> User:
-    """Return the user with this password. Raise Problem (401, and 503 for too many sign-ins at the same time)."""
+    """Return the user with this password. Raise Problem (401) if the e-mail address or the password is wrong, and
+    otherwise as `Passwords.check` does.
+    """
 
     def look_up(tx: Transaction) -> tuple[User | None, Origin]:
         user = store.user_by_email(tx, email)

@@ -61,14 +61,14 @@ TO_TELL: Final = f"""
         AND (tokens.told_days IS NULL OR tokens.told_days > days)
     LIMIT {TOLD_AT_ONCE}
 """
-"""The tokens that the log has not reported yet for this number of days before their expiry. Tokens with a shorter
-lifetime than that are not reported.
+"""The SQL of tokens to report in the log: those that expire within 14 days or within one day, and were not
+reported for that number of days yet. Tokens whose whole lifetime is not longer are left out.
 """
 HAS_TOLD: Final = "UPDATE tokens SET told_days = :days WHERE id = :id"
 
 
 def tokens_to_log(tx: Transaction) -> list[dict[str, Any]]:
-    """Return some of the tokens to log now, and mark them as logged."""
+    """Return the tokens to log now, a limited number per call, and mark them as logged."""
     ends = {"until": moment_in(tx, SOON_DAYS), "last": moment_in(tx, LAST_DAYS)}
     found = tx.records(TO_TELL, {"now": tx.timestamp, **ends})
     tx.executemany(HAS_TOLD, [{"id": each["id"], "days": each["days"]} for each in found])

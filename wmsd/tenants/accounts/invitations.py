@@ -25,8 +25,8 @@ END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
 def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
-    """Create a link for the user, in place of any earlier one. The caller vouches for the link. Return an
-    Invitation.
+    """Create a link for the user, in place of any earlier one, and return it in the form of an Invitation. The
+    caller is stored as the admin who vouches for the user.
     """
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
     scope = companies_to_text(caller.company_ids)
@@ -46,8 +46,8 @@ def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
 
 
 def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
-    """Return the voucher of the creator of the user's open link. If there is no link, return a voucher for all
-    companies.
+    """Return the admin who created the user's open link, as a Voucher. If there is no link, return a Voucher for
+    all companies.
     """
     row = tx.row("SELECT scope, made_by FROM invitations WHERE user_id = ?", (user_id,))
     return Voucher() if row is None else Voucher(companies_from_text(row[0]), row[1])

@@ -1,5 +1,5 @@
-"""The rule that keeps at least one platform admin who can sign in. It holds for the pages, the command line and
-single sign-on.
+"""The rule that keeps at least one platform admin who can sign in. It applies in the browser, on the command line
+and to single sign-on.
 """
 
 import re
@@ -14,7 +14,9 @@ from wmsd.tenants.accounts.rules import User
 
 AT_THE_PAGES: Final = "People, Invite a user"
 LINK_AT_THE_PAGES: Final = re.compile(r"People, (\S+), Create password link")
-"""The parts of a sentence that name a remedy at the pages. The command line replaces them."""
+"""AT_THE_PAGES and LINK_AT_THE_PAGES are the parts of an error sentence that say what to do in the browser. The
+command line replaces them with commands.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def can_sign_in(tx: Transaction, user: User) -> bool:
 
 
 def errors_of_role(tx: Transaction, user: User) -> FieldErrors:
-    """Return the error of taking the role from the user, if any."""
+    """Return an error if the user is the last platform admin, so that the role cannot be taken from the user."""
     why = _why_last(tx, user)
     return {} if why is None else {"role": [f"cannot be changed: {why}"]}
 
@@ -45,7 +47,9 @@ def check_not_last(tx: Transaction, user: User) -> None:
 
 
 def _opens_role(user: User) -> bool:
-    """Return True if the user has a password, and no right waits for a new password."""
+    """Return True if the user has a password that opens all rights of the user, so that no right waits for a new
+    password.
+    """
     return bool(user.password_hash) and user.password_reach is None
 
 

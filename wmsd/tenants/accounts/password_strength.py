@@ -39,7 +39,9 @@ def password_errors(password: str, email: str, name: str) -> FieldErrors:
 
 
 def chosen_password_errors(password: str, again: str, email: str, name: str) -> FieldErrors:
-    """Return the errors of a password that was typed twice, as `password_errors`."""
+    """Return the errors of a password that was typed twice: those of `password_errors`, or an error if the two
+    texts differ.
+    """
     if errors := password_errors(password, email, name):
         return errors
     is_same = prepared_password(password) == prepared_password(again)

@@ -1,5 +1,5 @@
-"""What users do with their own accounts at the pages: the profile, the language, the rights and the sessions.
-Users also change their password, or choose one at a one-time link from an admin.
+"""What users do with their own accounts in the browser: the profile, the language, the rights and the sessions.
+Users also change their password, or choose one with a one-time link from an admin.
 """
 
 import asyncio

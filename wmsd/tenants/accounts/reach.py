@@ -34,7 +34,7 @@ class Reach:
     company_ids: Companies
 
     def both(self, other: "Reach") -> "Reach":
-        """Return the reach that both have in common."""
+        """Return the largest reach that is within this reach and within `other`."""
         return Reach(
             other.role if has_role(self.role, other.role) else self.role,
             frozenset(both_abilities(self.abilities, other.abilities)),
@@ -87,7 +87,9 @@ def both_companies(first: Companies, second: Companies) -> Companies:
 
 
 def both_abilities(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """Return the names that both lists grant, in the order of `first` if it contains them."""
+    """Return the abilities that both lists grant. EVERYTHING in a list grants every ability, so the result is then
+    the other list. Otherwise the order is that of `first`.
+    """
     ours, theirs = list(first), list(second)
     if EVERYTHING in theirs:
         return ours

@@ -27,7 +27,9 @@ class User:
     company_ids: frozenset[int]
     disabled: bool
     password_reach: Reach | None = None
-    """What the password opens, if that is less than the user's reach. The other rights wait for a new password."""
+    """What the password opens, if that is less than the user's reach. The user's other rights can be used only
+    after the user has chosen a new password.
+    """
     password_voucher: Voucher = Voucher()
     """The voucher of the admin who created the link at which the password was chosen."""
 

@@ -50,8 +50,8 @@ class Pending:
 
 
 def check_unchanged(tx: Transaction, known: User) -> User:
-    """Return the current user, if the password that was checked is still valid. Hashing takes time, so the user
-    may have changed. Raise Problem (401).
+    """Return the current user. Raise Problem (401) if the user was deleted, disabled or got another password since
+    the password was checked, because hashing takes time.
     """
     user = store.user_by_id(tx, known.id)
     if user is None or user.disabled or user.password_hash != known.password_hash:
@@ -83,7 +83,9 @@ class SecondStepService:
         return secret
 
     def take_a_try(self, secret: str) -> User:
-        """Use up one try, and return the user of the sign-in. Raise Problem (401)."""
+        """Use up one try, and return the user of the sign-in. Raise Problem (401) if the secret is unknown or
+        expired, or if no try is left.
+        """
         hash_ = secret_hash(secret)
         found = self._pending.pop(hash_, None)
         if found is None or self._clock.monotonic() >= found.until or not found.tries:
@@ -96,7 +98,7 @@ class SecondStepService:
 
     async def sign_in(self, known: User, call: FromBrowser) -> dict[str, object]:
         """Begin the session of a user whose credentials were checked, and return a BegunSession. Raise Problem
-        (401).
+        (401) as `check_unchanged` does.
         """
 
         def begin(tx: Transaction) -> str:
@@ -252,7 +254,7 @@ async def renew_recovery_codes(
 
 def remove_second_factor(tx: Transaction, email: str) -> bool:
     """Remove the second factor of a user who has lost it, on behalf of an admin. Return True if it was on. Raise
-    Problem (404).
+    Problem (404) if there is no such user.
     """
     user = or_not_found(store.user_by_email(tx, email), f"user as {email}")
     companies.write_audit(tx, "second-factor.off", user.email)
@@ -260,7 +262,7 @@ def remove_second_factor(tx: Transaction, email: str) -> bool:
 
 
 def person_of(tx: Transaction, caller: Caller) -> User:
-    """Return the signed-in user. Raise Problem (401)."""
+    """Return the signed-in user. Raise Problem (401) if the user was deleted after the session was checked."""
     user = None if caller.actor.user_id is None else store.user_by_id(tx, caller.actor.user_id)
     if user is None:  # the user was deleted after the session was checked
         raise Problem("UNAUTHORIZED", "You are no longer signed in.")

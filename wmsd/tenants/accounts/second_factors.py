@@ -53,7 +53,9 @@ def codes_left(tx: Transaction, user_id: int) -> int:
 
 
 def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:
-    """Return True if the code is valid, and use it up, so that the same code is never accepted again."""
+    """Return True if the code is valid, and use it up, so that the same code is never accepted again. Recovery
+    codes are accepted only if `may_recover` is True.
+    """
     found = tx.row("SELECT secret, is_on, last_step FROM second_factors WHERE user_id = ?", (user_id,))
     plain = code.replace(" ", "").replace("-", "").upper()
     if found is None:

@@ -26,7 +26,9 @@ TOO_MANY_PLACES: Final = (
     f"You signed in at more than {MOST_OF_A_USER} places, so this session was ended. Sign in again."
 )
 MOST_REMEMBERED: Final = 10_000
-"""How many ended sessions are remembered, for each of the two reasons."""
+"""How many ended sessions are remembered for each reason: the session expired, or the user signed in at too many
+places.
+"""
 COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent, reach"
 BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
 OF_USER: Final = f"SELECT {COLUMNS} FROM sessions WHERE user_id = ? ORDER BY seen_at DESC, id DESC"
@@ -46,7 +48,7 @@ END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ? RETURN
 
 
 class SessionUses:
-    """The facts about sessions that are stored in memory."""
+    """What is known about sessions in memory: their last uses, and which sessions have ended."""
 
     def __init__(self) -> None:
         self.seen: dict[int, tuple[datetime, str]] = {}
@@ -55,7 +57,9 @@ class SessionUses:
         """
         self._displaced: OrderedDict[str, int] = OrderedDict()
         self._expired: OrderedDict[str, int] = OrderedDict()
-        """Ended sessions, which are no longer in the database: the user's id by hash."""
+        """`_displaced` and `_expired` have the user's id by the session's hash, for sessions that are no longer in
+        the database. They were ended because the user signed in at too many places, or because they expired.
+        """
 
     def displace(self, hash_: str, user_id: int) -> None:
         _remember(self._displaced, hash_, user_id)

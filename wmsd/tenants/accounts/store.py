@@ -124,7 +124,9 @@ DELETIONS: Final = (
     *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
     *("DELETE FROM user_companies WHERE user_id = ?", "DELETE FROM users WHERE id = ?"),
 )
-"""Rows in other tables are deleted with the user's row."""
+"""The statements that delete a user. The row in `users` comes last. Rows in tables that are not named here are
+deleted automatically with it.
+"""
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
 
 

@@ -1,5 +1,5 @@
-"""API tokens at the pages: all users create and revoke their own tokens, and admins also those of the users they
-manage.
+"""API tokens in the browser: all users create and revoke their own tokens, and admins also create and revoke
+tokens of the users whom they manage.
 """
 
 from datetime import timedelta
@@ -22,7 +22,9 @@ from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
 MOST_TOKENS: Final = 200
-"""The most tokens that a user may have at the same time, of those created here."""
+"""The number of valid tokens of a user from which on no further token can be created here. Tokens received by
+signing in count too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class TokenLifetimes:
 
 
 def _record(tx: Transaction, caller: Caller, id: int) -> Record:
-    """Return a token. Raise Problem (404), also for a token of a user whom the caller may not manage."""
+    """Return a token. Raise Problem (404) if there is no such token, or if the caller may not manage its user."""
     found = token_store.token_and_user(tx, id=id)
     if found is None or not _may_use_token(caller, *found):
         raise not_found("token")

@@ -1,4 +1,4 @@
-"""What admins do with users at the pages: invite and change them, disable them and enable them again."""
+"""What admins do with users in the browser: invite and change them, disable them and enable them again."""
 
 import json
 from typing import Final, TypeVar
@@ -139,7 +139,9 @@ def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings
 def _errors_of(
     tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
 ) -> FieldErrors:
-    """Return an error for each setting that this admin may not give."""
+    """Return an error for each setting that this admin may not give. Company codes in `kept` are allowed, because
+    the user has these companies already.
+    """
     errors: FieldErrors = {}
     if settings.role == "platform-admin":
         if caller.role != "platform-admin":

@@ -15,13 +15,13 @@ from wmsd.tenants.accounts.store import user_by_email
 from wmsd.tenants.companies.record_lists import NOW, for_company_admins, for_everybody, record_list
 
 WITHIN: Final = "within"
-"""A filter that only wmsd sets, no caller: the ids of a company admin's companies."""
+"""The name of a filter that callers cannot send: the ids of a company admin's companies."""
 OWN: Final = "own"
-"""A filter that only wmsd sets, no caller: the id of the calling user, who also sees the tokens of managed
-users.
+"""The name of a filter that callers cannot send: the id of the calling user, who sees their own tokens in addition
+to those of managed users.
 """
 REACHED: Final = "reached"
-"""A filter that only wmsd sets, no caller: the ids of the companies that the caller's session opens."""
+"""The name of a filter that callers cannot send: the ids of the companies that the caller's session opens."""
 IS_MANAGED: Final = f"""
     users.role <> 'platform-admin'
     AND EXISTS (SELECT 1 FROM user_companies WHERE user_id = users.id)
@@ -45,7 +45,9 @@ WAITING_ABILITIES: Final = """
             AND value NOT IN (SELECT value FROM json_each(password_reach, '$.abilities'))
     )
 """
-"""The abilities wait together with a role that waits, so they are not listed then."""
+"""The SQL of the abilities that wait for a new password. The list is empty if the role waits too, because the
+abilities then come with the role.
+"""
 
 
 def managed_by(caller: Caller) -> dict[str, object]:
@@ -120,7 +122,7 @@ IS_ENDING: Final = f"""
     revoked_at IS NULL AND NOT renewed AND expires_at > :{NOW} AND expires_at <= :expires_within
     AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)
 """
-"""Whether the token expires before a given time, and a user may have to create another one."""
+"""The SQL condition that a token expires before a given time, and that a user may have to create another one."""
 BEYOND: Final = f"""
     SELECT 1 FROM user_companies
     WHERE user_companies.user_id = tokens.user_id

@@ -62,8 +62,8 @@ def set_rights(
 
 
 def shrink(tx: Transaction, user_id: int) -> None:
-    """Reduce the user's credentials after companies were taken from the user in another way. Rights that waited in
-    these companies no longer wait.
+    """Reduce the user's credentials after the user has lost companies otherwise than through `set_rights`. Rights
+    that waited in these companies no longer wait.
     """
     user = store.known_user(tx, user_id)
     _bound_sessions(tx, user, None)
@@ -71,8 +71,8 @@ def shrink(tx: Transaction, user_id: int) -> None:
 
 
 def _vouched(tx: Transaction, voucher: Voucher) -> Companies:
-    """Return the companies that the creator of a link administered then and still administers. A former admin may
-    have kept access through the link.
+    """Return the companies that the creator of a link administered when the link was created, and still
+    administers. An admin who lost a company may still know the link.
     """
     if voucher.user_id is None:
         return voucher.companies

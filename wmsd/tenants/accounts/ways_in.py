@@ -18,7 +18,7 @@ class Holdings(NamedTuple):
     """Whether there is a link to choose a new password."""
     sessions: int
     tokens: int
-    """The number of sessions and of tokens that have not expired."""
+    """`sessions` and `tokens` are the numbers of sessions and of tokens that have not expired."""
 
 
 NONE: Final = Holdings(False, False, 0, 0)

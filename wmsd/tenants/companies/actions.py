@@ -103,7 +103,9 @@ class Frozen(NamedTuple):
 
 
 def freeze_company(tx: Transaction, code: str) -> Frozen:
-    """Stop changes and webhooks of the company, until it is thawed or deleted. Raise Problem (404)."""
+    """Stop changes and webhooks of the company, until it is thawed or deleted. Raise Problem (404) if no company
+    has this code.
+    """
     company = company_of_code(tx, code)
     if company.frozen_at is not None:
         return Frozen(company, company.frozen_at, True)
@@ -113,7 +115,7 @@ def freeze_company(tx: Transaction, code: str) -> Frozen:
 
 
 def thaw_company(tx: Transaction, code: str) -> bool:
-    """End the freeze. Return True if the company was frozen. Raise Problem (404)."""
+    """End the freeze. Return True if the company was frozen. Raise Problem (404) if no company has this code."""
     company = company_of_code(tx, code)
     if company.frozen_at is None:
         return False
@@ -124,7 +126,7 @@ def thaw_company(tx: Transaction, code: str) -> bool:
 
 def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
     """Suspend the company, so that no user can use it until it is resumed. Return True if it was not suspended
-    before. Raise Problem (404, 422).
+    before. Raise Problem: 404 if no company has this code, 422 if the reason is too long.
     """
     company = company_of_code(tx, code)
     if because is not None and len(because) > MOST_REASON:
@@ -137,7 +139,9 @@ def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
 
 
 def resume_company(tx: Transaction, code: str) -> bool:
-    """Resume a suspended company. Return True if the company was suspended. Raise Problem (404)."""
+    """Resume a suspended company. Return True if the company was suspended. Raise Problem (404) if no company has
+    this code.
+    """
     company = company_of_code(tx, code)
     if company.suspended_at is None:
         return False
@@ -147,7 +151,7 @@ def resume_company(tx: Transaction, code: str) -> bool:
 
 
 def company_of_code(tx: Transaction, code: str) -> Company:
-    """Return the company with this code. Raise Problem (404)."""
+    """Return the company with this code. Raise Problem (404) if no company has this code."""
     known = store.companies(tx)
     for company in known:
         if company.code == code:

@@ -1,4 +1,4 @@
-"""What admins do with companies and operators at the pages, and the audit that they read there."""
+"""What admins do with companies and operators in the browser, and the audit that they read there."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ from wmsd.tenants.companies.schema import (
 )
 
 WITHIN: Final = "within"
-"""A filter that only wmsd sets, no caller: the ids of the companies that the caller may see."""
+"""The name of a filter that callers cannot send: the ids of the companies that the caller may see."""
 OPERATOR_CODE: Final = "(SELECT operators.code FROM operators WHERE operators.id = companies.operator_id)"
 MODULES_ON: Final = """
     (SELECT json_group_array(module ORDER BY module) FROM company_modules WHERE company_id = companies.id)

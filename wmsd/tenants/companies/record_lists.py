@@ -1,4 +1,4 @@
-"""Records of the installation that admins read at the pages: lists by page and by cursor, and one record by its
+"""Records of the installation that admins read in the browser: lists by page and by cursor, and one record by its
 id.
 """
 
@@ -23,7 +23,9 @@ for_everybody = partial(administration, role="member")
 for_company_admins = partial(administration, role="company-admin")
 for_platform_admins = partial(administration, role="platform-admin")
 NOW: Final = "now"
-"""A parameter of the SQL of records, and therefore a filter that only wmsd sets."""
+"""The name of the parameter with the current time in the SQL of records. It is passed like a filter, but callers
+cannot send it.
+"""
 Filters = Callable[[Transaction, Query, Caller], Mapping[str, object]]
 
 
@@ -38,7 +40,9 @@ def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping
 
 
 class RecordList(NamedTuple):
-    """A list of records for admins. Records without a `noun` can be read only in the list."""
+    """A list of records for admins. `noun` is the name of a record in error messages. It is empty if there is no
+    operation for a single record.
+    """
 
     noun: str
     table: str
@@ -47,7 +51,9 @@ class RecordList(NamedTuple):
     by_cursor: Operation
 
     def one(self, tx: Transaction, id: int) -> Record:
-        """Return a record. Raise Problem (404). The caller checks whether the user may see the record."""
+        """Return a record. Raise Problem (404) if there is no such record. The caller checks whether the user may
+        see it.
+        """
         sql = f"SELECT {self.record} FROM {self.table} WHERE id = :id"
         text = tx.find_text(sql, {"id": id, NOW: tx.timestamp})
         return Record(id, or_not_found(text, self.noun))
@@ -70,11 +76,12 @@ def record_list(
     sort: str = "id",
     orders: Sequence[str] = ("id",),
 ) -> RecordList:
-    """Create the list of a table, with its operations `list_NAME` and `walk_NAME`.
+    """Create the list of a table, with its operations `list_NAME` and `walk_NAME`. `says` and `cursor_says` are
+    their descriptions. `declare` is the decorator for the operations, such as `for_company_admins`.
 
     `columns` and `conditions_of` contain the SQL of fields and filters that are not simply a column. `hidden`
-    contains the conditions of filters that only wmsd sets. `filters` returns the values of these filters and of
-    the filters that the caller sends. `sort` is the default order of a page, one of `orders`.
+    contains the conditions of filters that callers cannot send. `filters` returns the values of these filters and
+    of the filters that the caller sends. `sort` is the default order of a page, one of `orders`.
     """
     own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
     listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")

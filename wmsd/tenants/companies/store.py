@@ -219,7 +219,9 @@ FIND: Final = """
         AND id > :after
     ORDER BY id DESC LIMIT :limit
 """
-"""The subject of a site and of a webhook begins with the code of its company."""
+"""The SQL of audit entries. A filter by subject also finds sites and webhooks of a company, because their subjects
+begin with the company's code and a blank.
+"""
 
 
 def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:

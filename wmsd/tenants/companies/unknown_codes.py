@@ -36,10 +36,10 @@ def names_apart(companies: Collection[Named]) -> dict[str, str]:
 
 
 def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
-    """Return the typed texts as codes.
+    """Return the company codes in the typed texts.
 
-    A line with several codes is split at commas and blanks, but not within the codes and names of companies that
-    contain such characters.
+    A line with several codes is split at commas and blanks, unless the whole line is the code or the name of a
+    company.
     """
     whole = {company.code for company in known}
     names = {plain(company.name) for company in known}
@@ -51,8 +51,8 @@ def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
 
 
 def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
-    """Return the sentences that follow the error about an unknown code: the most similar known code, if there is
-    one.
+    """Return the sentences that follow the error about an unknown code. They name the company whose name was
+    typed, or the most similar code.
 
     `known` are the companies that the user may see. `told` is the number of earlier errors in the same response.
     """

@@ -43,8 +43,8 @@ DECLINE: Final = "INSERT OR IGNORE INTO recovery_phrase_declined (one, declined_
 
 
 def every(tx: Transaction) -> list[KnownPhrase]:
-    """Return all recovery phrases of the past and present, the newest first. Return an empty list for a file that
-    is older than recovery phrases.
+    """Return all recovery phrases of the past and present, the newest first. Return an empty list if platform.db
+    was written by a version without recovery phrases.
     """
     return [KnownPhrase(*row) for row in tx.rows(PHRASES)] if tx.value(HAS_TABLE) else []
 
@@ -57,7 +57,7 @@ def in_use(tx: Transaction) -> list[KnownPhrase]:
 
 
 def checked(phrases: list[KnownPhrase]) -> KnownPhrase | None:
-    """Return the phrase that a user has typed, of the phrases in use, or None."""
+    """Return the phrase in use that a user has typed as a check, or None if there is none."""
     return next((each for each in phrases if each.checked_at is not None), None)
 
 

@@ -31,7 +31,7 @@ class OneTimeLink:
     lifetime: timedelta
 
     def offer(self, tx: Transaction) -> str:
-        """Create a new code in place of any earlier one."""
+        """Create a new code for the link, in place of any earlier code, and return it."""
         code = tx.ids.secret()
         key_store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {secret_hash(code)}")
         return code
@@ -65,7 +65,9 @@ letting_in = partial(for_strangers, returns=BegunSession, limit="sign-in", max_b
 
 
 def offer_first_admin(tx: Transaction) -> str | None:
-    """Create a new code in place of any earlier one. Return None if there is already an admin."""
+    """Create a new code for the link to become the first admin, in place of any earlier code, and return it.
+    Return None if there is already an admin.
+    """
     if store.has_admin(tx):
         FIRST_ADMIN.end(tx)
         return None

@@ -68,7 +68,7 @@ async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) 
 
 
 def _owner(tx: Transaction, code: str) -> DemoPerson:
-    """Return the person whose link has this code. Raise Problem (404)."""
+    """Return the person whose link has this code. Raise Problem (404) if the code opens no link now."""
     for each in PEOPLE:
         if each.link.fits(tx, code):
             return each

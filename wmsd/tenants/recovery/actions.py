@@ -1,5 +1,5 @@
-"""The operations of the list of tasks after a restore: read the list, and settle entries that nothing else
-settles.
+"""The operations of the list of tasks after a restore: read the list, and settle entries by a decision of an
+admin. Other entries are settled automatically when the lost thing is created again.
 """
 
 from collections.abc import Iterable

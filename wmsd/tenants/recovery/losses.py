@@ -36,8 +36,8 @@ TOKENS: Final = f"""
     GROUP BY users.id, tokens.name
     {OPEN_ALREADY}
 """
-"""The tokens of programs. People only sign in again. Tokens that an earlier loss has ended are not listed
-again.
+"""The SQL that lists the tokens of programs. Tokens that people got by signing in are left out, because they can
+sign in again. Tokens that an earlier loss has ended are not listed again.
 """
 SECOND_FACTORS: Final = f"""
     {ADD}
@@ -47,7 +47,9 @@ SECOND_FACTORS: Final = f"""
     {OPEN_ALREADY}
 """
 WERE_LOST: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE keys_lost)"
-"""Whether keys were ever lost. Credentials in an older file may then be sealed with keys that no longer exist."""
+"""The SQL of whether keys were ever lost. If so, credentials in an older file may be sealed with keys that no
+longer exist.
+"""
 COMPANIES: Final = f"""
     {ADD}
     SELECT :recovery_id, 'company', id, NULL, id, NULL, code, name, NULL, NULL, :now

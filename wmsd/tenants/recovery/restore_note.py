@@ -45,8 +45,8 @@ LAST_KNOWN: Final = """
 
 
 def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> str | None:
-    """Note that `restored` has the state of the time `as_of`, or, if `as_of` is None, that nothing has changed
-    since.
+    """Note in the file `restored` that it was restored to the state of the time `as_of`. None means that it lacks
+    no changes.
 
     `replaced` is the previous platform.db, whose revocations were copied, or None if it cannot be read. Return the
     time after which revoked access is unknown, or None if all revoked access is known. Raise sqlite3.Error and
@@ -84,8 +84,8 @@ def _begin(
 
 
 def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
-    """Return the recoveries and entries of a file, or empty lists if the file is older than this table or was
-    never restored.
+    """Return the recoveries and entries of a file. Return empty lists if they cannot be read, for example because
+    a version without these tables has written the file.
     """
     try:
         with closing(connect_leaving_nothing(replaced)) as connection:
@@ -99,7 +99,7 @@ def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entrie
 
     Open entries stay open, and decisions of users stay. Something that was created again after the backup is
     missing in the restored file, so its entry is open again. Entries about webhooks are not copied, because
-    webhooks are checked again anyway.
+    webhooks are checked again without them.
     """
     ids: dict[int, int] = {}
     for *fields, id in recoveries:

@@ -112,7 +112,11 @@ async def finish_sign_on(
 
 
 async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
-    """Return the claims of the provider about the user who has come back. Raise Problem: 401, 403 and 503."""
+    """Return the claims of the provider about the user who has come back.
+
+    Raise Problem: 401 if the ID token is not accepted, 403 if the provider refused the sign-in, 503 if it cannot
+    be reached. Also raise 503 if too many people sign in at the same time.
+    """
     if service.exchanging.locked():
         raise unavailable("Too many people are signing in at the same time. Try again in 5 s.")
     try:
@@ -181,7 +185,9 @@ def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any
 
 
 def _let_in(provider: Provider, decision: Decision) -> User | None:
-    """Return the user whom the decision lets in, or None for a new user. Raise Problem (403)."""
+    """Return the user whom the decision lets in, or None for a new user. Raise Problem (403) if the decision is a
+    refusal.
+    """
     person, refusal = decision.person, decision.refusal
     if refusal is not None:
         LOG.warning(
@@ -193,7 +199,9 @@ def _let_in(provider: Provider, decision: Decision) -> User | None:
 
 
 def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
-    """Create, change and link the user as decided, and return the user. Raise Problem (403)."""
+    """Create, change and link the user as decided, and return the user. Raise Problem (403) if the decision is a
+    refusal, or as `_give` does.
+    """
     user = _let_in(provider, decision) or _new_user(tx, provider, decision)
     if decision.user is not None and decision.rights is not None:
         _give(tx, provider, user, decision.rights)
@@ -221,7 +229,9 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
-    """Give the user the rights of the rules. Raise Problem (403) if no platform admin would be left."""
+    """Give the user the rights that the provider's rules determine. Raise Problem (403) if no platform admin would
+    be left.
+    """
     if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(
             f"You are the only platform admin, and the rules for {provider.called} would change your role to "

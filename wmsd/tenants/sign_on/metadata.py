@@ -117,9 +117,9 @@ class _Kept:
 
 
 def _url(found: dict[str, Any], name: str) -> str:
-    """Return a URL of the metadata. Raise NoAnswer if there is no valid one.
+    """Return the URL with this name in the metadata. Raise NoAnswer if there is no valid one.
 
-    The form is checked here because a browser opens one of the URLs. The HTTP client checks the others itself.
+    The check is necessary for the URL that a browser opens. The HTTP client checks the URLs that wmsd requests.
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):

@@ -87,7 +87,9 @@ class Decision(NamedTuple):
 
 
 def claim_value(claims: Mapping[str, Any], name: str) -> Any:
-    """Return the claim with this name, or the value to which the dots in the name lead, or None."""
+    """Return the claim with this name. If there is none, the dots in the name separate the keys of nested objects,
+    such as `realm.roles`. Return None if nothing is found.
+    """
     if name in claims:
         return claims[name]
     found: Any = claims

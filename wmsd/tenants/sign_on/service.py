@@ -29,13 +29,17 @@ class SignOnService:
     ) -> None:
         self.platform = platform
         self.complaints = RepeatedFailures(LOG, (NoAnswer,), clock.monotonic)
-        """The log of failures. A provider that fails does so for every user."""
+        """The log of failures, which reports a provider once and not for every user who tries to sign in."""
         self.under_way = UnderWay(clock, ids)
         self.providers = providers
         self._published = {each.name: Published(each, client, clock) for each in providers}
         self.exchanging = asyncio.Semaphore(MOST_AT_ONCE)
-        """A semaphore, held while a code is exchanged. No request waits for it."""
+        """A semaphore, held while a code is exchanged. If it is used up, further requests are refused and do not
+        wait.
+        """
 
     def published(self, name: str) -> Published:
-        """Return the published data of the provider with this name. Raise Problem (404)."""
+        """Return the published data of the provider with this name. Raise Problem (404) if there is no such
+        provider.
+        """
         return or_not_found(self._published.get(name), f"provider as {name[:32]}")

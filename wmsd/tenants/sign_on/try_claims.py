@@ -46,7 +46,7 @@ async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]
 
 
 def _claims(text: str) -> Mapping[str, Any]:
-    """Return the claims in JSON, or in an ID token. Raise Problem (422)."""
+    """Return the claims in `text`, which is JSON or an ID token. Raise Problem (422) if it is neither."""
     token = TOKEN.fullmatch(text.strip())
     try:
         raw = text.encode() if token is None else base64.urlsafe_b64decode(token[1] + "=" * (-len(token[1]) % 4))

@@ -49,7 +49,7 @@ def create_site(
 
 
 def site_of_warehouse(tx: Transaction, company_code: str, warehouse_code: str) -> TransportSite:
-    """Return the site of a warehouse. Raise Problem (404)."""
+    """Return the site of a warehouse. Raise Problem (404) if the warehouse has no site."""
     site = store.of_warehouse(tx, company_of_code(tx, company_code).id, warehouse_code)
     return or_not_found(site, f"site of {company_code} as {warehouse_code}")
 
@@ -129,7 +129,7 @@ def _site(tx: Transaction, site_id: int) -> TransportSite:
 
 
 def new_bearer(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
-    """Return a new bearer token in the form of MadeBearer. Raise Problem (404)."""
+    """Return a new bearer token in the form of MadeBearer. Raise Problem (404) if there is no such site."""
     site = _site(tx, site_id)
     served = next((each for each in companies.companies(tx) if each.id == site.company_id), None)
     company = or_not_found(served, "site")  # a company that is being deleted is not listed

@@ -90,7 +90,7 @@ LIST: Final = """
 
 
 def sites(tx: Transaction) -> list[dict[str, Any]]:
-    """Return a list of sites for people. It has only the status of the tokens, and how long a replaced token is
-    valid.
+    """Return the sites in a form to show to people: instead of the tokens, their status, and how long a replaced
+    token is still valid.
     """
     return tx.records(LIST, (tx.timestamp,))

@@ -105,7 +105,7 @@ ONE: Final = f"{DUE} WHERE delivery.id = ?"
 
 
 class DuePage(NamedTuple):
-    """Some of the deliveries that are due for the target now. `is_all` is True if there are no more."""
+    """Deliveries that are due for the target now. `is_all` is True if there are no other due deliveries."""
 
     target: Target
     found: list[Due]
@@ -170,8 +170,8 @@ SKIP_ALL: Final = """
         LIMIT :limit
     )
 """
-"""Skips the latest deliveries of an entity first. If the limit stops the statement, held deliveries therefore
-still have an open one before them.
+"""The SQL that skips open deliveries. It starts with the latest deliveries of an entity: if the limit stops the
+statement, each held delivery still has an open one before it.
 """
 SKIP: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
@@ -193,7 +193,7 @@ RELEASE: Final = """
 
 
 def skip_all(tx: Transaction, because: str) -> int:
-    """Skip some of the open deliveries of all subscriptions and return how many were skipped."""
+    """Skip open deliveries of all subscriptions, a limited number per call. Return how many were skipped."""
     return tx.execute(SKIP_ALL, {"because": because, "limit": AT_ONCE}).rowcount
 
 
@@ -203,7 +203,9 @@ def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
 
 
 def release_next(tx: Transaction, done: Sequence[int]) -> set[int]:
-    """Make the deliveries due that were held behind the `done` ones. Return the ids of their subscriptions."""
+    """Make the next held delivery of each entity due after the deliveries `done` have ended. Return the ids of the
+    subscriptions of the released deliveries.
+    """
     return {
         subscription_id
         for (subscription_id,) in tx.rows(RELEASE, {"ids": dumps(done), "now": now_in_milliseconds(tx)})
@@ -219,7 +221,7 @@ CLAMP: Final = f"""
 
 
 def clamp(tx: Transaction) -> int:
-    """Shorten waits that are longer than their backoff because the clock was set back. Return how many were
-    shortened.
+    """Shorten the waiting times of deliveries whose next attempt is too far in the future, because the clock was
+    set back. Return how many deliveries were changed.
     """
     return tx.execute(CLAMP, {"now": now_in_milliseconds(tx)}).rowcount

@@ -16,7 +16,7 @@ LOOKED_AT: Final = 5000
 """The number of deliveries that are checked for one page if no index covers all conditions."""
 BEGINNING: Final = ""
 END: Final = "9999"
-"""BEGINNING and END are before and after every time."""
+"""BEGINNING sorts before every time, and END sorts after every time."""
 LAST_ID: Final = 2**62
 
 Place = tuple[str, int]
@@ -68,8 +68,8 @@ PLACE_OF: Final = """
 
 
 def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
-    """Return the position of a delivery, even if the delivery does not exist. A position before all deliveries is
-    before all times.
+    """Return the position of a delivery, even if the delivery does not exist. If no delivery has this id or a
+    lower one, the time of the position is BEGINNING.
     """
     return tx.value(PLACE_OF, (subscription_id, delivery_id)) or BEGINNING, delivery_id
 
@@ -133,15 +133,15 @@ def _find(tx: Transaction, wanted: Wanted, begin: int, place: Place, most: int, 
 
 
 def _rare(condition: str) -> str:
-    """Return a condition that SQLite's planner takes for rare. With the statistics of a table with few
-    subscriptions, SQLite would otherwise scan all subscriptions and sort the result.
+    """Return the condition with a hint for SQLite's planner that few rows meet it. With the statistics of a table
+    with few subscriptions, SQLite would otherwise scan all subscriptions and sort the result.
     """
     return f"likelihood({condition}, 0.0001)"
 
 
 def _plan(wanted: Wanted) -> tuple[str, list[Branch], list[str]]:
     """Return the index, the conditions on its first columns, and the conditions that are checked row by row. Most
-    deliveries are delivered, so a filter on that status selects little.
+    deliveries have the status delivered, so a filter on that status excludes few rows.
     """
     if () in (wanted.statuses, wanted.events, wanted.records):
         return "", [], []

@@ -1,7 +1,7 @@
 """The headers of an attempt as the delivery log stores and returns them, without credentials.
 
-Of the sent headers, the log stores only those that do not follow from the delivery, because the log has millions
-of attempts.
+The log has millions of attempts. It therefore does not store the sent headers that can be computed from the
+delivery.
 """
 
 from collections.abc import Mapping
@@ -12,15 +12,17 @@ from wmsd.events.webhooks.signing import AUTHENTICATION
 
 MASK: Final = "***"
 KEPT_OF_ANSWER: Final = 1024
-"""The most characters of the names and values together."""
+"""The most characters of an answer's headers that are stored, names and values together."""
 NOT_SHOWN: Final = frozenset({"set-cookie", "set-cookie2"})
-"""Headers of answers that may give access to the receiver."""
+"""The headers of answers that are masked, because they may let a reader sign in to the receiver."""
 
 
 def own_headers(
     auth_type: str, credentials: Mapping[str, object], sent: Mapping[str, str], known: Mapping[str, str]
 ) -> str:
-    """Return the JSON text of the sent headers, without the headers in `known`."""
+    """Return the JSON text of the sent headers, with masked credentials. The headers in `known` are left out,
+    because they can be computed from the delivery.
+    """
     secret = AUTHENTICATION[auth_type](credentials)
     return dumps(
         {

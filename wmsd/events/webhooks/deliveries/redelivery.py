@@ -22,7 +22,9 @@ SEND_NOW: Final = """
 
 
 def send_now(tx: Transaction, delivery_id: int) -> None:
-    """Make the delivery due now, whatever its status. The delivery does not wait for others."""
+    """Make the delivery due now, whatever its status. The delivery does not wait for earlier deliveries of its
+    entity.
+    """
     tx.execute(SEND_NOW, {"id": delivery_id, "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)})
 
 

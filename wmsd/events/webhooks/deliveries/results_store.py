@@ -1,6 +1,6 @@
 """The SQL of the results of attempts. A few statements write any number of results.
 
-Each further statement would cost a switch of threads while a fast receiver takes one delivery after the other.
+Each statement costs a switch between threads. Many statements would slow down the sending to a fast receiver.
 """
 
 import json
@@ -65,10 +65,10 @@ NOTE_VERDICTS: Final = """
 
 
 def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
-    """Record the results of attempts, each of another delivery, and release the deliveries that were held behind
-    them.
+    """Record the results of attempts, each of a different delivery, and release the deliveries that were held
+    behind these deliveries.
 
-    Return the ids of the subscriptions that have more to send because of this.
+    Return the ids of the subscriptions in which a delivery was released.
     """
     judged = _judged(tx, results)
     now = now_in_milliseconds(tx)
@@ -81,8 +81,8 @@ def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
 
 
 def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
-    """Return the results with their verdicts, in their order. A result whose subscription was deleted is left
-    out.
+    """Return each result with its consequence, in the same order. A result whose delivery is no longer open is
+    left out, for example because its subscription was deleted.
     """
     rows = json.loads(tx.value(OPEN, (dumps([result.delivery_id for result in results]),)))
     found = {row[0]: row[1:] for row in rows}
@@ -119,7 +119,9 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Leave out a success that another success of the same subscription follows, because it leaves no trace."""
+    """Return the results that change what the subscription shows. Leave out a success if the next result of the
+    same subscription is a success too, because the next result overwrites it.
+    """
     following: dict[int, bool] = {}
     told = []
     for each in reversed(judged):
@@ -190,8 +192,8 @@ COUNTED: Final = """
 
 
 def count_failing(tx: Transaction) -> bool:
-    """Add the elapsed time to each failing subscription, and switch off the subscriptions that have failed for too
-    long. Return True if any was switched off. Subscriptions without attempts in the meantime are counted too.
+    """Add the time since the last count to the failing time of each failing subscription, even without new
+    attempts. Switch off the subscriptions that have failed for too long. Return True if any was switched off.
     """
     is_any_off = False
     for subscription_id, counted, until in tx.rows(STILL_FAILING):
@@ -207,7 +209,9 @@ PASS_OVER: Final = """
 
 
 def pass_over(tx: Transaction) -> None:
-    """Do not count the elapsed time as failing, because nothing may be sent."""
+    """Leave out the time since the last count from the failing time of all subscriptions, because nothing may be
+    sent.
+    """
     tx.execute(PASS_OVER, (tx.timestamp,))
 
 

@@ -14,7 +14,9 @@ ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)
 WaitingReason = Literal["credentials_missing"]
 MOST_ATTEMPTS: Final = 10
-"""The most attempts of a delivery in detail, because a delivery can be sent again any number of times."""
+"""The number of latest attempts that the details of a delivery list. A delivery can be sent again any number of
+times.
+"""
 MOST_RECORDS: Final = 20
 """The most records in one filter."""
 ENTITIES: Final = (*dict.fromkeys(event.partition(".")[0] for event in EVENTS), TEST_EVENT.partition(".")[0])

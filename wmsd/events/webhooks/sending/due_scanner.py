@@ -37,13 +37,15 @@ LONGEST_SECONDS: Final = 60.0
 scans of other files for longer.
 """
 SHORT: Final = "webhooks of some companies cannot be checked"
-"""Logged once for all companies, because a shortage of the machine concerns no single company."""
+"""The log message if the machine lacks memory, threads or open files. It is logged once for all companies, because
+it concerns no single company.
+"""
 AT_THE_NEXT_TICK: Final = 0
-"""A due time in the past, in milliseconds since 1970."""
+"""The due time of a file that the next tick scans again: a time in the past, in milliseconds since 1970."""
 
 Companies = Callable[[], Awaitable[Mapping[int, Company]]]
 Audit = Callable[[str, str], Awaitable[None]]
-"""Writes an audit entry. The arguments are the action of the service and its subject."""
+"""A function that writes an audit entry. Its arguments are the action and the subject of the entry."""
 TellMissing = Callable[[Company, list[MissingCredentials]], Awaitable[None]]
 """Called when the list of a company's subscriptions with missing credentials has changed."""
 
@@ -165,7 +167,9 @@ class DueScanner:
                 self._is_any_wanted.clear()
 
     async def _knows_companies(self) -> bool:
-        """Return True if the companies can be read. Otherwise every scan would fail and be logged."""
+        """Return True if the list of companies can be read. If it cannot be read, log this once instead of once
+        per scan.
+        """
         with self._complaints.trying("webhooks cannot be checked", Exception):
             await self._companies()
             return True
@@ -256,7 +260,7 @@ def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[Missin
 
 
 async def _skip_some(database: Database, because: str) -> bool:
-    """Skip some open deliveries. Return True if there may be more. Other companies' files are scanned in
-    between.
+    """Skip open deliveries, a limited number per call, so that the files of other companies are scanned in
+    between. Return True if there may be more.
     """
     return await database.write(lambda tx: due_store.skip_all(tx, because)) >= due_store.AT_ONCE

@@ -47,8 +47,9 @@ class Recorder:
         self._unwritten.setdefault(company_id, []).append(result)
 
     async def groups(self, company_id: int) -> AsyncIterator[tuple[list[Result], set[int]]]:
-        """Record all results of the company, including those that arrive in the meantime. Yield each group when it
-        is on disk, with the ids of the subscriptions in which the group has released held deliveries.
+        """Record all results of the company, including results that arrive in the meantime, in groups. Yield each
+        group when it is on disk, with the ids of the subscriptions in which the group has released held
+        deliveries.
         """
         what = f"results of webhook deliveries of company {company_id} cannot be stored yet"
         unwritten = self._unwritten[company_id]

@@ -267,7 +267,9 @@ class Sender:
 
     @contextmanager
     def _trying(self, company_id: int, what: str, queue: SubscriptionQueue | None = None) -> Iterator[None]:
-        """Log an error of the block and empty the queue. The next scan, which comes soon, tries again."""
+        """If the block raises an error, log it with the message `what`, empty the queue, and request another scan,
+        which tries again.
+        """
         try:
             yield
         except Exception as error:

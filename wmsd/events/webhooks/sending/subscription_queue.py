@@ -24,13 +24,13 @@ from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION, Lane
 
 LOG = logging.getLogger("wmsd.webhooks")
 PAGE: Final = 16
-"""The size of a page, in multiples of the attempts that may run. Loading a page costs about as much as fifty
-deliveries in it.
+"""The number of deliveries in a page, for each attempt that may run at the same time. Loading any page costs about
+as much as loading fifty more deliveries, so pages must not be small.
 """
 LARGEST_PAGE: Final = 262_144
 LARGEST_OF_COMPANY: Final = 16_777_216
-"""The most characters of loaded bodies: of one page, and of a company. Beyond the limit, each subscription loads
-one delivery at a time.
+"""The highest number of characters in loaded bodies: LARGEST_PAGE for one page, LARGEST_OF_COMPANY for all pages
+of a company. Beyond the limit, each subscription loads one delivery at a time.
 """
 SILENT_SECONDS: Final = 3600.0
 """The shortest time between two log lines about the failures of one subscription."""

@@ -21,15 +21,15 @@ to each share separately.
 PER_SUBSCRIPTION: Final = 16
 MOMENT_SECONDS: Final = 0.05
 BUSY_REQUESTS: Final = 5
-"""This many requests in 50 ms, or 100 per second, keep the service busy."""
+"""The number of requests in 50 ms from which on the service counts as busy: 100 per second."""
 PROVEN_WHILE_BUSY: Final = 4
 UNPROVEN: Final = 10
 UNPROVEN_WHILE_BUSY: Final = 1
 
 
 class Lane(NamedTuple):
-    """The attempts that share all three limits. `is_proven` is True if the subscription's last attempt
-    succeeded.
+    """A group of attempts that share the same limits: in total, of the company, and of the host. `is_proven` is
+    True if the subscription's last attempt succeeded.
     """
 
     is_proven: bool
