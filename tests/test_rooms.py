@@ -43,7 +43,6 @@ SHORT: Final = {
     "db/files/other_users.py": "only db may open a file",
     "db/migrations/digests.py": "data that grow with each migration",
     "interfaces/guide/settings_page.py": "a page that is made of declarations, as columns_page.py",
-    "interfaces/http/compression.py": "RFC 9110, section 12.5.3",
     "interfaces/http/loop_time.py": "an awaitable that only measures",
     "interfaces/pages/admin/settings.py": "a page",
     "interfaces/pages/people/rights.py": "a page",

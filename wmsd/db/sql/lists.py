@@ -97,14 +97,10 @@ class Listing:
     direction: str = ""
     dates: DateRange | None = None
     members: Mapping[str, Member] = field(default_factory=dict)
-    """The filters that are by rows of another table, by name. The conditions in `filters` for these names are fast
-    for few rows.
-    """
+    """The filters by rows of another table, by name. For few rows, the conditions in `filters` are faster."""
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
-        """Return a numbered page in a stable order. `values` are the caller's filters. Raise Problem (422) if more
-        than ALWAYS_READ records are requested and they are too large for one answer.
-        """
+        """Return a numbered page. `values` are the filters. Raise Problem (422) if many records are too large."""
         planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
         found = planned._joined(tx, record, given, "", query.per_page, query.offset)
         counted = self if tx.within is None and self.members.keys().isdisjoint(given) else planned
@@ -132,9 +128,7 @@ class Listing:
         return CursorPage(found.records, found.last if found.number else position, more, found.positions)
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
-        """Return the records that have one of the ids in this indexed column. Raise Problem (413) if the records
-        are too large.
-        """
+        """Return the records with one of the ids in an indexed column. Raise Problem (413) if too large."""
         shown = _shown(tx, record)
         wanted = f"SELECT {shown} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
         return in_parts(
@@ -256,9 +250,7 @@ class Listing:
         return sorted_afterwards
 
     def _planned_by_member(self, tx: Transaction, values: Mapping[str, object], name: str) -> "Listing":
-        """Return a copy of this list for a filter by rows of another table. Few matching rows are read first, and
-        their records are then sorted. If there are many, the list is read in its own order.
-        """
+        """Return a copy with a plan for a filter by rows of another table: few rows are read first."""
         member = self.members[name]
         others = {other: f"+{condition}" for other, condition in self.filters.items()}
         if tx.number(COUNT.format(rows=f"{member.rows} LIMIT {FEW}"), {name: values[name]}) < FEW:
@@ -266,9 +258,7 @@ class Listing:
         return replace(self, filters={**self.filters, name: member.of_each(self.order)})
 
     def _planned_by_date(self, tx: Transaction, values: Mapping[str, object]) -> "Listing":
-        """Return a copy of this list for a filter by date. Few matching records are found by date and then sorted.
-        If there are many, the list is read in its own order.
-        """
+        """Return a copy with a plan for a filter by date: few records are found by date, and then sorted."""
         days = [] if self.dates is None else [name for name in self.dates.conditions if name in values]
         if not days or self._is_by_date:
             return self
@@ -288,9 +278,7 @@ class Listing:
         return self.dates is not None and self.sort.removeprefix("+") == self.dates.column
 
     def _in_order(self, key: str, place: str) -> str:
-        """Return the terms of ORDER BY. In a list by date, records with the same date are in the list's own order,
-        and records without a date come last.
-        """
+        """Return the terms of ORDER BY. In a list by date, records without a date come last."""
         if not self._is_by_date:
             return key + self.direction
         return f"{key}{self.direction} NULLS LAST, {place}{self.direction}"

@@ -61,9 +61,7 @@ class Connection(asyncio.Protocol):
         self._inner: asyncio.Protocol
         self._transport: asyncio.Transport | None = None
         self.opening: Callable[[], object] | None = None
-        """The function that cancels the opening of this connection. None when there is nothing to cancel any more:
-        without TLS once the opening has begun, with TLS after the handshake.
-        """
+        """The function that cancels the opening of this connection. None if it cannot be cancelled any more."""
         self.is_cut = False
         self.is_finished = False
         """True if the client sends nothing more, but still gets its answer."""

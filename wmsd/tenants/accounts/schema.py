@@ -175,11 +175,7 @@ CompanyCodes = Annotated[
 ]
 Abilities = Annotated[
     list[Ability],
-    Field(
-        max_length=50,
-        description="Choose abilities only for a member: admins do not need them. If you "
-        "choose none, the member can read but not change anything.",
-    ),
+    Field(max_length=50, description="Only members need abilities. A member without abilities can only read."),
 ]
 
 

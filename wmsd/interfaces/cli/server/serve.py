@@ -124,9 +124,7 @@ def serve_command(
 
 
 def _served(command_line: CommandLine, with_demo: bool, create: bool, is_started: Callable[[], None]) -> bool:
-    """Check, create, lock and migrate the data folder, then run `_serve` in it, and return its result.
-    `is_started` is called when the server has started.
-    """
+    """Check, create, lock and migrate the data folder, then run `_serve` in it, and return its result."""
     folder, settings = command_line.folder, command_line.settings
     if command_line.two_places:
         raise StorageError(" ".join(command_line.two_places))

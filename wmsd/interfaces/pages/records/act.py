@@ -287,10 +287,7 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
 
 
 def _fields(at: Workplace, act: Act, record: Answer | None) -> tuple[FormField, ...]:
-    """Return the fields of the form.
-
-    A change has no fields for values that the person may not read, and leaves these values as they are.
-    """
+    """Return the fields of the form. Values that the person may not read have no field, and stay as they are."""
     fields = _all_fields(act, None if record is None else record.body.get("status"))
     if record is None or not act.changes:
         return fields
@@ -317,10 +314,7 @@ def _offered(act: Act) -> Typed:
 
 
 def _without_offer(act: Act, typed: Typed) -> Typed:
-    """Return the typed values.
-
-    The secret that the form offers is emptied if the person has chosen something that needs no secret.
-    """
+    """Return the typed values. The secret that the form offers is emptied if the person's choice needs none."""
     goes_with = None if act.offers is None else act.goes_with(act.offers[0])
     if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
         return typed
@@ -328,20 +322,14 @@ def _without_offer(act: Act, typed: Typed) -> Typed:
 
 
 def _row_count(field: FormField, typed: Typed, more: str) -> int:
-    """Return the number of rows to show: the typed rows and some empty rows.
-
-    `more` is the name of the field for which the person asks for more empty rows, or "".
-    """
+    """Return the number of rows to show. `more` is the field for which the person asks for more rows, or ""."""
     typed_rows = rows_in(field, typed)
     empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1
     return min(typed_rows + empty, field.most or typed_rows)
 
 
 def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
-    """Return the resource and the action of the address.
-
-    Raise Problem (404) if there is no such page, or Problem (403) if the person may not use the action.
-    """
+    """Return the resource and the action of the address. Raise Problem (404, or 403 without permission)."""
     resource = at.resource(request.match_info["resource"])
     act = _act(resource, request)
     at.check(act.operation)
