@@ -207,8 +207,8 @@ def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None
             )
     else:
         because = f"no user has the e-mail address {person.email}"
-        refusal = Refusal(because, "Ask a platform admin to create a user for you.")
-        refusal = None if provider.create_users else refusal
+        unknown = Refusal(because, "Ask a platform admin to create a user for you.")
+        refusal = None if provider.create_users else unknown
         return None, f"{because[0].upper()}{because[1:]}.", refusal
     disabled = Refusal(f"the user {user.email} is disabled", "Ask a platform admin.")
     return user, why, disabled if user.disabled else None
