@@ -48,7 +48,6 @@ SHORT: Final = {
     "interfaces/pages/people/rights.py": "a page",
     "interfaces/pages/people/try_sign_on.py": "a page",
     "interfaces/pages/webhooks/event.py": "a page",
-    "server/figures/ask.py": "what a command imports of the figures, which import the server",
 }
 """Files under 40 lines that only one package uses, with the reason why they are separate files."""
 WRITES: Final = re.compile(
