@@ -16,7 +16,7 @@
                 during 50 000 orders, with a clock that runs 600 times as fast and leaps by a year, back and
                 forth. Every subscriber gets each event at least once, with the same id and body, in the order of
                 its record. Exhausted deliveries arrive when they are sent again, and no number is missing.
-  hostile       For ten minutes 64 addresses without a token, and 3 tenants with tokens and users at the pages,
+  hostile       For ten minutes 64 addresses without a token, and 3 tenants with tokens and users in the browser,
                 attack the server as often as the default limits allow. The attackers send endless errors, half
                 requests, unread answers, expensive searches, floods, guesses, garbage, downloads, streams, forms,
                 imports of wrong rows, and requests with access that has ended. At the same time 2 tenants each

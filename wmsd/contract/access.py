@@ -35,7 +35,7 @@ ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
 """For an ability, the weaker one that is accepted from a token instead, unless the settings require the ability
-itself. People at the pages always need the ability itself.
+itself. People in the browser always need the ability itself.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {
@@ -53,7 +53,7 @@ class AbilitySet:
     name: str
     """The name of the set on the command line."""
     text: str
-    """The name of the set at the pages."""
+    """The name of the set in the browser."""
     says: str
     abilities: frozenset[str]
 

@@ -91,9 +91,9 @@ class Caller:
     site: TransportSite | None = None
     """The site of the bearer token. Such a token may use only the operations of sites."""
     session_id: int | None = None
-    """The session of a user at the pages."""
+    """The session of a user in the browser."""
     role: Role | None = None
-    """The role of a user at the pages."""
+    """The role of a user in the browser."""
     must_enrol: bool = False
     """True if this user must have a second factor, but has not set it up yet."""
 

@@ -18,7 +18,7 @@ class Permissions(NamedTuple):
     modules: Container[str] = ()
     """The modules of the company."""
     is_person: bool = True
-    """True for a person at the pages. Pages do not need the module "api"."""
+    """True for a person in the browser. Pages do not need the module "api"."""
 
     def objection(self, operation: Operation, asked: Iterable[str] = ()) -> str | None:
         """Return a sentence that says why the caller may not use the operation, or None if the caller may use it.

@@ -13,7 +13,7 @@ class Tag(NamedTuple):
 
 TAGS: Final[Mapping[str, Tag]] = {
     "Administration": Tag(
-        "record", "Users, companies and tokens of the installation, as admins manage them at the pages."
+        "record", "Users, companies and tokens of the installation, as admins manage them in the browser."
     ),
     "Articles": Tag(
         "article", "The goods in the warehouses: codes, measures, barcodes, and how each article is tracked."
@@ -28,7 +28,7 @@ TAGS: Final[Mapping[str, Tag]] = {
     ),
     "Events": Tag("event", "The event log: all events of the last 90 days."),
     "GraphQL": Tag("answer", "The same records, by queries that you write yourself."),
-    "Imports": Tag("import", "Files that people import at the pages."),
+    "Imports": Tag("import", "Files that people import in the browser."),
     "Packaging": Tag("packaging movement", "Returnable packaging with partners: types, balances and movements."),
     "Partners": Tag("partner", "Customers, suppliers and carriers."),
     "Platform": Tag("platform", "The installation as a whole."),

@@ -67,7 +67,7 @@ def sentence(doubted_since: datetime, step: timedelta | None) -> str:
         what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {in_words(abs(step))}"
     until = timestamps.to_text(doubted_since + STEADY_AFTER)
     return (
-        f"{what}: wmsd deletes no old data before {until}, when the clock has been steady for a day. If "
+        f"{what}: wmsd does not delete old data until {until}, when the clock has been steady for a day. If "
         "the clock is right, run `wmsd clock confirm`"
     )
 

@@ -16,7 +16,7 @@ from tests.support.mailbox import Mailbox
 
 def test_no_webhook_yet(installation: Home, tenant: Tenant) -> None:
     done = installation.ok("webhook", "list", "--company", tenant.code)
-    hint = f"{tenant.code} has no webhooks yet. Create webhooks at the pages or over the API."
+    hint = f"{tenant.code} has no webhooks yet. Create webhooks in the browser or over the API."
     assert (done.out, done.err.splitlines()[-1]) == ("", hint)
     assert installation.ok("webhook", "list", "--company", tenant.code, "--json").json == []
 

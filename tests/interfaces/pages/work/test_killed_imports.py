@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 
 
 class Office:
-    """A user at the pages of a real server, without JavaScript."""
+    """A user in the browser of a real server, without JavaScript."""
 
     def __init__(self, server: Server) -> None:
         self.server = server

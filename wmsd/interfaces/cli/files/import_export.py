@@ -76,10 +76,13 @@ Options = dict[str, Any]
 @click.option("--complete", is_flag=True, help="stock-count: articles without a row in the file count 0.")
 @click.option("--reason", metavar="TEXT", help="stock-count: the reason in the ledger.  [default: stock count]")
 @click.option("--by", hidden=True, help="The user of the pages who started the command.")
-@click.option("--upload", hidden=True, help="The upload at the pages, which is imported only once.")
+@click.option("--upload", hidden=True, help="The upload in the browser, which is imported only once.")
 @click.option("--named", hidden=True, help="The name of the uploaded file.")
 @click.option(
-    "--scratch", type=click.Path(path_type=Path), hidden=True, help="The folder for rows that wait, at the pages."
+    "--scratch",
+    type=click.Path(path_type=Path),
+    hidden=True,
+    help="The folder for rows that wait, in the browser.",
 )
 @click.option("--most-growth", type=int, hidden=True, help="Bytes by which the company's file may grow.")
 @click.option("--tell-progress", is_flag=True, hidden=True, help="Report the progress in lines, for the server.")

@@ -80,7 +80,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
         return company, await database.read_long(lambda tx: read(tx, company))
 
     company, rows = command_line.run(work)
-    say(rows, as_json, f"{code} has no webhooks yet. Create webhooks at the pages or over the API.")
+    say(rows, as_json, f"{code} has no webhooks yet. Create webhooks in the browser or over the API.")
     if rows and off_because(company) is not None:
         note(_why_off(company))
 
