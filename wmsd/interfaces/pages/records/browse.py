@@ -62,9 +62,10 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
     query = {**ordered, **asked.query, "per_page": str(PER_PAGE)}
     answer = await at.ask(resource.listing, query=query, is_brief=True, within=asked.within)
-    if not answer.is_good and answer.status != 422:
+    wrong = {} if answer.is_good else answer.body.get("errors", {})
+    if not answer.is_good and not wrong:  # not the filters: the company may just have been deleted
         answer.needed()
-    errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **asked.errors}
+    errors = {**wrong, **asked.errors}
     body: Mapping[str, Any] = {"data": []} if errors else answer.body
     is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
     return page_of(
