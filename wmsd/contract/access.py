@@ -28,20 +28,20 @@ ABILITIES: Final[dict[str, str]] = {
     "partners:write": "create and change partners and clients",
     "warehouses:read": "read warehouses",
 }
-"""Every ability. In addition there is only `*`, which grants everything."""
+"""Every ability. A list of abilities may also contain `*`, which stands for all of them."""
 
 ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:write"), "1.2.0")
 """The release that introduced an ability, for abilities that version 1.1.0 did not have."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""For an ability, the weaker one that is accepted from a token instead, unless the settings require the ability
-itself. People in the browser always need the ability itself.
+"""By ability, a weaker ability that is enough for a token, unless the settings require the ability itself. In the
+browser, users always need the ability itself.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {
     "returns:read": "read and create returns, and change their status (this changes stock)"
 }
-"""What a token may do with an ability that is accepted in place of another one."""
+"""By ability, what a token may do if that ability is accepted in place of another ability (see `SUFFICES`)."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 
@@ -130,12 +130,18 @@ def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
 
 
 def needed_ability(declared: str | None, in_force: Container[str]) -> str | None:
-    """Return the ability that a token needs in this installation for the ability that an operation declares."""
+    """Return the ability that a token needs for an operation that declares the ability `declared`.
+
+    `in_force` are the abilities that tokens may have in this installation. If `declared` is not among them, a
+    weaker ability is enough.
+    """
     return declared if declared is None or declared in in_force else SUFFICES[declared]
 
 
 def ability_to_read(ability: str) -> str:
-    """Return the ability to read the records that `ability` reads or changes."""
+    """Return the ability to read the kind of records that `ability` is about, such as `stock:read` for
+    `stock:write`.
+    """
     return f"{ability.partition(':')[0]}:read"
 
 

@@ -1,4 +1,6 @@
-"""Imports of many rows, and their outcome: counts, or every error by row and column."""
+"""Imports of many rows, and their outcome: the numbers of created and changed records, or the errors by row and
+column.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
@@ -10,7 +12,7 @@ from wmsd.base.problems import FieldErrors
 
 CHUNK = 1000
 MOST_ERRORS: Final = 1000
-"""The most errors of a file that are stored, which are the first ones. All errors are counted."""
+"""The most errors of a file that are stored: the first ones in the file. Further errors are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,10 @@ class CellError:
 
 
 class Errors:
-    """The first errors of a file by line, and the number of all errors.
+    """The errors of a file: the first ones by line, and the number of all errors.
 
-    Only the first error of each cell counts: a cell that could not be read needs no further error. The memory that
-    grows with the file is one bit for each line, in each column with errors.
+    Only the first error of each cell counts: a cell that could not be read needs no further error. Only one bit
+    for each line is stored in each column with errors, so that large files need little memory.
     """
 
     def __init__(self) -> None:
@@ -71,7 +73,7 @@ class Errors:
         return line >> 3 < len(bits) and bool(bits[line >> 3] >> (line & 7) & 1)
 
     def take(self, others: "Errors") -> None:
-        """Add the errors that another reading of the file has found."""
+        """Add the errors of `others`, which were found in another pass over the same file."""
         news = [each for each in others._first.values() if not self.has(each.line, each.column)]
         for column, bits in others._wrong.items():
             both = _number(self._wrong.get(column, b"")) | _number(bits)
@@ -84,7 +86,7 @@ class Errors:
             self._forget_later(min(each for each in (self._until, others._until) if each is not None))
 
     def cells_in_common(self, others: "Errors") -> int:
-        """Return the number of cells that have an error in both sets."""
+        """Return the number of cells that have an error both here and in `others`."""
         return sum(
             (_number(bits) & _number(others._wrong[column])).bit_count()
             for column, bits in self._wrong.items()
@@ -109,7 +111,9 @@ def _number(bits: bytes | bytearray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A code that looks like another code. In both texts, invisible characters are written as their numbers."""
+    """A code of a file that looks like another code. In `code` and `other`, invisible characters are written as
+    their numbers.
+    """
 
     line: int
     code: str
@@ -146,7 +150,7 @@ class Outcome:
 
 
 class ImportRefused(Exception):
-    """The error of an import that changed nothing. The outcome has the errors of the file."""
+    """The error that ends an import because its file has errors. Nothing was changed. `outcome` has the errors."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(f"{outcome.errors.in_all} errors")
@@ -164,7 +168,7 @@ class FirstSeen:
         return None if before == line else before
 
     def given_twice(self, row: Row) -> FieldErrors:
-        """Return the error of a row whose code is already in an earlier row."""
+        """Return an error if the code of the row is already in an earlier row; otherwise an empty dict."""
         code = row.values.get("code")
         before = self.line_before(code, row.line) if code else None
         return {} if before is None else {"code": [f"is given twice; first in row {before}"]}
@@ -181,10 +185,10 @@ class Watch:
         """Report the number of finished rows, and of all rows."""
 
     def checked(self) -> None:
-        """Report that the check found no error. Next, the import becomes the writer."""
+        """Report that the check found no error. Next, the import waits until it may write."""
 
     def writing(self) -> None:
-        """Report that other writers wait from now on."""
+        """Report that the import writes from now on, and that other writers wait for it."""
 
     def committing(self) -> None:
         """Report that only the commit remains."""
@@ -193,8 +197,8 @@ class Watch:
 class Import(Protocol):
     """An import of one kind of rows, in three steps. Only the last step makes other writers wait.
 
-    Each step adds its errors to the outcome. Tables for the rows are created in `schema`, and statements use them
-    without the name of the schema.
+    Each step adds its errors to the outcome. `gather` creates tables for the rows in the attached database
+    `schema`. The other steps use these tables without the name of the database.
     """
 
     checks_all: bool
@@ -203,7 +207,7 @@ class Import(Protocol):
     def gather(self, tx: Any, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
         """Collect the rows, and find errors in the rows themselves. Return the number of rows.
 
-        This step must not read the company's data.
+        `gather` must not read the company's data.
         """
 
     def check(self, tx: Any, outcome: Outcome) -> None:

@@ -1,4 +1,6 @@
-"""Commands that messages suggest, as users type them. `interfaces/cli/kit/command_hints.py` completes them."""
+"""The type of the functions that complete the commands in messages, such as `wmsd doctor`.
+`interfaces/cli/kit/command_hints.py` has such a function.
+"""
 
 from collections.abc import Callable
 from typing import Final

@@ -22,7 +22,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A tenant, as the process stores it in memory."""
+    """A company (tenant) with its settings, as a running process holds it in memory."""
 
     id: int
     code: str
@@ -35,8 +35,8 @@ class Company:
     quota_megabytes: int | None = None
     """The largest size of the company's file, in megabytes."""
     held_before: int | None = 0
-    """The bytes that the company used before companies had shares of the disk. None if they are not recorded
-    yet.
+    """The bytes that the company used when wmsd began to limit each company to a share of the disk. 0 for newer
+    companies, None if the number is not recorded yet.
     """
     frozen_at: str | None = None
     """The time since which the company accepts no changes and sends no webhooks, because it is being moved."""
@@ -66,13 +66,13 @@ class TransportSite:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The originator of a change, as ledgers and audits store it."""
+    """The user, token or program that makes a change, as ledgers and audits store it."""
 
     name: str
     user_id: int | None = None
     token_id: int | None = None
     address: str | None = None
-    """The network address of the request, if audits store it."""
+    """The network address of the request, or None if it is not stored with the change."""
 
 
 PROGRAM = Actor("wmsd")
@@ -89,11 +89,12 @@ class Caller:
     """The companies that the caller may use. None means every company of the installation."""
     expires_at: datetime | None = None
     site: TransportSite | None = None
-    """The site of the bearer token. Such a token may use only the operations of sites."""
+    """The site, if the bearer token belongs to a site. Such a token may use only operations with the scope "site".
+    """
     session_id: int | None = None
-    """The session of a user in the browser."""
+    """The session of a user in the browser, or None for a token."""
     role: Role | None = None
-    """The role of a user in the browser."""
+    """The role of a user in the browser, or None for a token."""
     must_enrol: bool = False
     """True if this user must have a second factor, but has not set it up yet."""
 

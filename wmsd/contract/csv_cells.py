@@ -1,16 +1,16 @@
 """Conversion of field values to CSV cells and back.
 
-`unguarded` and the field's reader restore the value that `write_cell` wrote. Lists are written with `;` between
-their members, or as a JSON array if the list could not be read back otherwise.
+`unguarded`, and then the function that `reader` returns for the field, restore the value that `write_cell` wrote.
+Lists are written with `;` between their members, or as a JSON array if the list could not be read back otherwise.
 
 A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, no matter who typed the name that contains it.
 Therefore a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same applies
-to each part after a `;` or a tab. If the comma is the decimal mark, spreadsheets split lines at `;`, and
-LibreOffice offers both.
+to each part after a `;` or a tab. In countries with a decimal comma, spreadsheets split lines at `;`. LibreOffice
+can also split them at tabs.
 
 Spreadsheets write a number that is a text as `'00123` or `="00123"`, and wmsd reads both as 00123. Therefore a
-text that really has this form is written with one more `'`. So is `1E+12`, which a spreadsheet would read as a
-number.
+text that really has this form is written with one more `'`. A text such as `1E+12`, which a spreadsheet would read
+as a number, is written with a `'` too.
 """
 
 import json
@@ -41,8 +41,8 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.AS
 FORMULA = re.compile(
     r"'*[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 )
-"""The beginning of a formula, full-width forms included, or of a text that was guarded as a formula. Invisible
-characters may come first.
+"""The beginning of a cell that a spreadsheet may run as a formula, or that wmsd has escaped with `'` for this
+reason. Invisible characters may come first, and the sign may be a full-width form.
 """
 NUMBER_AS_TEXT = re.compile(rf"'+(?:[0-9]+(?:[.,][0-9]+)*|{POWER})", re.ASCII | re.IGNORECASE)
 FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*)"')
@@ -53,14 +53,14 @@ ReadCell = Callable[[str], object]
 def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
     """Return the function that reads a cell of this field with this decimal mark.
 
-    The function raises ValueError with a sentence.
+    The function raises ValueError with an error sentence if it cannot read the cell.
     """
     plain, marks = _plain(field)
     return partial(decimal_marks.read, mark=mark) if Decimals in marks else _reader_of(plain, marks)
 
 
 def typed_reader(field: FieldInfo) -> ReadCell:
-    """Return the function that reads an option of this field, as a person types it.
+    """Return the function that reads a value for this field that a person types as an option of a command.
 
     For a number with two possible meanings, the function raises ValueError with a question.
     """
@@ -79,7 +79,7 @@ def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
 def read_record(text: str) -> Any:
     """Return the record of a JSON text, with numbers as texts.
 
-    Thus an export neither rounds nor reformats them.
+    As texts, numbers are neither rounded nor formatted differently in an export.
     """
     return json.loads(text, parse_float=str, parse_int=str)
 
@@ -90,7 +90,7 @@ def write_cell(value: object) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return the cell without the `'` before formulas from `write_cell`, or before texts from spreadsheets."""
+    """Return the cell without the `'` that `write_cell` puts before formulas, or a spreadsheet before texts."""
     if (written := FORMULA_OF_TEXT.fullmatch(cell)) is not None:
         return AsText(written[1].replace('""', '"'))
     text = ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
@@ -125,7 +125,7 @@ def _is_formula(text: str) -> bool:
 
 
 def plain_cell(value: object) -> str:
-    """Return the cell for a value without the guard against formulas, for a reader that is no spreadsheet."""
+    """Return the cell for a value without escaping formulas, for a reader that is no spreadsheet."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -177,7 +177,9 @@ MEMBERS: ReadCell = _members
 
 
 def _text(cell: str) -> str:
-    """Replace each CR LF in the cell by a line feed, whatever the line ends of the file are."""
+    """Return the cell with each CR LF replaced by LF, so that the text does not depend on the program that wrote
+    the file.
+    """
     return cell.replace("\r\n", "\n")
 
 
@@ -186,7 +188,7 @@ def _named(cell: str) -> str:
 
 
 TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
-"""The readers of texts by the mark of the field."""
+"""The functions that read cells of text fields, by the mark class in the field's annotation."""
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:

@@ -17,22 +17,22 @@ MESSAGES: Final[Mapping[str, str | None]] = {
     "VALIDATION_FAILED": None,
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""The message of each code. None means that the message says how many fields are not valid. An answer has one
-code: the first of these that occurs. EXTERNAL_REF_TAKEN comes first. If a client sends an order twice, the answer
-must say that the order exists, not that the first order left no stock.
+"""The message of each error code. None means that the message says how many fields are not valid. An answer has
+only one code: if several occur, the first of them in this order. EXTERNAL_REF_TAKEN is the first, so a client that
+sends an order twice learns that the order exists, not that its stock is reserved.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One error with its code, its field path and its sentence. `details` are for programs."""
+    """One error with its code, its field path and its sentence. `details` are further values, for programs."""
 
     code: str
     path: str
     sentence: str
     details: Mapping[str, object] | None = None
     for_readers: Mapping[str, object] | None = None
-    """Details for callers who may read the records of the operation."""
+    """Further details, which only callers who may read the operation's records receive."""
 
 
 def invalid_field(path: str, sentence: str) -> FieldError:
@@ -52,7 +52,10 @@ def code_taken(noun: str, holder: int | None) -> FieldError:
 
 
 def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
-    """Raise Problem with every error, if there are any (422, or 409 for the status of another document)."""
+    """Raise Problem with all errors if there are any.
+
+    The HTTP status is 409 if the problem's code is INVALID_STATUS, else 422.
+    """
     if found := list(field_errors):
         raise problem_of(found)
 

@@ -1,4 +1,4 @@
-"""The declared fields of a model for people: the English name of each field, and its JSON schema."""
+"""The English display names of fields, and the JSON schema of each field of a model."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache

@@ -1,8 +1,8 @@
-"""The field types of all records, and the two kinds of model that use them.
+"""The field types of all records, and the base classes of the models: `Input` for bodies, `Recorded` for records.
 
-A field is declared once, in the `schema.py` of its package. Its type determines its check, the sentence of its
-error, its JSON schema and the SQL that renders it. Error sentences continue the field's name: "quantity must be
-…".
+A field is declared once, in the `schema.py` of its package. The field's type determines how values are checked,
+the error sentence, the JSON schema and the SQL that renders the field. Error sentences continue the field's name:
+"quantity must be …".
 """
 
 import re
@@ -72,7 +72,7 @@ class Sealed:
 
 
 class SentBack:
-    """A mark for fields that only answers have. A body may contain such a field, and wmsd ignores it."""
+    """A mark for fields that wmsd sets. A client may send such a field back in a body, and wmsd ignores it."""
 
 
 def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
@@ -136,8 +136,8 @@ def _no_control_but_lines(value: str) -> str:
 _INVISIBLE = re.compile(
     r"[\u00ad\u180e\u200b\u2060-\u2064\ufeff]|(?<![^\x00-\x7f])[\u200c-\u200f](?![^\x00-\x7f])"
 )
-"""Invisible characters that are refused. Joiners and direction marks are allowed next to letters of other scripts
-and emoji, which need them.
+"""The invisible characters that are refused. Joiners and direction marks are allowed next to non-ASCII characters,
+because other scripts and emoji need them.
 """
 
 
@@ -173,8 +173,7 @@ Label = Annotated[
 Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_control_but_lines)]
 
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
-"""A validator that replaces an empty text by null, so that an empty field of a form and of a CSV file mean the
-same.
+"""A validator that replaces an empty text with None, so that an empty field of a form or of a CSV file means null.
 """
 
 
@@ -269,13 +268,13 @@ Email = Annotated[
 ]
 OptionalEmail = Annotated[Email | None, EmptyIsNull]
 Mailbox = Annotated[Email, AfterValidator(_mailbox)]
-"""The e-mail address of a user, in the one form of its mailbox."""
+"""The e-mail address of a user, rewritten so that all spellings of one mailbox become the same text."""
 
 
 class Model(BaseModel):
-    """A model that pydantic builds at its first use.
+    """A model whose schema pydantic builds at the first use.
 
-    A start needs few models. To build all of them took a tenth of the start.
+    wmsd needs few models when it starts. Building all of them took a tenth of the start time.
     """
 
     model_config = ConfigDict(defer_build=True)
@@ -290,7 +289,7 @@ class Input(Model):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     MOST_FIELDS: ClassVar[int] = MOST_FIELDS
-    """The most fields of all objects in a body together."""
+    """The most fields that a body may have, counted over all objects in it."""
 
     def __init_subclass__(cls, partial: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -306,9 +305,10 @@ class Input(Model):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """Return the errors in the text that this model refuses.
+        """Return the errors of the JSON text that this model reports.
 
-        These are all errors, unless the body contains other bodies.
+        By default, these are all `text_errors`. A model whose parts are bodies of other requests leaves the errors
+        of these parts to them.
         """
         return text_errors
 

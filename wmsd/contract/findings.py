@@ -1,4 +1,4 @@
-"""Findings about the installation: each says what is wrong where, and what to do.
+"""Findings about the installation. A finding says what is wrong, in which file or record, and what to do.
 
 A kind of finding is declared once, with its sentences.
 """
@@ -14,7 +14,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.machine.regular_files import IS_DATABASE, NOT_REGULAR, reason_of
 
 PLACE: Final = re.compile(r"\{(\w+)\}")
-"""The place of a fact in a sentence."""
+"""A placeholder in a sentence, such as `{file}`, which a value replaces."""
 Severity = Literal["wrong", "warning"]
 _MET: Final = (
     *(errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
@@ -23,14 +23,16 @@ _MET: Final = (
 
 
 REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR, IS_DATABASE)
-"""The reasons that files and disks give for errors, and those of wmsd."""
+"""The error reasons that sentences may contain: those of the operating system for files and disks, and those of
+wmsd.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
     """A kind of finding.
 
-    `says` and `remedy` are whole sentences with places in braces, which a finding fills with facts.
+    `says` and `remedy` are whole sentences with placeholders in braces. A finding replaces these with its `facts`.
     """
 
     name: str
@@ -38,14 +40,15 @@ class FindingKind:
     says: str
     remedy: str
     words: tuple[str, ...] = ()
-    """Texts of wmsd that may fill the places, listed here so that they can be translated. They may contain places
-    too.
+    """English texts that may replace the placeholders, listed here so that they can be translated. These texts may
+    contain placeholders too.
     """
 
     def of(self, path: Path | None = None, **facts: object) -> "Finding":
         """Return a finding of this kind.
 
-        `path` is the file that the finding is about, and also the fact `file`.
+        `facts` are the values for the placeholders. `path` is the file that the finding is about, and also the
+        value for `{file}`.
         """
         named = {} if path is None else {"file": str(path)}
         return Finding(self, {**named, **{name: str(fact) for name, fact in facts.items()}}, path)

@@ -1,4 +1,6 @@
-"""The cuts of a company's history, as lists of events report them (decisions, section 11)."""
+"""The points in a company's history after which events may be missing, as lists of events report them (decisions,
+section 11).
+"""
 
 from typing import Annotated, Final
 
@@ -7,7 +9,7 @@ from pydantic import Field
 from wmsd.contract.fields import Model, Timestamp, choice_of
 
 REASONS: Final = ("restore", "replica", "import", "copy", "older_file")
-"""The reasons for which an epoch begins, except for the creation of a company."""
+"""The reasons why a company's history begins a new epoch, except for the creation of the company."""
 
 
 class HistoryCut(Model):

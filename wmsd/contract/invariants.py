@@ -5,10 +5,11 @@ from wmsd.base.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An invariant that the doctor can check.
+    """An invariant that `wmsd doctor` can check.
 
-    `differing` is a SELECT of the records that break the promise: the record, the expected value, the found value.
-    `words` are the names of records and values in the result, listed so that they can be translated.
+    `promise` is the invariant as a sentence. `differing` is a SELECT of the records that break it, with the
+    columns record, expected value and found value. `words` are the English names of records and values in the
+    result of `differing`, listed so that they can be translated.
     """
 
     promise: str
@@ -18,10 +19,10 @@ class Check:
 
 
 def unequal_sums(keys: str, expected: str, found: str) -> str:
-    """Return SQL that selects the keys whose sums differ, with both sums as `expected` and `found`.
+    """Return SQL that selects the keys whose two sums differ, with the sums in the columns `expected` and `found`.
 
-    `expected` and `found` are SELECTs of the keys and an amount. The SQL adds both up under one key, which takes
-    one pass and one sort. A FULL JOIN would compare each row with every other row.
+    `keys` are the key columns. `expected` and `found` are SELECTs of the keys and an amount. The SQL sums the rows
+    of both SELECTs with one GROUP BY. A FULL JOIN would compare each row with every other row.
     """
     return f"""
         SELECT {keys}, sum(expected) AS expected, sum(found) AS found FROM (

@@ -69,7 +69,9 @@ QueryTimestamp = Annotated[
     BeforeValidator(lambda value: timestamps.to_text(_datetime(value))),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-"""An ISO 8601 timestamp in the form of records. Texts of this form sort like the times themselves."""
+"""An ISO 8601 timestamp, converted to the form of timestamps in records. Texts of this form sort in the order of
+time.
+"""
 
 
 def _true_or_false(value: object) -> bool:
@@ -112,7 +114,7 @@ class Query(Model):
     SINCE: ClassVar[frozenset[str]] = frozenset({CHANGED_SINCE, "since"})
     """The parameters with a time from which on records or events are requested."""
     NEEDS: ClassVar[Mapping[str, str]] = {}
-    """The ability that a parameter needs in addition to the ability of the operation."""
+    """By parameter, the ability that a caller needs for it in addition to the ability of the operation."""
     BEGINS: ClassVar[frozenset[str]] = frozenset()
     """The parameters that say where a list starts. They are not filters: a cursor continues without them."""
 
@@ -127,20 +129,21 @@ class Query(Model):
         return False
 
     def moment_of(self, name: str) -> str:
-        """Return the time in a parameter, in the form of records, or "" if the parameter was not sent."""
+        """Return the time in the parameter `name`, in the form of record timestamps, or "" if it was not sent."""
         moment = getattr(self, name)
         return timestamps.from_microseconds(moment) if isinstance(moment, int) else moment or ""
 
     @classmethod
     def filter_names(cls) -> list[str]:
-        """Return the names of the filters: all parameters except paging and the choice of what to return."""
+        """Return the names of the filters: all parameters except those for paging, for the order, for the start
+        and for the returned fields.
+        """
         return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
 
     def beginning(self) -> dict[str, object] | None:
-        """Return the time at which the caller starts the list, by its parameter, or an empty dict if it was not
-        sent.
+        """Return the parameter with the time at which the list starts, and its value.
 
-        Return None for a list that has no such parameter.
+        Return an empty dict if the caller did not send the parameter, and None if the list has no such parameter.
         """
         if (names := self.BEGINS & self.SINCE) == frozenset():
             return None
@@ -163,8 +166,8 @@ UpdatedSince = Annotated[
 class ChangesQuery(Query):
     """The query of a list whose records have a position in the order of changes.
 
-    As the first of several base classes, this class puts its parameter after theirs. The order matters, because
-    generated clients pass parameters by position.
+    If this class is the first of several base classes, its parameter `updated_since` comes after their parameters.
+    The order must not change, because generated clients pass parameters by position.
     """
 
     updated_since: UpdatedSince = None
@@ -175,7 +178,9 @@ class NoQuery(Query):
 
 
 class SortedBy:
-    """The orders of a list. Each order has an index, and with `-` it begins with the last record."""
+    """A validator for the sort order of a list. `names` are the possible orders. With `-` before the name, the
+    list begins with the last record.
+    """
 
     def __init__(self, *names: str) -> None:
         self.orders = [order for name in names for order in (name, f"-{name}")]
@@ -202,18 +207,22 @@ class PageQuery(Query):
         return (self.page - 1) * self.per_page
 
     def of_some(self, number: int) -> Self:
-        """Return the query for `number` records that are already known, in the same order and form."""
+        """Return a query without filters for one page of `number` records whose ids are already known. Sort order
+        and returned fields stay the same.
+        """
         return self.model_copy(update={**dict.fromkeys(self.filter_names()), "page": 1, "per_page": number})
 
 
 ALWAYS_READ = 50
-"""The most records of a page that is read in pieces if it is too large (decisions, section 11)."""
+"""The largest page size that always works. If a page of this size is too large for one answer, wmsd reads it in
+pieces (decisions, section 11).
+"""
 
 
 def refuse_large_page(query: PageQuery) -> None:
-    """Raise Problem (422) if the page has more than `ALWAYS_READ` records.
+    """Raise Problem (422) if the query asks for more than `ALWAYS_READ` records per page.
 
-    The error says which size always works.
+    The error names this number. The function is called if a page is too large for one answer.
     """
     if query.per_page > ALWAYS_READ:
         error = (

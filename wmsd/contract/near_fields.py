@@ -1,4 +1,4 @@
-"""A search for the field that an unknown field was meant to be, such as `quantity` for `quantiy`."""
+"""A search for the field that a client probably meant by an unknown field, such as `quantity` for `quantiy`."""
 
 import difflib
 from collections.abc import Sequence
@@ -12,18 +12,22 @@ NEAR: Final = 0.8
 """How similar two names must be, from 0 to 1."""
 LONGEST_NAME: Final = 40
 MOST_LOOKED_FOR: Final = 10
-"""The most names that are searched for one body. The sender of a body determines how many unknown names it has."""
+"""The most unknown fields of one body for which wmsd searches. The limit is needed because the sender determines
+how many there are.
+"""
 
 
 class NearFields:
-    """The fields that the unknown fields of one body were meant to be."""
+    """A search for the fields that were probably meant by the unknown fields of one body."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
         self._found: dict[tuple[type[BaseModel], str], str | None] = {}
 
     def of(self, path: Sequence[int | str]) -> str | None:
-        """Return the name of the field that was meant by the one at `path`, or None if no name is similar."""
+        """Return the known name that is most similar to the unknown field at `path`, or None if no name is
+        similar.
+        """
         *above, name = path
         model = _model_at(self._model, above)
         if model is None or not isinstance(name, str) or len(name) > LONGEST_NAME:
@@ -42,7 +46,7 @@ def _near(model: type[BaseModel], name: str) -> str | None:
 
 
 def _beginnings(name: str) -> list[str]:
-    """Return the name and its first words: `weight` is meant to be `weight_kg`."""
+    """Return the name and its beginnings of whole words, so that `weight` finds `weight_kg`."""
     words = name.split("_")
     return ["_".join(words[:number]) for number in range(1, len(words) + 1)]
 

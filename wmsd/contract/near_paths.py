@@ -1,4 +1,4 @@
-"""A search for the path that was meant by an unknown path, such as /api/articles for /api/articles/."""
+"""A search for the path that was probably meant by an unknown path, such as /api/articles for /api/articles/."""
 
 import difflib
 import re
@@ -9,7 +9,9 @@ from typing import Final
 NOWHERE: Final = "This address does not exist."
 LONGEST_PATH: Final = 200
 MOST_PARTS: Final = 8
-"""The most parts of a path that are searched. The sender of a path determines how long it is."""
+"""The most parts of an unknown path for which wmsd searches. The limit is needed because the sender determines the
+length of the path.
+"""
 LONGEST_PART: Final = 40
 NEAR: Final = 0.7
 """How similar two parts must be, from 0 to 1."""
@@ -54,7 +56,10 @@ class NearPaths:
         return next(filter(None, exact), None) or (self._found(parts, NEAR) if is_of_the_api else None)
 
     def _found(self, parts: Sequence[str], likeness: float) -> str | None:
-        """Return the path with these parts or with similar parts, or None if there is none."""
+        """Return the path whose parts are similar to `parts`, or None if there is none.
+
+        `likeness` is the least similarity of a part, from 0 to 1. With 1, the parts must be equal.
+        """
         patterns, found = self._patterns.get(len(parts), []), []
         for place, part in enumerate(parts):
             meant = _like(part, [each[place] for each in patterns if not _is_any(each[place])], likeness)

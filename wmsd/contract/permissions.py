@@ -1,4 +1,6 @@
-"""The permissions of a caller. They are checked before an operation runs, and by pages before they offer it."""
+"""The permissions of a caller. wmsd checks them before an operation runs, and before a web page offers the
+operation.
+"""
 
 from collections.abc import Container, Iterable
 from typing import NamedTuple
@@ -18,12 +20,13 @@ class Permissions(NamedTuple):
     modules: Container[str] = ()
     """The modules of the company."""
     is_person: bool = True
-    """True for a person in the browser. Pages do not need the module "api"."""
+    """True for a user in the browser, False for a token. A user in the browser does not need the module "api"."""
 
     def objection(self, operation: Operation, asked: Iterable[str] = ()) -> str | None:
         """Return a sentence that says why the caller may not use the operation, or None if the caller may use it.
 
-        `asked` are the parameters of the query. Some of them may need an additional ability.
+        `asked` are the names of the query parameters that the caller sends. Some parameters need an additional
+        ability.
         """
         if operation.role is not None and not has_role(self.role, operation.role):
             return f"Only a {operation.role.replace('-', ' ')} may do this."
@@ -45,5 +48,8 @@ class Permissions(NamedTuple):
 
 
 def is_on(module: str | None, modules: Container[str], is_person: bool = True) -> bool:
-    """Return True if a company with these modules has the module, or if `module` is None."""
+    """Return True if `module` is among the company's modules, or is None.
+
+    For a person in the browser, the module "api" always counts as present.
+    """
     return module is None or module in modules or (is_person and module == "api")

@@ -13,7 +13,7 @@ class Record:
     is_new: bool = True
     """False if a creating operation found that the record already existed."""
     name: str | None = None
-    """The last part of the record's address, if that is not the id."""
+    """The last part of the record's URL path, or None if the last part is the id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Page:
     records: str
     total: int
     ids: Sequence[int] = ()
-    """The ids of all records of the page, in order, if they are too large to be read together. In that case
-    `records` has only the first ones.
+    """The ids of all records of the page, in order, if the records are too large to be read together; otherwise
+    empty. With ids, `records` contains only the first records.
     """
     number: int = 0
     """The number of records in `records`."""
@@ -39,7 +39,9 @@ class CursorPage:
 
     records: str
     end_position: int
-    """The position of the last record. On an empty page, the position after which the page was to begin."""
+    """The position after which the next page begins: usually that of the last record, or of the cursor if the page
+    is empty.
+    """
     has_more: bool
     positions: str
     beside: str = ""
@@ -62,7 +64,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An object with a special HTTP status, such as the 503 of the health check."""
+    """An object that is answered with another HTTP status than 200, such as the 503 of the health check."""
 
     status: int
     body: dict[str, Any]

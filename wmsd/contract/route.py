@@ -28,7 +28,7 @@ class Deprecation:
 
     @cached_property
     def headers(self) -> Mapping[str, str]:
-        """The headers of RFC 9745 and RFC 8594."""
+        """The headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594)."""
         return {
             "Deprecation": f"@{int(self.since.timestamp())}",
             "Sunset": format_datetime(self.until, usegmt=True),
@@ -44,12 +44,12 @@ class Route:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers of every answer of this route."""
+        """The headers that every answer of this route has in addition: those of a deprecation, if there is one."""
         return {} if self.deprecation is None else self.deprecation.headers
 
 
 class RouteTable:
-    """The routes for callers that have no HTTP server in front of them."""
+    """A search for routes without an HTTP framework, for the requests inside a batch."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: dict[str, list[Route]] = {}

@@ -1,6 +1,6 @@
 """Marks on declared fields that contain secrets, or names of files and folders.
 
-Code that displays values or makes paths absolute checks these marks.
+Code that displays settings, or that makes relative paths absolute, looks for these marks.
 """
 
 

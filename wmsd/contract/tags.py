@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 
 class Tag(NamedTuple):
-    """The noun of the tag's records, and a description of the tag."""
+    """A heading of operations: the noun for its records, and its description."""
 
     noun: str
     description: str

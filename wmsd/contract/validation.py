@@ -23,7 +23,7 @@ def _length(unit: str, bound: str, key: str) -> Callable[[Mapping[str, Any]], st
 def _one_of(context: Mapping[str, Any]) -> str:
     """Return the sentence for an enumeration, with the values as pydantic lists them: `'IN', 'OUT' or 'NONE'`.
 
-    The pages translate the word "or" before the last value.
+    In the browser, the word "or" before the last value is translated.
     """
     before, _, last = str(context["expected"]).rpartition(" or ")
     return f"must be {before} or {last}" if before else f"must be {last}"
@@ -99,7 +99,7 @@ def _well_formed(value: Any, path: str, errors: Container[str]) -> Any:
 def field_errors(error: ValidationError, model: type[BaseModel] | None = None) -> FieldErrors:
     """Return the errors by field path.
 
-    With `model`, an error for an unknown field names the field that was meant.
+    If `model` is given, the error for an unknown field names the most similar field of the model.
     """
     details = error.errors(include_url=False, include_input=False)
     near = None if model is None else NearFields(model)

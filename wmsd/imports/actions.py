@@ -1,4 +1,4 @@
-"""The operations of the import pages, for admins of a company."""
+"""The operations that admins of a company use in the browser to import files."""
 
 import asyncio
 from collections.abc import Callable
@@ -32,7 +32,8 @@ async def upload_as_json(
 ) -> dict[str, Any]:
     """Return an upload as JSON, with its state, progress and preview.
 
-    The upload counts as imported only if the company's file has a record of its import.
+    The state is "imported" only if the company's file has a record of the import, whatever the upload's own files
+    say.
     """
     found = await database.read(lambda tx: record.of_upload(tx, upload.id))
     state, message = about.state, about.message

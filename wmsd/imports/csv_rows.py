@@ -19,7 +19,7 @@ DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
 UNFINISHED: Final = "unexpected end of data"
 TOO_LARGE: Final = "field larger than field limit"
-"""The message of Python's CSV reader for a file with an open quote."""
+"""The message of Python's CSV reader if a cell is too long, usually because a quotation mark is never closed."""
 NO_ROWS: Final = "The file has only the line that names the columns, so there are no rows to import."
 Columns = Mapping[str, FieldInfo]
 
@@ -81,7 +81,8 @@ class Header:
 def _near(name: str, columns: Columns) -> str | None:
     """Return the known column that is most similar to `name`, or None if no column is similar enough.
 
-    The limit is strict: `unit` does not match `quantity`, although `quantity` has most of its letters.
+    Names must be very similar: `unit` does not match `quantity`, although `quantity` contains most letters of
+    `unit`.
     """
     return next(iter(difflib.get_close_matches(name.lower(), list(columns), n=1, cutoff=LIKE)), None)
 
@@ -100,8 +101,8 @@ def read_header(
 ) -> Header:
     """Check the cells of the first line against the known columns.
 
-    If `of_lines` is given and the file has none of these columns, the file only changes existing documents, and no
-    column is required.
+    `of_lines` are the columns of document lines. If a file of documents has none of them, it only changes existing
+    documents, and no column is required.
     """
     names = tuple(column_name(heading, columns) for heading in cells_of_it)
     unknown: dict[str, str | None] = {}
@@ -177,27 +178,28 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
 
 
 class Quotes:
-    """An iterator over lines that knows where the open quote of the current record began."""
+    """An iterator over lines that knows in which line a quotation mark opened that is not closed yet."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
         self._before = self._done = 0
         self._ends = 1
         self.number = 0
-        """The number of the line in which the last text begins."""
+        """The number of the line at which the last returned text begins."""
         self.open_since: int | None = None
 
     def end_record(self) -> int:
         """End the current record, and return the number of spreadsheet rows that it occupies.
 
-        Empty lines that came with the last line of the record count too.
+        Empty lines after the record count too, if they came in the same text as the record's last line (see
+        `split`).
         """
         self._before, self.open_since = self._done, None
         return self._ends
 
     @property
     def begun(self) -> int:
-        """The line in which the open quote begins, or else the line in which the current record begins."""
+        """The line of the quotation mark that is not closed yet, or else the first line of the current record."""
         return self.open_since or self._before + 1
 
     def __iter__(self) -> "Quotes":
@@ -223,9 +225,10 @@ def _unguarded(row: list[str]) -> list[str]:
 
 
 def _under(width: int, nameless: set[int], row: Line) -> Line:
-    """Return the row without cells beyond the header and without columns that have no heading.
+    """Return the row without empty cells after the last column, and without columns that have no heading.
 
-    Spreadsheets add empty cells to rows that are shorter than others.
+    `width` is the number of columns, `nameless` the positions of those without a heading. Spreadsheets add empty
+    cells to rows that are shorter than others.
     """
     found = row.cells
     while len(found) > width and not found[-1]:

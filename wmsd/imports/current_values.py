@@ -1,4 +1,4 @@
-"""The current values of the record that a row of a file changes, as cells, for previews."""
+"""The current values of the records that the rows of a file would change, for previews."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -23,8 +23,8 @@ from wmsd.warehouse.stock.store import Place
 Values = Mapping[str, Any]
 LONGEST_NUMBER: Final = 20
 Current = Callable[[Transaction, Values], Values | None]
-"""A function that takes the values of a row, and returns the record's values by column, or None if there is no
-such record yet.
+"""A function that takes the values of a row. It returns the current values of the row's record by column, or None
+for a new record.
 """
 
 
@@ -48,7 +48,7 @@ def _directory(kind: DirectoryKind, tx: Transaction, row: Values) -> Values | No
 
 
 def _stock(tx: Transaction, row: Values) -> Values | None:
-    """Return the total stock, or the stock of the lot or serial that the row names."""
+    """Return the stock of the article in the warehouse, or only of the lot or serial that the row names."""
     article_id = articles.id_of_code(tx, str(row.get("article_code")))
     warehouse_id = directory.id_of_code(tx, directory.WAREHOUSES, str(row.get("warehouse_code")))
     if article_id is None or warehouse_id is None:

@@ -15,7 +15,9 @@ the same time.
 
 
 def staging_folder(folder: Path) -> StagingFolder:
-    """Return a staging folder on the data disk, for an import from the pages. Raise OSError."""
+    """Return a staging folder on the disk of the data, for an import that was started in the browser. Raise
+    OSError if the disk cannot be examined.
+    """
     disk = disk_of(folder)
     spare = max(disk.free - disk.refused_below, 0)
     return StagingFolder(str(folder), spare // SHARE_OF_DISK, disk.refused_below)
@@ -24,8 +26,8 @@ def staging_folder(folder: Path) -> StagingFolder:
 class Room:
     """The disk space for the import into a company's file.
 
-    An import leaves free the space that orders and receptions need meanwhile. `most_growth` is the largest growth
-    of the company's file in bytes, or None for no limit.
+    An import leaves some space free for the orders and receptions that users create in the meantime. `most_growth`
+    is the largest growth of the company's file in bytes, or None for no limit.
     """
 
     def __init__(self, folder: Path, most_growth: int | None = None) -> None:

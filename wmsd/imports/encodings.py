@@ -40,8 +40,9 @@ BLOCK: Final = 64 * 1024
 class Encoding(NamedTuple):
     """An encoding of a file.
 
-    `others` are encodings that also read the file, but with other letters, if the encoding is a guess.
-    `is_doubtful` means that most non-ASCII characters would not be letters, as in files from DOS.
+    If the encoding is a guess, `others` are the encodings that can read the file too, but with other letters.
+    `is_doubtful` is True if the result is probably wrong, because few of the non-ASCII characters would be
+    letters, as in files from DOS.
     """
 
     name: str
@@ -50,7 +51,11 @@ class Encoding(NamedTuple):
 
 
 def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
-    """Return the chosen encoding, or else the detected one. Raise Unreadable if the file is no text."""
+    """Return the encoding that the byte order mark of the file names, or else the chosen encoding, or else the
+    detected encoding.
+
+    Raise Unreadable if the file is no text.
+    """
     file.seek(0)
     beginning = file.read(4)
     for begins, is_other in OTHER_FILES.items():
@@ -103,7 +108,9 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
 
 
 def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "WrongEncoding":
-    """Return an error that asks the user for the encoding, with one line as each choice would read it."""
+    """Return an error that asks the user to choose the encoding. The error shows how each of `choices` would read
+    the line `number`.
+    """
     file.seek(0)
     line = next(islice(file, number - 1, None), b"").strip()
     begin = max(0, next((place for place, byte in enumerate(line) if byte > 0x7F), 0) - MOST_CHARACTERS // 2)
@@ -165,7 +172,9 @@ MOST_ROWS: Final = 10_000
 
 
 class Sample(NamedTuple):
-    """A sample cell. `others` maps other encodings that read the whole file to their reading of the cell."""
+    """A cell that shows how letters were read. `others` has the text of the cell in other encodings that can read
+    the whole file.
+    """
 
     line: int
     cell: str

@@ -1,4 +1,6 @@
-"""The errors of a file in the form for users: each with its cell, and with the code that was probably meant."""
+"""The errors of a file as users see them: each with its cell and, if a code is unknown, with the most similar
+known code.
+"""
 
 import csv
 import re
@@ -113,8 +115,8 @@ def of_file(error: Unreadable) -> list[Wrong]:
 def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
     """Return the errors that occur with either decimal mark, and their number.
 
-    `others` are the errors of the file with the other decimal mark. Both contain the
-    sentences of the first errors only. Of the other cells, only the places are known.
+    `others` are the errors of the file with the other decimal mark. `errors` and `others` contain the sentences of
+    the first errors only. Of further errors, only the cells are known, so these are only counted.
     """
     known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
     either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]
@@ -132,7 +134,7 @@ def cells_to_ask(guessed: Guess) -> list[Wrong]:
 
 
 def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
-    """Write errors as CSV, then the number of further errors, `more`.
+    """Write errors as CSV. The last row says how many errors are not listed, if `more` is not 0.
 
     Cells are escaped, so that no spreadsheet runs them as formulas.
     """
@@ -153,14 +155,14 @@ TABLES: Final[Mapping[str, str]] = {
     **{kind.noun: kind.table for kind in (CLIENTS, PARTNERS, WAREHOUSES)},
     **{kind.table.noun: kind.table.name for kind in DOCUMENTS},
 }
-"""The tables by the noun that an error about an unknown code may contain."""
+"""The tables in which similar codes are searched, by the noun in the sentence "is not a … of this company"."""
 
 
 def with_similar_codes(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
     """Return the errors, adding the most similar known code to each error about an unknown code.
 
-    A code is similar if only capitals and blanks differ, or else if only signs differ too. If several codes are
-    similar, no code is added. Each table is read only once.
+    A code is similar if only capitals and blanks differ or, if there is no such code, if signs such as `-` differ
+    too. If several codes are similar, no code is added. Each table is read only once.
     """
     errors = list(errors)
     wanted: dict[str, set[Key]] = {}

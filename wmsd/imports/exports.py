@@ -35,8 +35,8 @@ def can_be_exported(kind_name: str) -> bool:
 def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str], zone: ZoneInfo) -> Operation:
     """Return the operation `walking`, changed to return one CSV line for each record.
 
-    The answer also has the processor time in `seconds`. The columns in `moments` are in the local time of `zone`,
-    in the form that spreadsheets read.
+    The answer also has the processor time that the lines took, as `seconds`. The columns in `moments` contain
+    local times of `zone`, in the form that spreadsheets read.
     """
     written = partial(time_zones.for_spreadsheets, zone=zone)
 
@@ -56,9 +56,10 @@ def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str
 
 
 def as_export(walking: Operation, kind_name: str) -> Operation:
-    """Return the operation `walking`, changed to return CSV rows that an import accepts, for company admins.
+    """Return the operation `walking`, changed to return CSV rows that an import accepts. Only company admins may
+    use the result.
 
-    A record may have several rows, and refers to other records by their codes.
+    A record may have several rows. Codes, not ids, name the other records to which a record refers.
     """
     kind = KINDS[kind_name]
 
@@ -87,8 +88,8 @@ def _lines_of(
 ) -> Callable[..., CursorPage]:
     """Return the action that answers with CSV lines.
 
-    SQLite renders the lines with `csv`. `cells` is used for lists with SQL of their own, and for rows that SQL
-    cannot render.
+    `csv` returns the columns that SQLite renders as CSV lines, or None if SQL cannot render the rows. `cells`
+    converts records to cells if SQLite has not rendered lines.
     """
 
     def lines(tx: Transaction, **asked: Any) -> CursorPage:

@@ -25,8 +25,8 @@ LINES: Final = re.compile(r"[^\r\n]*[\r\n]+")
 """A line with its line end and the empty lines after it."""
 MOST_QUESTIONS: Final = 5
 NAMES_DELIMITER: Final = re.compile(r"sep=.(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
-"""A first line that names the delimiter. Spreadsheets read the line but do not display it. wmsd finds the
-delimiter in the header.
+"""A first line such as `sep=;`, which names the delimiter for spreadsheets. wmsd skips this line, and detects the
+delimiter from the header.
 """
 MARK: Final = "\ufeff"
 """The byte order mark, decoded."""
@@ -41,7 +41,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The form of the file that the user has chosen; None for each part that wmsd detects."""
+    """The form of the file, as far as the user has chosen it. wmsd detects each part that is None."""
 
     encoding: str | None = None
     delimiter: str | None = None
@@ -54,8 +54,9 @@ class Guess:
     evidence: Cell | None = None
     """The first cell that shows the decimal mark, or None if the mark was not detected."""
     questions: list[Cell] = field(default_factory=list)
-    """The cells that make the decimal mark unclear. If the file has both marks, these are the first cell with each
-    mark. Otherwise these are the first few cells with two possible numbers, if the user has not chosen the mark.
+    """The cells that make the decimal mark unclear. If the file has both marks, the list has the first cell with
+    each mark. Otherwise the list has the first few cells that could be two different numbers. The list is empty if
+    the user has chosen the mark.
     """
     sample: Sample | None = None
     """A cell that shows how letters were read, if the detected encoding is doubtful or other encodings read
@@ -171,12 +172,14 @@ def _check(line: str, number: int) -> None:
 
 @dataclass(slots=True)
 class Numbers:
-    """The numbers of a file, grouped by the decimal mark that each of them indicates."""
+    """The cells of a file from which the decimal mark is detected."""
 
     sure: dict[Mark, Cell] = field(default_factory=dict)
-    """The first cell that is a number only with this decimal mark."""
+    """By decimal mark, the first cell that is a number only with this mark, such as `1.5` for the point."""
     either: dict[Mark, list[Cell]] = field(default_factory=lambda: {mark: [] for mark in MARKS})
-    """The first cells that can be two different numbers, by the mark that would make the number a fraction."""
+    """By decimal mark, the first cells that could be two different numbers. The key is the mark in the cell: the
+    point for `1.000`, which is 1 or 1000.
+    """
 
     @classmethod
     def of(cls, file: IO[bytes], columns: Columns, form: Form) -> "Numbers":
@@ -206,7 +209,7 @@ class Numbers:
 
 
 def _with_decimal(form: Form, numbers: Numbers) -> Guess:
-    """Decide the decimal mark if all clear cells agree.
+    """Return a guess with the decimal mark, if all cells that are a number with only one of the marks agree on it.
 
     A cell such as `1.000` is never read as 1 without asking the user.
     """

@@ -60,9 +60,9 @@ MODULE_OF: Final = {**OF_FIXED_KINDS, **{kind.name: kind.reading.by_page.module 
 
 
 class RowByRow(Import):
-    """An import that uses the actions for single records.
+    """An import that writes row by row, with the same functions that write a single record.
 
-    Whether a row is valid depends on the rows before it, so all checks run while rows are written.
+    Whether a row is valid can depend on the rows before it, so all checks run while rows are written.
     """
 
     checks_all = False
@@ -113,7 +113,7 @@ class Kind:
     lines.
     """
     table: str | None = None
-    """The table of the records with the codes of the rows, if similar codes need a warning; otherwise None."""
+    """The table whose column `code` the rows fill, if users are warned about similar codes; otherwise None."""
     bytes_per_row: int = 1000
     """The most bytes per row that the company's file and its write-ahead log need while rows are written. Measured
     with 5 000 to 20 000 rows.
@@ -266,12 +266,13 @@ def import_beside(
     outcome: Outcome | None = None,
     **options: object,
 ) -> Outcome:
-    """Import any number of rows, staged in a separate file. Other writers wait only during the last step.
+    """Import any number of rows, which are first stored in a separate file. Other writers wait only during the
+    last step.
 
     The last step checks the rows again, because other users may have changed records since the first check. A dry
-    run changes nothing. Pass a plain `outcome` if only the counts are needed: a kind's own outcome may need much
-    memory. Raise ImportRefused with all errors, Unreadable if the file is no valid CSV, and Problem or FileFull if
-    `room` is too small.
+    run changes nothing. Pass a plain `Outcome()` as `outcome` if only the counts are needed: the outcome that a
+    kind creates itself may need much memory. Raise ImportRefused with all errors, Unreadable if the file is no
+    valid CSV, and Problem or FileFull if `room` is too small.
     """
     outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
     rows = read_rows(kind.columns, kind.required, texts, outcome, form, kind.of_lines)

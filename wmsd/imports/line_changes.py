@@ -22,7 +22,9 @@ Line = tuple[str, ...]
 
 
 def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row], list[Row]]:
-    """Return the first `most` rows, and the further rows of the last document among them."""
+    """Return the first `most` rows, and the following rows that belong to the same document as the last of
+    them.
+    """
     first = list(islice(rows, most))
     if not first or kind_name not in REPLACED:
         return first, []
@@ -35,9 +37,10 @@ def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row
 
 
 def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
-    """Return the rows of documents whose lines would change, by row number.
+    """Return a dict with the number of each row whose document would get other lines.
 
-    The first row of each document has the first removed and added lines, and how many more there are of each.
+    The value for a document's first row has the first removed and added lines, and the numbers of further ones.
+    The values for other rows are empty.
     """
     kind, found = REPLACED.get(kind_name), dict[int, dict[str, Any]]()
     if kind is None:
@@ -59,7 +62,8 @@ def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[i
 def _told_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
     """Return the columns of a line that a preview shows.
 
-    The second column of a reference, such as an item's number, is left out if a row does not fill it.
+    A second column for the same reference, such as `item` beside `article_code`, is left out if a row does not
+    fill it.
     """
     extra = {name for names in kind.in_files.columns.values() for name in names[1:]}
     left_out = {name for name in extra if any(row.values.get(name) is None for row in rows)}

@@ -1,7 +1,7 @@
 """The detection of encodings with one byte per letter, by the language that explains most letters of the file.
 
-The detection counts bytes and knows no words. The result is a guess, which a file with few special letters can
-mislead. Therefore users see how a cell was read.
+The detection counts bytes and knows no words. The result is a guess, which can be wrong for a file with few
+non-ASCII letters. Therefore users see how a cell was read.
 """
 
 import re
@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 class Alphabet(NamedTuple):
     """The non-ASCII letters of a language.
 
-    `rare` letters hardly ever occur without common ones. Therefore `ě`, `ď` and `ő` alone do not indicate a
-    language: in Western encodings their bytes are `ì`, `ï` and `õ`.
+    `rare` letters hardly ever occur in a file without `common` letters. If the only non-ASCII letters of a file
+    are `ě`, `ď` or `ő`, they do not indicate a language. In Windows-1252, their bytes are `ì`, `ï` and `õ`.
     """
 
     common: str
@@ -55,7 +55,7 @@ NO_TEXT: Final[Mapping[str, frozenset[int]]] = {
     "windows-1250": frozenset(b"\x81\x83\x88\x90\x98"),
     "iso-8859-2": frozenset(range(0x80, 0xA0)),
 }
-"""The bytes that are no character or a control character, by encoding."""
+"""By encoding, the bytes that are no character or a control character, so that a text does not contain them."""
 
 
 def _same(one: str, other: str) -> frozenset[int]:
@@ -68,7 +68,9 @@ SHARED: Final[Mapping[str, frozenset[int]]] = {
     "windows-1250": _same("windows-1252", "windows-1250"),
     "iso-8859-2": _same("windows-1252", "iso-8859-2"),
 }
-"""The bytes that mean the same character in an encoding for the other part of Europe, by encoding."""
+"""By encoding, the bytes that mean the same character in the encoding for the other part of Europe (Western or
+Central).
+"""
 OF_THE_WEST: Final = (
     b"\xa1",
     b"\xa2",
@@ -81,8 +83,9 @@ OF_THE_WEST: Final = (
     b"\x9cu",
     b"\x9ci",
 )
-"""The bytes that indicate a Western language. `¡`, `¢`, `²` and `½` would be lone accents in the other encodings.
-`ão`, `ões`, `œu` and `œi` would be pairs of letters that hardly any Central European word has.
+"""The bytes that indicate a Western language. In the Central European encodings, the bytes of `¡`, `¢`, `²` and
+`½` would be accents without a letter. `ão`, `ões`, `œu` and `œi` would be pairs of letters that hardly any Central
+European word has.
 """
 BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 COMMON, RARE = 2, 1
@@ -100,10 +103,10 @@ LONELY: Final = re.compile(
     b"|%(mark)s(?:(?!%(letter)s)|(?<!%(letter)s.)(?!%(small)s))"
     % {b"letter": _LETTER, b"small": _SMALL, b"sign": _SIGN, b"enclosing": _ENCLOSING, b"mark": _MARK}
 )
-"""The signs of Windows-1252 that are letters in the other encodings, in places that are usual for signs: `m³`,
-`5 £`, `1º`, `«Café»`. Such a byte counts as a letter if a letter follows, or if the byte ends a word of four
-letters. `®` and `©` also count as a letter at the beginning of a word, before a small letter. Therefore `Žďár` and
-`Škofja` in ISO 8859-2 are words, but `©Acme` is not.
+"""The bytes that are signs in Windows-1252 and letters in Central European encodings, where a sign is usual: `m³`,
+`5 £`, `1º`, `«Café»`. Elsewhere such a byte counts as a letter: before a letter, or as the last letter of a word
+with four or more letters. `®` and `©` also count as a letter at the beginning of a word, before a small letter.
+Therefore `Žďár` and `Škofja` in ISO 8859-2 are words, but `©Acme` is not.
 """
 
 
@@ -179,10 +182,12 @@ class Letters:
         return signs + found, shared
 
     def _of_language(self, alphabet: Alphabet, encoding: str) -> tuple[int, int]:
-        """Return two weights of the language: from letters that indicate this encoding, and from shared letters.
+        """Return two weights of a language: of the letters that indicate this encoding, and of those that two
+        encodings share (`SHARED`).
 
-        Shared letters count only together with the others: `ö` and `ü` alone do not make a file Hungarian. The
-        second weight decides only between equal first weights: `á` with `ő` is not Estonian.
+        Shared letters also add to the first weight, but only up to the weight of the letters that indicate this
+        encoding. A file with only `ö` and `ü` is not Hungarian. The second weight decides between equal first
+        weights: `á` with `ő` is not Estonian.
         """
         telling = shared = 0
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):

@@ -29,7 +29,7 @@ from wmsd.imports.line_changes import first_rows, line_changes
 
 MOST_ROWS: Final = 20
 MOST_SHOWN: Final = 200
-"""The most errors on a page. The file of errors contains all errors that are stored."""
+"""The most errors that a preview shows in the browser. `errors.csv` contains all errors that are stored."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Preview:
     header: Header | None = None
     unreadable: Unreadable | None = None
     counts: dict[str, int] | None = None
-    """The counts of the outcome by name, or None if the file cannot be imported."""
+    """The numbers of created, updated and unchanged records by name, or None if the file cannot be imported."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: Told = Told()
     alike: list[Alike] = field(default_factory=list)
@@ -50,7 +50,9 @@ class Preview:
 
     @property
     def wrong(self) -> list[Wrong]:
-        """The cells that the question is about, the first errors, and the reasons why the file cannot be read."""
+        """The errors that users see: cells that make the decimal mark unclear, the first errors of rows, and
+        reasons why the file cannot be read.
+        """
         asked = [] if self.guess is None else cells_to_ask(self.guess)
         return [*asked, *self.errors.first, *([] if self.unreadable is None else of_file(self.unreadable))]
 
@@ -129,7 +131,7 @@ def preview(
 
 
 def evidence_of(guessed: Guess) -> str | None:
-    """Return the cell that shows the decimal mark, as text for users, or None."""
+    """Return the cell that shows the decimal mark as a text, such as `row 2, quantity: 1.5`, or None."""
     cell = guessed.evidence
     return None if cell is None else f"row {cell.line}, {cell.column}: {short_cell(cell.text)}"
 
@@ -161,7 +163,7 @@ def _try(
 def _tried(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> Outcome:
-    """Return the outcome of an import of the file, with its errors, without importing it."""
+    """Return the outcome of a trial run of the import, with all errors. No record is changed."""
     try:
         with closing(lines_of(file, form.encoding)) as texts:
             return import_beside(staging, kind, texts, True, watch, form, outcome=Outcome(), **options)
@@ -212,9 +214,10 @@ def _first_rows(kind_name: str, file: IO[bytes], form: Form) -> tuple[list[Row],
 def _compared_rows(
     tx: Transaction, kind_name: str, columns: Iterable[str], first: list[Row], rest: list[Row]
 ) -> list[dict[str, Any]]:
-    """Return the first rows, compared with the current records.
+    """Return the rows in `first`, compared with the current records.
 
-    The first row of a document whose lines change has the removed and added lines in `lines`.
+    `rest` are further rows of the last document. If the lines of a document change, its first row has the removed
+    and added lines in `lines`.
     """
     changes = line_changes(tx, kind_name, [*first, *rest])
     found = [_compared(tx, kind_name, columns, row) for row in first]
@@ -226,7 +229,7 @@ def _compared_rows(
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
-    """Return what the row would do, and the cell of each column before and after.
+    """Return whether the row is new, changed or the same, and the cell of each column before and after the import.
 
     An empty cell of a column that cannot be empty keeps the current value.
     """

@@ -16,8 +16,8 @@ from wmsd.db.sql.staged_rows import make_tables
 
 MOST_TOLD: Final = 20
 LONGEST_CODE: Final = 64
-"""The most characters of a code that is compared. Longer codes are refused anyway, and composing their characters
-would take time that grows with the square of the length.
+"""The most characters of a code that is compared. Longer codes are refused anyway, and the Unicode normalisation
+of a very long code could take very long.
 """
 UNSEEN: Final = ("Cf", "Mn", "Zs")
 """The Unicode categories of characters that are invisible or change the character before them."""
@@ -62,7 +62,9 @@ Each row is compared with only one similar code, because there may be as many si
 
 
 def noted(tx: Transaction, schema: str, table: str, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the rows unchanged, and store their codes in `schema`. `table` has the records of these rows."""
+    """Yield the rows unchanged, and store their codes in the database `schema`. `table` is the table of the
+    records that the rows write.
+    """
     make_tables(tx, schema, TABLES)
     known = [code for (code,) in tx.rows(KNOWN_BEYOND_ASCII.format(table=table))]
     tx.executemany(ADD_KNOWN, [(code, _look(code)) for code in known])

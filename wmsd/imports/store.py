@@ -15,7 +15,9 @@ from wmsd.db.sql.undo_rows import Keeping
 from wmsd.imports.schema import ImportCursorQuery, ImportFilters, ImportQuery, ImportShown
 
 MOST_KEPT: Final = 500
-"""The most imports that are listed. Older imports are deleted."""
+"""The most imports whose records are kept. The records of older imports are deleted, except the one that can still
+be undone.
+"""
 LONGEST_NAME: Final = 200
 CAN_BE_UNDONE: Final = "EXISTS (SELECT 1 FROM import_rows WHERE import_id = imports.id)"
 SHOWN: Final = record_sql(ImportShown, {"can_be_undone": CAN_BE_UNDONE})
@@ -31,9 +33,9 @@ KEPT_TABLES: Final = {
     "packaging-types": "packaging_types",
     "packaging-movements": "packaging_movements",
 }
-"""The table whose rows are stored for undoing an import, by the kind of the import. For stock the movements are
-enough, because balances are their sums. Documents are missing, because they move through statuses and are
-cancelled one by one.
+"""The table whose rows are stored for undoing an import, by the kind of the import. For stock, the movements are
+enough, because balances are their sums. Kinds of documents are missing, because an import of documents cannot be
+undone: users cancel the documents one by one.
 """
 
 

@@ -37,18 +37,21 @@ class CannotBeUndone(Exception):
 
 
 class Prepared(NamedTuple):
-    """Data computed before other writers have to wait, about the import that was the latest one at that time."""
+    """The data for an undo that are computed before other writers have to wait. `made` is the latest import at
+    that time.
+    """
 
     made: Made | None
     counters: undo_stock_import.Counters | None
-    """The counter movements, or None unless the import was an import of stock."""
+    """The movements that reverse an import of stock, or None for an import of another kind."""
 
 
 def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:
-    """Undo the latest import, and return its row. Raise CannotBeUndone if there are obstacles.
+    """Undo the latest import, and return its record. Raise CannotBeUndone with the reasons if that is not
+    possible.
 
-    If `import_id` is given, it must be the id of the latest import. `used` are ids of warehouses that are used
-    outside of the company's file.
+    If `import_id` is given, it must be the id of the latest import. `used` are the ids of warehouses that are
+    sites of transport planners, which are stored outside of the company's file.
     """
     prepared = staging.gather(_prepare)
     return staging.write(lambda tx: _undo(tx, prepared, import_id, used))
@@ -81,7 +84,9 @@ def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iter
 
 
 def _why_none(last: dict[str, Any] | None) -> str:
-    """Return why the latest import that changed records has no data for an undo."""
+    """Return why `last`, the latest import that changed records, cannot be undone. `last` is None if there is no
+    such import.
+    """
     if last is None:
         return "no import has changed any records yet"
     named = f"the last import with changes, number {last['id']} of {last['kind']},"
@@ -125,7 +130,7 @@ def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
 
 
 def _take_back(tx: Transaction, made: Made, counters: undo_stock_import.Counters | None) -> list[str]:
-    """Undo the import, and return the sentences that forbid the undo. An empty list means success."""
+    """Undo the import and return an empty list, or return the reasons why it cannot be undone."""
     if counters is not None:
         return undo_stock_import.take_back(tx, counters)
     if made.table == "packaging_movements":

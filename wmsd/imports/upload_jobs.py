@@ -1,8 +1,8 @@
 """Processes that preview uploads, import them, and undo imports.
 
-A separate process takes no time from requests. The process borrows the company's file like any command that runs
-next to a server. The process writes all rows or none, however it ends. Therefore only the company's file says
-whether an upload was imported.
+A separate process does not delay the requests to the server. The process runs `wmsd import`. Like every command
+that changes a company's file, `wmsd import` asks a running server for exclusive use of the file. The process
+writes all rows or none, however it ends. Therefore only the company's file says whether an upload was imported.
 """
 
 import asyncio
@@ -39,15 +39,17 @@ process.
 """
 LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
-"""The most seconds of a preview, so that a user with many uploads does not occupy the slots of other users."""
+"""The most seconds of a preview, so that one user with many uploads does not make the imports of other users wait
+too long.
+"""
 MOST_MEMORY: Final = 1_000_000_000
 """The most bytes of memory for a process. A million articles or rows of stock took 0.13 GB, with any number of
-errors, and a million partners 0.26 GB. Only a document, or an article in a warehouse, with very many rows needs
-more.
+errors, and a million partners 0.26 GB. A file needs more only if one document, or one article in one warehouse,
+has very many rows.
 """
 SHARE_OF_MEMORY: Final = 4
-"""The divisor of the machine's memory: all processes together may use a quarter. `MOST_MEMORY` and `LEAST_MEMORY`
-are the limits of each process.
+"""All processes together may use the machine's memory divided by this number. The part of each process is at least
+`LEAST_MEMORY` and at most `MOST_MEMORY`.
 """
 LEAST_MEMORY: Final = 256_000_000
 """The bytes of memory that a process may always use. A process needs 0.08 GB to start, so a million articles or
@@ -169,7 +171,9 @@ class ImportDesk:
         await self._begin(company, upload, about, "importing", partial(self._take_in, most_growth))
 
     async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
-        """Undo an import. Raise Problem (409) with the reasons if the import cannot be undone."""
+        """Undo an import, and wait until this is done. Raise Problem (409) if other work is running for the
+        company, or with the reasons why the import cannot be undone.
+        """
         await self._wait_until_idle(company)
         with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
             arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
@@ -196,7 +200,10 @@ class ImportDesk:
             raise Problem("INVALID_STATUS", BUSY)
 
     async def _begin(self, company: Company, upload: Upload, about: About, state: State, work: Work) -> None:
-        """Start the work, and return when the new state is stored. Raise Problem (409) or OSError."""
+        """Start the work, and return when the new state is stored.
+
+        Raise Problem (409) while other work is running for the company, or OSError if the state cannot be stored.
+        """
         self._check_idle(company)
         about.state, about.message = state, ""
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -239,7 +246,9 @@ class ImportDesk:
         done: State,
         longest: float = LONGEST_SECONDS,
     ) -> None:
-        """Run the command, and store the new state: `done`, or "failed"."""
+        """Run `wmsd import` with `arguments`, and write its output to `out`. Then store the state `done` or, if
+        the command failed, "failed".
+        """
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
         for path in (upload.said_file, upload.errors_file):
@@ -258,7 +267,11 @@ class ImportDesk:
         said_file: Path,
         longest: float = LONGEST_SECONDS,
     ) -> int:
-        """Run the command, and return its exit code. If a limit ends the command, `said_file` gets the reason."""
+        """Run `wmsd import` with `arguments`, and return its exit code.
+
+        `out` gets the standard output and `said_file` the error output. If a limit ends the command, the reason is
+        added to `said_file`.
+        """
         charge = partial(self._costs.note_beside, company.id, user_id or 0)
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
         async with self._at_once:
@@ -288,13 +301,13 @@ class ImportDesk:
         return None
 
     def end_of(self, company_ids: Container[int]) -> None:
-        """Terminate the processes of these companies. Uncommitted work leaves no trace."""
+        """Terminate the processes of these companies. Imports that are not committed yet change nothing."""
         for process in [each for each, company_id in self._processes.items() if company_id in company_ids]:
             with suppress(ProcessLookupError):
                 process.terminate()
 
     async def stop(self) -> None:
-        """Terminate all processes, and wait for their tasks. Uncommitted work leaves no trace."""
+        """Terminate all processes, and wait for their tasks. Imports that are not committed yet change nothing."""
         self.end_of(set(self._processes.values()))
         tasks = [running.task for running in self._running.values()]
         if tasks:

@@ -36,7 +36,9 @@ TOLD: Final = "rows "
 
 @dataclass(slots=True)
 class About:
-    """The description of an upload. `choices` describe the form of the file, and `options` belong to its kind."""
+    """The description of an upload. `choices` are the parts of the file's form that the user has chosen, and
+    `options` the options of the kind of file.
+    """
 
     kind: str = ""
     file_name: str = ""
@@ -122,7 +124,9 @@ class Uploads:
         self._folder = folder
 
     def make(self, company_id: int, about: About) -> Upload:
-        """Create an upload, and delete the company's oldest uploads. Raise OSError if creating files fails."""
+        """Create an upload, and delete the company's uploads that are too old or too many. Raise OSError if
+        creating files fails.
+        """
         place = self._folder / str(company_id)
         for folder in (self._folder, place):
             folder.mkdir(mode=0o700, exist_ok=True)

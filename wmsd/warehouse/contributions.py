@@ -1,7 +1,7 @@
-"""Objects that packages contribute to packages below them, which may not import them.
+"""Objects that packages contribute to packages of a lower layer, which must not import the contributing packages.
 
-Contributors are imported at first use. Most commands need none of the contributors, and start faster without the
-import.
+The contributing packages are imported at the first use. Most commands need none of them, and start faster without
+the import.
 """
 
 from collections.abc import Iterator

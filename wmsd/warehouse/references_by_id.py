@@ -1,4 +1,6 @@
-"""The records that other records refer to by id, for interfaces that show both together."""
+"""The fields by which records refer to other records, for interfaces that show a record together with those to
+which it refers.
+"""
 
 from typing import Final
 
@@ -11,7 +13,7 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field that contains the record whose id is in another field: `article` for `article_id`.
+    """A field `name` that shows the record whose id is in the field `id_field`: `article` for `article_id`.
 
     `find` is the operation that finds records by ids. One call finds all records that an answer refers to.
     """
@@ -32,4 +34,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
         if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
     ),
 )
-"""Every record that has the `id_field` also has the reference."""
+"""All references. A record that has the field `id_field` also has the field `name`."""

@@ -45,8 +45,7 @@ def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str
 def keys_of(code: str) -> list[Key]:
     """Return the keys under which similar codes are compared, the most exact key first.
 
-    Digits with a sign between them stay apart: `1-15` is not similar to `11-5`, and `10.5` is not similar to
-    `105`.
+    A sign between two digits is not ignored: `1-15` is not similar to `11-5`, and `10.5` is not similar to `105`.
     """
     folded = composed_text(code).casefold()
     without_signs = "|".join("".join(filter(str.isalnum, part)) for part in BETWEEN_DIGITS.split(folded))

@@ -4,8 +4,8 @@ The rows of a file are first stored in a temporary table and checked there. Then
 This takes a quarter of the time of one statement per row, because FTS5 writes its index at the end of each
 statement.
 
-`line` gives the order. If an article must have a value in a column, NULL means that the row does not give one. In
-other columns NULL means empty, provided that the file has the column.
+The column `line` of the temporary table has the order of the rows. In a column that an article must fill, NULL
+means that the row gives no value. In other columns of the file, NULL means that the row empties the field.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -38,9 +38,9 @@ TABLES: Final = (
         for name in ("code", "external_ref", "article_id")
     ),
 )
-"""`article_id` needs an index too: with the statistics of a small company, SQLite decides to scan the articles and
-search for their rows. For the same reason, each lookup for a row is a separate subquery, which uses an index
-whatever the statistics say.
+"""`article_id` needs an index too. With the statistics of a small company, SQLite scans the table of articles and
+looks for the staged row of each article. For the same reason, each lookup of a staged row is a separate subquery,
+which uses an index whatever the statistics say.
 """
 ADD: Final = f"INSERT INTO staged_articles ({', '.join(STAGED)}) VALUES ({', '.join('?' * len(STAGED))})"
 GIVEN_TWICE: Final = """
@@ -51,9 +51,9 @@ GIVEN_TWICE: Final = """
 
 @cache
 def _defaults() -> dict[str, Any]:
-    """Return the stored values of an article's fields that are not given.
+    """Return the default values of an article's fields, in stored form.
 
-    The values are computed at first use, because the computation builds the model.
+    The values are computed at first use, because pydantic must build the model for it.
     """
     return column_values(ArticleFields.model_construct(code="", name="").model_dump())
 
@@ -83,7 +83,8 @@ COUNTS: Final = f"""
 
 
 def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
-    """Return how many rows create an article, change one, and change nothing.
+    """Return three numbers of rows: those that create an article, those that change an article, and those that
+    change nothing.
 
     `sent` are the columns of the file.
     """
@@ -115,8 +116,8 @@ NUMBER: Final = """
 
 
 def number(tx: Transaction) -> None:
-    """Assign numbers to the rows that create an article. The ids of new articles follow the last used id in this
-    order.
+    """Assign the numbers 1, 2 and so on to the rows that create an article. The id of a new article is the last
+    used id plus its number.
     """
     tx.execute(NUMBER)
 
@@ -150,9 +151,9 @@ FORGET_WORDS: Final = f"""
         SELECT article_id FROM staged_articles WHERE difference = {FOUND_OTHERWISE}
     )
 """
-"""Deletes the changed articles from the search index before the updates. Otherwise the trigger of each update
-would delete its article. FTS5 takes twice as long to alternate between deleting and adding as to delete all and
-then add all.
+"""Deletes the changed articles from the search index before the updates. Otherwise a trigger would delete each
+article from the index and add it again. FTS5 takes twice as long for this as for deleting all articles first and
+then adding all.
 """
 UPDATE: Final = f"""
     UPDATE articles SET {{values}}, change_seq = :before + line, updated_at = {WRITTEN_AT}
@@ -190,7 +191,9 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
 
 
 def _updates(columns: list[str]) -> Iterator[str]:
-    """Return two UPDATE statements. Rows that change no searched field do not touch the search index."""
+    """Yield the UPDATE statements: one for rows that change no field of the search index, and one for rows that
+    do. The first leaves the search index as it is.
+    """
     for difference, names in (
         (OTHER, [name for name in columns if name not in SEARCHED]),
         (FOUND_OTHERWISE, columns),
@@ -237,8 +240,8 @@ OF_TAKEN_EXTERNAL_REF: Final = """
     )
     ORDER BY line
 """
-"""An external_ref is not taken if the file has a row that gives a different external_ref to the article that has
-it now.
+"""Selects the lines whose external_ref belongs to another article. The external_ref is free if another row of the
+file changes the external_ref of that article.
 """
 OF_OTHER_FORM: Final = f"""
     SELECT line FROM staged_articles AS staged WHERE article_id IS NULL AND {BEYOND_ASCII} AND (
@@ -266,7 +269,10 @@ def find_known(tx: Transaction) -> None:
 
 
 def refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
-    """Return the lines whose references are invalid, each with its errors.
+    """Return the lines with a missing name, an unknown client, a taken external_ref, or another Unicode form of an
+    existing code.
+
+    Each line comes with its errors.
 
     A file may have millions of such lines, so the lines are read one by one.
     """

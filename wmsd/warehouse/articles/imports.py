@@ -56,7 +56,9 @@ class ArticleImport(Import):
         return (row.line, *(given.get(name) for name in article_staging.GIVEN), client_code, bool(errors))
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Check the rows. A repeated call checks all rows again only if a record named by the rows has changed."""
+        """Check the rows. A repeated call checks all rows again only if an article of the rows or any client has
+        changed.
+        """
         is_new = not self._is_as_before(tx)
         if is_new:
             _check_references(tx, outcome)

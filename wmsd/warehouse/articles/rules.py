@@ -1,4 +1,4 @@
-"""Checks of articles beyond the form of their fields. Pure functions: facts come in, errors come out."""
+"""Checks of articles beyond the form of their fields. The functions read no data and have no side effects."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -52,7 +52,7 @@ def reference_errors(article_id: int | None, holders: Holders) -> Iterator[Field
 
 
 def wanted_fields(fields: str | None, known: Iterable[str]) -> list[str] | None:
-    """Return the names of a sparse fieldset, with `id`, or None if `fields` is None.
+    """Return the names in the comma-separated text `fields`, and always `id`. Return None if `fields` is None.
 
     Raise Problem (422) if a name is not a field in `known`.
     """

@@ -24,8 +24,8 @@ check_fields_are_read(ArticleFields, Article)
 
 HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
 HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
-"""The search index finds the few articles with the words of a barcode. Among these, the barcode is compared
-exactly.
+"""The SQL condition for a barcode. The search index finds the few articles that contain the words of the barcode.
+Among these, the barcode is compared exactly.
 """
 IS_LOW: Final = """id IN (
     SELECT article_id FROM low_articles WHERE :low
@@ -79,14 +79,16 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
 
 
 def search_expression(search: str) -> str | None:
-    """Return the FTS5 query for the words of a search, or None if the search has no words and cannot match."""
+    """Return the FTS5 query for the words of the search text, or None if the text has no words, so that no article
+    matches.
+    """
     words = search_words(search)
     return " ".join(map(_term, words)) if words else None
 
 
 def _phrase(barcode: str) -> str | None:
-    """Return an FTS5 query for the words of a barcode. Return None if the index may miss some or all of the
-    barcode's text.
+    """Return an FTS5 query for the words of a barcode. Return None if the index cannot find the barcode with
+    certainty.
     """
     if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
         return None

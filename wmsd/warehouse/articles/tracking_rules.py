@@ -1,7 +1,7 @@
 """Rules about switching the tracking of an article by serials on or off.
 
-Goods of the article can forbid the switch. This package does not know the packages with the goods, so each of
-those packages contributes its obstacles.
+Goods of the article, in stock or in documents, can forbid the change. This package must not import the packages
+for stock and documents, so these packages contribute their reasons as `Obstacle` objects.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,8 +17,8 @@ from wmsd.db.engine.transaction import Transaction
 class Obstacle:
     """A reason that forbids switching the tracking by serials on or off.
 
-    `count` is a SELECT that returns how many goods of the article (`:id`) forbid the switch, or whether any do.
-    `sentence` may contain `{count}` for that number.
+    `switched` says which of the two switches is forbidden. `count` is a SELECT for the article `:id`. It returns
+    the number of goods that forbid the switch, or only 1 or 0. `sentence` may contain `{count}` for this number.
     """
 
     switched: Literal["on", "off"]
@@ -27,8 +27,8 @@ class Obstacle:
 
 
 class Obstacles:
-    """The obstacles of all packages, in the order in which they are checked. The installation provides this
-    object.
+    """The obstacles of all packages, in the order in which they are checked. Code gets this object by
+    `tx.service(Obstacles)`.
     """
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Obstacle]]) -> None:

@@ -32,7 +32,7 @@ TRACKED_OTHERWISE: Final = """
 def obstacles(tx: Transaction, made: Made, most: int) -> Iterator[str]:
     """Return sentences that say why articles cannot be restored to their state before the import.
 
-    Changes that users made to these articles since the import are checked elsewhere.
+    Changes that users made to these articles since the import are checked in `wmsd/imports/undo.py`.
     """
     for code, external_ref in tx.rows(
         OF_TAKEN_EXTERNAL_REF, {"after": made.after, "last": made.last, "most": most}

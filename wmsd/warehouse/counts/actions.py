@@ -38,7 +38,7 @@ REFERENCES: Final = references_of(COUNTS)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return the errors of references in a body whose form is wrong.
+    """Return the errors in the references of a body that has malformed fields elsewhere.
 
     A line with an id need not name its article.
     """
@@ -81,7 +81,9 @@ def create_count(tx: Transaction, body: NewCount) -> Record:
 
 
 def create_with_lines(tx: Transaction, body: CountHead, entries: Entries, begins: bool = True) -> Record:
-    """Create a count with the entered lines. With `begins`, counted quantities move the count to IN_LUCRU."""
+    """Create a count with the lines in `entries`. With `begins`, the count gets the status IN_LUCRU if a line has
+    a counted quantity.
+    """
     values = COUNTS.replacement(body)
     errors = [*not_initial(COUNTS, body.status), *check_document(tx, COUNTS, None, values, {}), *entries.errors]
     refuse_field_errors(errors)
@@ -183,7 +185,9 @@ def apply_count_change(
     *,
     replaces: bool = False,
 ) -> Record:
-    """Apply new fields and lines, move the count in the sequence that its statuses allow, and return the count."""
+    """Change fields and lines of a count, and its status, in the order that the statuses allow. Return the
+    count.
+    """
     current = COUNTS.columns(tx, count_id)
     values = COUNTS.merged(current, given)
     if values["warehouse_id"] != current["warehouse_id"]:
@@ -209,7 +213,9 @@ def apply_count_change(
 
 
 def move(tx: Transaction, count_id: int, current: Status, requested: Status) -> None:
-    """Move the count, with all effects. Raise Problem (409) if the move is not allowed."""
+    """Change the status of the count from `current` to `requested`, and book it if this finishes the count. Raise
+    Problem (409) if the change is not allowed.
+    """
     if TRANSITIONS.effect(current, requested) is Effect.BOOK:
         book(tx, count_id)
     move_and_emit(tx, COUNTS, [count_id], current, requested)

@@ -27,7 +27,7 @@ NOT_COUNTED: Final = {
 
 
 class Entry(NamedTuple):
-    """A line that was sent, with its path, and the matching line of the count."""
+    """A line `sent` in a request, its path in the body, and `row`: the matching line of the count."""
 
     path: str
     sent: CountLineFields
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The lines of a count as they will be stored, with the errors of the entry."""
+    """The lines of a count as they will be stored, and the errors in the sent lines."""
 
     rows: list[Row]
     errors: list[FieldError]
@@ -54,8 +54,8 @@ def enter(
 ) -> Entries:
     """Return the lines of a count after the lines `sent` are entered.
 
-    With `replaces`, lines that are not sent are removed from the list. With `expands`, a line that names only its
-    article or its lot stands for all parts of the article or lot.
+    `before` are the stored lines. With `replaces`, stored lines that are not sent are removed. With `expands`, a
+    line that names only its article or its lot stands for all parts of the article or lot.
     """
     errors: list[FieldError] = []
     named = list(_named(sent, before, Articles(tx, sent, before), errors))
@@ -108,10 +108,10 @@ def _is_of(line: CountLineFields, row: Row, articles: Articles, path: str, error
 def _entries(
     named: Sequence[Named], before: Sequence[Row], ledger: Ledger, expands: bool, errors: list[FieldError]
 ) -> Iterator[Entry]:
-    """Return an entry for each part that the lines name.
+    """Yield an entry for each part of stock that the lines name.
 
-    A line without an id stands for the stored line of the same part, if there is one. Each part may occur only
-    once.
+    A line without an id stands for the stored line of the same part, if there is one. A part that occurs twice is
+    an error.
     """
     by_part = {(row["article_id"], part_of(row)): row for row in before}
     by_serial = {(row["article_id"], row["serial"]): part_of(row) for row in before if row["serial"]}

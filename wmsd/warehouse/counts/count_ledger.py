@@ -1,4 +1,4 @@
-"""The ledger quantities of the parts in a count, read together."""
+"""The stock of the articles in a count, read together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -42,8 +42,8 @@ class Ledger:
         return self.contents(article_id).parts.get(goods, NOTHING).quantity
 
     def _named(self, article_id: int) -> tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]:
-        """Return the parts of an article by serial and by lot. The result is cached, because a list may name many
-        parts.
+        """Return the parts of an article in two dicts, by serial and by lot. The result is cached, because a count
+        may name many parts.
         """
         if article_id not in self._by_name:
             by_serial: dict[str, PartKey] = {}
@@ -95,9 +95,10 @@ class Ledger:
                 yield self.line(article_id, goods)
 
     def moved(self, seen: Sequence[tuple[Row, str | None]]) -> list[bool]:
-        """Return for each line whether the stock moved after the counter last saw it.
+        """Return for each item whether its stock has moved since the person who counts last saw it.
 
-        The counter last saw the stock at the given time or, without a time, when the line was last stored.
+        Each item of `seen` is a line and a time, or None. Without a time, the person last saw the stock when the
+        line was last stored.
         """
         asked, places = [], []
         for place, (row, at) in enumerate(seen):

@@ -31,7 +31,7 @@ from wmsd.warehouse.stock.rules import Change, Fault, faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COLUMNS: Final = {"quantity": "counted_quantity", "quarantined": "counted_quantity", "serial": "serial"}
-"""The field of a count line, by the field of a fault."""
+"""The field of a count line at which an error is reported, by the field (`column`) of the fault."""
 
 
 def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
@@ -118,9 +118,10 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
 
 
 def _errors(fault: Fault, rows: Sequence[Row], paths: Mapping[int, str]) -> Iterator[FieldError]:
-    """Return the fault as errors at the line of its part.
+    """Return the fault as an error at the line that names its part.
 
-    If no line names this part, the errors are at the lines of the lot, or else of the article, that reduce stock.
+    If no line does, return errors at the lines of the same lot that reduce stock. If there are none, return them
+    at all lines of the article that reduce stock.
     """
     named = [row for row in rows if fault.goods is not None and part_of(row) == fault.goods]
     taking = [row for row in rows if line_difference(row) < 0]
@@ -143,7 +144,11 @@ def _movement(change: Change, count_id: int, line_id: int, reason: str | None) -
 
 
 def _mark_others(tx: Transaction, lines_of: Mapping[int, Sequence[int]]) -> None:
-    """Mark these lines of other counts to be counted again: they were counted before the ledger was corrected."""
+    """Mark lines of other counts to be counted again, because they were counted before this booking corrected the
+    ledger.
+
+    `lines_of` has the ids of the lines by the id of their count.
+    """
     for other, line_ids in lines_of.items():
         before = COUNTS.one(tx, other)
         store.note_count_again(tx, line_ids)

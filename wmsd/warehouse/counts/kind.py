@@ -23,15 +23,15 @@ from wmsd.warehouse.stock.counts import KIND
 
 
 def _create(tx: Transaction, count: Document, body: CountFields) -> Record:
-    """Create the count. If the file gives a status, the count is moved to that status afterwards."""
+    """Create the count. If the file gives a status, the import gives the count this status afterwards."""
     entries = enter(tx, body.warehouse_id, body.lines)
     return actions.create_with_lines(tx, body, entries, begins=count.status in (None, TABLE.initial))
 
 
 def _lines(_: Transaction, count: Document) -> list[Any]:
-    """Return the lines of a count without their empty cells.
+    """Return the lines of a count without the fields whose cell is empty.
 
-    A value counted before stays when the cell is empty.
+    An empty cell does not remove a quantity that was counted before.
     """
     return [CountLineFields.model_construct(None, **_said(line)) for line in count.lines or ()]
 

@@ -21,7 +21,7 @@ from wmsd.warehouse.stock.schema import StockRecord
 
 OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
-"""The fields of this operation, by the names of the line's fields, if the names differ."""
+"""The name of a field of `RecordCount`, by the name of the same field in a count line, if the names differ."""
 NAME_ONE: Final = (
     "is not enough for goods with lots or serials: name a lot or serial, or create a count of all of them"
 )
@@ -73,7 +73,9 @@ def _checked(entries: Entries) -> Entries:
 
 @contextmanager
 def _own_fields() -> Iterator[None]:
-    """Convert the errors of the line to errors of this operation's fields."""
+    """Report errors of the count line, such as `lines.0.counted_quantity`, at the fields of this operation, such
+    as `quantity`.
+    """
     try:
         yield
     except Problem as problem:

@@ -52,7 +52,9 @@ def to_book(rows: Sequence[Row]) -> list[Row]:
 
 
 def line_difference(row: Mapping[str, Any]) -> int:
-    """Return the quantity that a counted line adds to the ledger, without movements after the count arrived."""
+    """Return the quantity that booking a counted line adds to stock: the counted quantity minus the stock when the
+    count arrived.
+    """
     return int(row["counted_quantity"] - row["ledger_quantity"])
 
 
@@ -64,8 +66,8 @@ class Counted(NamedTuple):
 
 
 def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
-    """Return the parts after the difference of each line is added. A part with no remaining quantity also leaves
-    quarantine.
+    """Return the parts after the difference of each line is added. If the quantity of a part becomes 0, its
+    quarantined quantity becomes 0 too.
     """
     after, faults = dict(before.parts), list[Fault]()
     for row in rows:

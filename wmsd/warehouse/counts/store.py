@@ -20,8 +20,8 @@ IS_HIDDEN: Final = f"""(
     counts.is_blind AND counts.status IN ({sql_names(OPEN)})
     AND (line.counted_quantity IS NULL OR line.count_again)
 )"""
-"""True if the line must not reveal ledger quantities: its count is blind, and the line still needs a counted
-quantity.
+"""The SQL condition for a line that must not show quantities of the ledger: its count is blind, and the line must
+still be counted.
 """
 COUNT_LINES: Final = LineTable(
     "count_lines",
@@ -60,7 +60,9 @@ def last_movement(tx: Transaction) -> int:
 
 
 class Seen(NamedTuple):
-    """The state of a part that a counter last saw: the ledger up to the movement `until`, or at the time `at`."""
+    """The state of a part when the person who counts last saw it. This is the ledger at the time `at` or, without
+    a time, up to the movement `until`.
+    """
 
     stock_id: int
     lot_number: str | None
@@ -82,7 +84,9 @@ MOVED: Final = """
             AND (seen.value ->> 4 IS NULL OR occurred_at >= seen.value ->> 4)
     )
 """
-"""A movement in the same millisecond as `at` may be later than `at`, so it counts as not seen."""
+"""Selects the parts with a movement that the person who counts has not seen. A movement in the same millisecond as
+`at` may be later than `at`, so it counts as not seen.
+"""
 
 
 def _moved(index: str, lot: str, serial: str) -> str:
@@ -96,8 +100,8 @@ MOVED_OTHERS: Final = _moved("stock_movements_by_stock", "IS", "IS")
 
 
 def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) -> set[int]:
-    """Return the positions in `seen` of the parts whose quantity has moved since, by movements of `kind` or of any
-    kind.
+    """Return the positions in `seen` of the parts that have moved since they were seen. If `kind` is given, only
+    movements of this kind count.
 
     An index on serial, lot or stock record finds each part, however many movements its stock record has.
     """
@@ -119,7 +123,9 @@ CHOSEN: Final = """
     )
 """
 MOST_TOLD: Final = 100_000
-"""The maximum number of stock records that are counted one by one, to report how many there are."""
+"""The largest number of stock records that is reported exactly. The search for more ends there, because it reads
+the records one by one.
+"""
 RECORDS: Final = f"SELECT count(*) FROM (SELECT 1 FROM {CHOSEN} LIMIT {MOST_TOLD})"
 SERIALS_OF_LOT: Final = f"""
     {SCALE} * (
@@ -149,7 +155,9 @@ class StockOf(NamedTuple):
 
     @classmethod
     def found_by(cls, warehouse_id: int, search: str | None) -> "StockOf | None":
-        """Return the stock that the search finds, or None if its words can match nothing."""
+        """Return the stock of the articles that the search text finds, or None if the text has no words, so that
+        nothing matches.
+        """
         if search is None:
             return cls(warehouse_id, None)
         expression = articles.search_expression(search)
@@ -181,8 +189,8 @@ OF_OTHERS: Final = f"""
         AND line.counted_quantity IS NOT NULL AND NOT line.count_again
     ORDER BY line.count_id, line.id
 """
-"""The conditions on lot and serial have the form of the index on the parts of lines, so that SQLite uses this
-index.
+"""Selects the lines of other counts with the same parts. The conditions on lot and serial are written like the
+expressions of the index on count lines, so that SQLite uses this index.
 """
 
 

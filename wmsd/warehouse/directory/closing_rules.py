@@ -1,7 +1,8 @@
-"""Rules about switching a warehouse off. No new document can name such a warehouse, so its contents would be
-locked in.
+"""Rules about switching a warehouse off. New documents cannot name such a warehouse, so goods could not leave it
+any more.
 
-Goods and documents are in packages that this package does not know, so each package contributes its own queries.
+This package must not import the packages for stock and documents. Therefore `warehouse/contributions.py` provides
+the queries.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +18,7 @@ from wmsd.db.engine.transaction import Transaction
 class Holding:
     """A reason that forbids switching a warehouse off.
 
-    `count` is a SELECT that returns how many records keep the warehouse (`:id`) open. `sentence` contains
+    `count` is a SELECT that returns how many records forbid switching the warehouse `:id` off. `sentence` contains
     `{count}` for that number.
     """
 
@@ -32,7 +33,7 @@ OPEN_DOCUMENTS: Final = "cannot be switched off: {count} of its documents are op
 
 
 class Holdings:
-    """The reasons of all packages that forbid switching a warehouse off. The installation provides this object."""
+    """All reasons that forbid switching a warehouse off. Code gets this object by `tx.service(Holdings)`."""
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Holding]]) -> None:
         self._of_all_rooms = of_all_rooms
@@ -42,8 +43,9 @@ class Holdings:
         return list(self._of_all_rooms())
 
     def errors(self, tx: Transaction, before: Mapping[str, object], after: Mapping[str, object]) -> FieldErrors:
-        """Return the errors of a change that would switch the warehouse off. `before` are its columns before the
-        change, `after` those after the change.
+        """Return the errors if the change switches the warehouse off although goods or open documents are in it.
+
+        `before` are the columns of the warehouse before the change, `after` those after the change.
         """
         if not before.get("active") or after["active"]:
             return {}

@@ -1,4 +1,5 @@
-"""The operations that create and change clients, partners and warehouses on the pages. Warehouses are for admins.
+"""The operations that create and change clients, partners and warehouses in the browser. Only admins may write
+warehouses.
 
 API clients can only read these records.
 """

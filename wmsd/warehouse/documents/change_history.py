@@ -1,5 +1,5 @@
-"""The history of a document: who created, moved and changed it. Entries are written in the transaction of the
-change.
+"""The history of a document: who created it, changed its fields and changed its status. Entries are written in the
+transaction of the change.
 """
 
 import json
@@ -16,14 +16,19 @@ from wmsd.warehouse.documents.schema import DocumentChange
 from wmsd.warehouse.documents.table import DocumentTable
 
 MOST_KEPT: Final = 200
-"""The number of latest changes stored per document, besides its creation: a program may change a document all day.
+"""The number of changes that are stored per document, in addition to its creation: the latest ones. Without a
+limit, a program that changes a document all day would fill the disk.
 """
 LONGEST_VALUE: Final = 500
-"""The maximum number of characters stored of one value: the history is not a second copy of the document."""
+"""The maximum number of characters of one value that are stored, because the history need not be a second copy of
+the document.
+"""
 MOST_PARTS: Final = 5
-"""The maximum number of items stored of a list in a value, such as ten thousand serials."""
+"""The maximum number of items of one list that are stored, because a list may have ten thousand serials."""
 LONGEST_LINES: Final = 1000
-"""The maximum number of characters stored of the differing lines, before and after each: about fifteen lines."""
+"""The maximum number of characters of changed lines that are stored, about fifteen lines. The limit applies
+separately to the lines before and after a change.
+"""
 LONGEST_ANSWER: Final = 40_000
 """The maximum number of characters read of a document's changes, to keep the document's page small."""
 MORE: Final = "…"
@@ -100,7 +105,7 @@ def differences(
 ) -> dict[str, dict[str, Any]]:
     """Return the fields that a caller may set and that differ, each with its values before and after.
 
-    The lines that differ are under the name of the lines.
+    The lines that differ are under the name of the document's field for lines, such as `items`.
     """
     differing = {
         name: {"before": _cut(before[name]), "after": _cut(after[name])}
@@ -115,8 +120,9 @@ def differences(
 
 
 def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Return the settable fields of each line as JSON, with the number of equal lines. An article is named by its
-    code.
+    """Return the number of equal lines by their JSON text.
+
+    The text has the fields that a caller may set, with the code of the article instead of its id.
     """
     names = ("article_code", *(name for name in table.line_table.fields if name != "article_id"))
     return Counter(dumps({name: line[name] for name in names if line[name] not in (None, [])}) for line in lines)

@@ -50,8 +50,8 @@ def ledger_check(
 ) -> Check:
     """Return the check that the lines of documents in `statuses` agree with the stock ledger.
 
-    `movements` are the kinds of movements that such a line has. `amount` is the SQL of the quantity that one
-    movement posts. `of_line` is the column of the quantity that a line has posted.
+    `movements` are the kinds of movements that these documents cause. `amount` is the SQL of the quantity in one
+    movement. `of_line` is the column of the line with the total quantity that its movements must have.
     """
     noun, name, lines = table.noun, table.name, table.line_table
     expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.{of_line}, 0), 0)"

@@ -1,6 +1,7 @@
-"""The search for documents that depend on another document.
+"""The search for documents that depend on another document, such as the receptions of a purchase order.
 
-The package of the other document does not know the dependent kinds, so each kind contributes its query.
+The package for purchase orders must not import the package for receptions, so each dependent kind contributes its
+query.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ class Dependent:
 
 
 class Dependents:
-    """The queries for dependent documents of all packages. The installation provides this object."""
+    """The queries of all packages for dependent documents. Code gets this object by `tx.service(Dependents)`."""
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Dependent]]) -> None:
         self._of_all_rooms = of_all_rooms

@@ -1,5 +1,5 @@
-"""Functions that create, change and move documents of every kind, and record the event and the author of each
-change.
+"""Functions that create documents of every kind and change their fields or status. They record the event and the
+author of each change.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,9 +57,9 @@ def _emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Re
 
 
 def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
-    """Move documents from the status `current` to `requested`, and record their events.
+    """Change the status of documents from `current` to `requested`, and record their events.
 
-    The caller has checked that the documents may move, and carries out the other effects of the move.
+    The caller must check that this is allowed, and carry out the other effects, such as those on stock.
     """
     payloads = table.move(tx, ids, current, requested)
     note_moved(tx, table, ids, requested)

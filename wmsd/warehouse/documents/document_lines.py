@@ -17,7 +17,9 @@ from wmsd.db.sql.statements import insert_sql
 from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest
 
 IDENTIFIES: Final = ("id", "article_code")
-"""Fields of a sent line in addition to the columns: the id of the stored line, and the code of the article."""
+"""The fields of a sent line that identify something and are not columns: the id of the stored line, and the code
+of the article.
+"""
 NOT_STORED: Final = (SentBack, OfTheRequest)
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
 
@@ -34,9 +36,9 @@ class LineTable:
     """The table of the lines of one kind of document.
 
     `document` is the column with the document's id. `fields` are the columns that a caller may set. `shown` is the
-    model of a line in answers. `joined` are further tables, joined to the table of the lines, which is called
-    `line`. `columns` has the SQL of the fields that come from these tables. `filled` are the columns that the
-    document's package fills in.
+    model of a line in answers. `joined` is SQL that joins further tables to the table of the lines, which has the
+    alias `line`. `columns` has the SQL of fields that are not simply columns of the lines. `filled` are the
+    columns that the code for this kind of document fills in.
 
     Raise TypeError if a field can be set but is not in the model `shown`.
     """
@@ -59,7 +61,9 @@ class LineTable:
         return (*self.fields, *self.filled)
 
     def sql(self, documents: str) -> str:
-        """Return the SQL of the lines of one row of the table `documents`, as a JSON array."""
+        """Return the SQL expression that renders all lines of a document as a JSON array. `documents` is the table
+        of the documents.
+        """
         own = {name: f"line.{name}" for name in self.shown.model_fields}
         record = record_sql(self.shown, {**own, "article_code": "articles.code", **self.columns})
         return f"""(
@@ -68,11 +72,15 @@ class LineTable:
         )"""
 
     def count_sql(self, documents: str) -> str:
-        """Return the SQL of the number of lines of one row of the table `documents`."""
+        """Return the SQL expression for the number of lines of a document. `documents` is the table of the
+        documents.
+        """
         return f"(SELECT count(*) FROM {self.name} AS line WHERE line.{self.document} = {documents}.id)"
 
     def check_settable(self, line: type[BaseModel]) -> None:
-        """Raise TypeError if a caller may set a field in a line that has no column."""
+        """Raise TypeError if the model `line` of a body has a field without a column, so that its value would be
+        lost.
+        """
         lost = [
             name
             for name, field in line.model_fields.items()
@@ -87,15 +95,19 @@ class LineTable:
         return [left.pop(line.id, None) for line in sent]
 
     def row(self, line: BaseModel, kept: Mapping[str, Any] | None, **found: object) -> dict[str, Any]:
-        """Return a sent line in the form in which it is stored. `found` are the columns that were looked up."""
+        """Return a sent line in the form in which it is stored.
+
+        `kept` is the stored row with the same id, or None. `found` are the columns whose values were looked up,
+        such as `article_id`.
+        """
         line_id = None if kept is None else kept["id"]
         sent = {name: getattr(line, name) for name in self.fields if name not in found}
         lists = {name: dumps(value) if value else None for name, value in sent.items() if isinstance(value, list)}
         return {"id": line_id, **sent, **lists, **found}
 
     def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
-        """Return the values that must be equal if two lists of lines are to count as the same, except the columns
-        in `but`.
+        """Return the values by which two lists of lines are compared: those that a caller may set, except the
+        columns in `but`.
         """
         names = [name for name in self.fields if name not in but]
         return [tuple(row[name] for name in names) for row in rows]

@@ -1,4 +1,4 @@
-"""The returnable packaging that goes with the move of a document."""
+"""The returnable packaging that goes out or comes in when a document gets a certain status."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
@@ -26,14 +26,16 @@ class WithPackaging(Input):
 
 
 def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
-    """Return the error of packaging that is sent without the move to `wanted`, in a list, or an empty list."""
+    """Return an error in a list if a request has packaging, but does not change the status to `wanted`; otherwise
+    an empty list.
+    """
     if packaging and requested != wanted:
         return [invalid_field("packaging", f"is allowed only together with the status {wanted}")]
     return []
 
 
 def check_goes_with(packaging: Sequence[PackagingLine] | None, requested: str | None, wanted: str) -> None:
-    """Raise Problem (422) if packaging is sent without the move to `wanted`."""
+    """Raise Problem (422) if a request has packaging, but does not change the status to `wanted`."""
     refuse_field_errors(goes_with(packaging, requested, wanted))
 
 

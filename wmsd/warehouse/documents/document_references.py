@@ -1,6 +1,6 @@
 """The lookup of the records that a document refers to, with every error in these references.
 
-References are also checked if the form of the body is wrong, so that one answer reports all errors.
+References are also checked if other fields of the body are malformed, so that one answer reports all errors.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ Sent = Mapping[str, Any]
 
 
 def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> Iterator[FieldError]:
-    """Return the errors of a reference to a record."""
+    """Yield an error at `path` if the record does not exist, or is inactive and must be active."""
     code, is_active = CODES.get(kind.noun, "VALIDATION_FAILED"), _is_active(tx, kind, record_id)
     if is_active is None:
         yield FieldError(code, path, f"is not a {kind.noun} of this company")
@@ -33,9 +33,9 @@ def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> 
 
 
 def _is_active(tx: Transaction, kind: Referred, record_id: int) -> bool | None:
-    """Return True if the record is active, or None if there is no such record.
+    """Return whether the record is active, or None if there is no such record.
 
-    Documents always count as active.
+    A document always counts as active.
     """
     if isinstance(kind, DirectoryKind):
         return directory.is_active(tx, kind, record_id)
@@ -49,9 +49,10 @@ def check_document(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
 ) -> Iterator[FieldError]:
-    """Return the errors of the document's own fields. `document_id` is None for a new document.
+    """Return the errors in the code, the external_ref and the references of the document itself, without its
+    lines.
 
-    A reference that did not change is not checked again.
+    `document_id` is None for a new document. A reference that has not changed is not checked again.
     """
     for name, kind in table.references.items():
         record_id = values.get(f"{name}_id")
@@ -100,7 +101,9 @@ class NamesArticle(Protocol):
 
 
 class Articles:
-    """The articles that some lines name, all read in one query. Articles of the lines `before` may be inactive."""
+    """The articles that `lines` name, all read in one query. An inactive article is an error, unless it is in the
+    stored lines `before`.
+    """
 
     def __init__(
         self, tx: Transaction, lines: Sequence[NamesArticle], before: Sequence[Mapping[str, Any]] = ()
@@ -152,8 +155,8 @@ class Packed(NamedTuple):
 def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]] | None = None) -> References:
     """Return a function that finds every error in the references of a sent document and its lines.
 
-    The function also checks that code and external_ref are free. `begins` returns the errors of a new document's
-    status. Without `begins`, only the initial status is allowed.
+    The function also checks that code and external_ref are free. `begins` is a function that returns the errors if
+    a new document may not have a status. Without `begins`, only the initial status is allowed.
     """
 
     def find(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:

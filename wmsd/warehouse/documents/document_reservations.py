@@ -19,8 +19,8 @@ serials.
 
 
 class Wanted(NamedTuple):
-    """The quantity that one line takes, in millionths. `place` is None if the article or the warehouse is not
-    known.
+    """The quantity that one line takes from a place, in millionths. `place` is the article and the warehouse, or
+    None if one of them is not known.
     """
 
     place: Place | None
@@ -80,8 +80,9 @@ def find_stock(
     stock.
 
     `there` has the id of the stock record and the available quantity by place, or is None if the caller has not
-    read these values. Stock that the document has already reserved counts as available. If the document's own
-    warehouse has an error, the lines that take from this warehouse get no further errors.
+    read these values. Stock that the document has already reserved counts as available. `warehouse_id` is the
+    document's own warehouse. If `errors` already has an error for it, the lines that take from this warehouse get
+    no further errors.
     """
     bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [

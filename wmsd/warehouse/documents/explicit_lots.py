@@ -29,7 +29,7 @@ class NamesSerials(Protocol):
 
 
 def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterator[FieldError]:
-    """Return the errors of the line itself, independent of the stock."""
+    """Return the errors in the quantity and serials of a line that do not depend on the stock."""
     if tracks_serials and line.quantity % SCALE:
         yield invalid_field(f"{path}.quantity", "must be a whole number: the article is tracked by serials")
     if line.serials is None:
@@ -45,7 +45,9 @@ def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterat
 
 @dataclass(slots=True)
 class Named:
-    """The lots and serials that lines name, by their ids. The quantities of lots are in millionths."""
+    """The lots and serials that lines name. `lots` has the quantity in millionths by the id of the lot, and
+    `serials` the ids of serials.
+    """
 
     lots: dict[int, int] = field(default_factory=dict)
     serials: set[int] = field(default_factory=set)
@@ -101,14 +103,20 @@ class _Line(NamedTuple):
 
 
 def _lots_named(tx: Transaction, line: _Line, named: Named) -> Mapping[str, int]:
-    """Return how much the line takes of which lots: of the lot that it names, or of the lots of its serials."""
+    """Return the quantity that the line takes from each lot: the lot that the line names, or the lots of its
+    serials.
+
+    The serials are added to `named`.
+    """
     if line.row["serials"] is not None:
         return _find_serials(tx, line, named)
     return {} if line.row["lot_number"] is None else {line.row["lot_number"]: line.row["quantity"]}
 
 
 def _find_serials(tx: Transaction, line: _Line, named: Named) -> Counter[str]:
-    """Add the line's serials to the named serials. Return the quantity of these serials by lot."""
+    """Add the line's serials, and errors for those that are not available, to `named`. Return the quantity of the
+    serials by lot.
+    """
     of_lots: Counter[str] = Counter()
     names, lot_number = json.loads(line.row["serials"]), line.row["lot_number"]
     found = lots.serials(tx, line.row["article_id"], names)

@@ -14,7 +14,7 @@ NO_ARTICLE: Final = "is not an article of this company"
 
 
 class Codes:
-    """A lookup of ids by code, column by column. Results are cached."""
+    """A lookup of the ids for the codes in each column of a file. Results are cached."""
 
     def __init__(self, tx: Transaction, references: Mapping[str, Referred]) -> None:
         self._tx = tx

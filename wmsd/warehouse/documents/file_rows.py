@@ -1,7 +1,8 @@
 """Documents as rows of a file: one row for each line. All rows of a document follow each other.
 
-The columns follow from the kind of document. The field `partner_id` becomes the column `partner_code`. A line's
-`warehouse_id` becomes `line_warehouse_code`, which is empty if it is the document's warehouse.
+The columns are derived from the fields of the kind of document. The field `partner_id` becomes the column
+`partner_code`. A line's `warehouse_id` becomes `line_warehouse_code`, which is empty if it is the document's
+warehouse.
 """
 
 import json
@@ -32,7 +33,9 @@ OF_A_LINE: Final = "line_"
 
 
 class DocumentRow(Input):
-    """The columns that every kind has. Each row of a document repeats the document's own fields."""
+    """The columns that files of every kind of document have. Each row of a document repeats the fields that do not
+    belong to a line.
+    """
 
     code: Code | None = None
     external_ref: OptionalLabel = None
@@ -65,9 +68,9 @@ class DocumentRows:
 
     @cached_property
     def nested(self) -> dict[str, dict[str, FieldInfo]]:
-        """The fields that are objects, with their own fields.
+        """The fields whose values are objects, each with the fields of the object.
 
-        Each of these is a column, such as `ship_to.city`.
+        Each field of an object is a column, such as `ship_to.city`.
         """
         models = {name: _object(self._table.body.model_fields[name].annotation) for name in self._table.fields}
         return {name: dict(model.model_fields) for name, model in models.items() if model is not None}
@@ -105,7 +108,7 @@ class DocumentRows:
 
     @cached_property
     def head(self) -> type[DocumentRow]:
-        """The model of a row that changes a document and keeps its lines."""
+        """The model of a row without line fields, which changes a document and keeps its lines."""
         return create_model("DocumentHead", __base__=self.model, __cls_kwargs__={"partial": True})
 
     @cached_property
@@ -143,7 +146,9 @@ class DocumentRows:
             )
 
     def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
-        """Return the document's fields that the file has a column for. Other fields keep their values."""
+        """Return those fields of the document for which the file has a column. An import does not change other
+        fields.
+        """
         fields = {"external_ref": first.fields.external_ref} if "external_ref" in first.sent else {}
         for name, column in self.own.items():
             if column in first.sent:
@@ -156,9 +161,10 @@ class DocumentRows:
         return fields
 
     def whole(self, fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields in stored form.
+        """Return the fields with each object as JSON, the form in which it is stored.
 
-        Parts of an object that the file has no column for keep their values.
+        If the file has no column for a part of an object, the part keeps its value from `current`, the stored
+        document.
         """
         found = dict(fields)
         for name in self.nested.keys() & fields.keys():
@@ -179,7 +185,7 @@ class DocumentRows:
         return self._kind.in_files.line.model_construct(None, **values)
 
     def refuse(self, problem: Problem, document: Document, outcome: Outcome) -> None:
-        """Report a document's errors at the row and column that contain the value."""
+        """Add the errors of `problem` to `outcome`, each at the row and column of the value."""
         if not problem.errors:
             fields = problem.fields if isinstance(problem, Forbidden) else ()
             columns = [self._column_of(name) for name in fields] or ["status"]
@@ -193,7 +199,9 @@ class DocumentRows:
             outcome.refuse(line, {column: sentences})
 
     def refuse_new(self, document: Document, outcome: Outcome) -> None:
-        """Report a document that does not exist yet and has no lines."""
+        """Add an error to `outcome` for a document that does not exist and cannot be created, because its row has
+        no line.
+        """
         sentence = (
             f"is not a {self._table.noun} of this company; to create a new one, fill in {', '.join(self.required)}"
         )
@@ -224,8 +232,9 @@ class DocumentRows:
                 self._refuse_articles(of_one, codes, outcome)
 
     def _refuse_articles(self, rows: list[Row], codes: Codes, outcome: Outcome) -> None:
-        """Check the articles of a document with errors. The articles of other documents are checked when these are
-        written.
+        """Add errors for unknown articles of a document that has other errors.
+
+        A document without errors is checked when it is written.
         """
         named = [(row.line, code) for row in rows if isinstance(code := row.values.get("article_code"), str)]
         unknown = codes.unknown_articles(code for _, code in named)
@@ -256,7 +265,9 @@ class DocumentRows:
         return Checked(row.line, frozenset(row.values), fields, is_head)
 
     def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
-        """Return True if all rows have the same values in the document's own fields. Report each difference."""
+        """Return True if all rows have the same values in the columns that do not belong to a line. Report each
+        difference as an error.
+        """
         first, agree = rows[0], True
         own = [name for name in self.model.model_fields if name not in self.line_columns]
         for each in rows[1:]:

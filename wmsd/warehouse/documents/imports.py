@@ -1,8 +1,9 @@
-"""The import of documents from a file: it creates unknown documents, changes known ones, and moves each to its
-status.
+"""The import of documents from a file: it creates new documents, changes existing ones, and gives each the status
+in the file.
 
 A document is identified by its code or, without a code, by its external_ref. Rows are read and checked before
-other writers have to wait. The action that writes a single document also checks the documents of a file.
+other writers have to wait. The functions that create or change a single document also write the documents of a
+file, and check them.
 """
 
 from collections.abc import Callable, Iterable
@@ -75,7 +76,9 @@ class DocumentImport(Import):
             walk()
 
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
-        """Create the documents. Return the list of documents that still wait, which is empty."""
+        """Create the documents. Always return an empty list: the new list of documents that wait for their
+        creation.
+        """
         lines_of = self._in_files.lines_of
         bodies = [
             self._kind.table.body_of(each.code, self._rows.whole(each.fields, {}), lines_of(tx, each))
@@ -106,9 +109,11 @@ class DocumentImport(Import):
     def _walk_in_turn(
         self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
     ) -> None:
-        """Move documents that all want the same status, either now or after all other documents of the file.
+        """Give documents the status that the file gives for them, either now or after all other documents are
+        written.
 
-        `alike` has several documents only if they were created together.
+        `alike` are documents with their ids, which all get the same status. An existing document comes alone.
+        `before` is its record before the import, or None for new documents.
         """
 
         def walk() -> None:
@@ -131,8 +136,9 @@ class DocumentImport(Import):
     def _walk(
         self, tx: Transaction, wanted: str | None, ids: list[int], before: Record | None, outcome: Outcome
     ) -> None:
-        """Move new documents, or a known document that was equal to `before`, to the wanted status, and count
-        them.
+        """Give documents the status `wanted`, and count them in `outcome` as created, updated or unchanged.
+
+        `before` is the record of an existing document before the import, or None for new documents.
         """
         table = self._kind.table
         if wanted is not None:
@@ -147,9 +153,10 @@ class DocumentImport(Import):
             outcome.updated += 1
 
     def _route(self, current: str, wanted: str) -> list[str]:
-        """Return the shortest path from `current` to `wanted` by allowed transitions, including both.
+        """Return the shortest path of statuses from `current` to `wanted`, including both.
 
-        The path is empty if only other documents can bring about the status `wanted`.
+        The path is empty if there is no path because only other documents cause the status `wanted`, as receptions
+        do for purchase orders.
         """
         try:
             return [current, *self._kind.transitions.shortest_path(current, wanted)]

@@ -23,7 +23,8 @@ Row = dict[str, Any]
 class Document(NamedTuple):
     """A document as the rows of a file give it.
 
-    `rows` are the line numbers of these rows. `fields` are the document's own fields, with ids instead of codes.
+    `rows` are the numbers of these rows. `fields` are the fields that do not belong to a line, with ids instead of
+    codes.
     """
 
     code: str | None
@@ -78,35 +79,36 @@ def one_at_a_time(
 
 @dataclass(frozen=True)
 class InFiles:
-    """How documents of the kind are written in a file, if the fields alone do not determine it.
+    """How documents of a kind are read from a file and written to a file, as far as the fields do not determine
+    it.
 
-    `line` is the model of a line in a file. `columns` has the columns of a field of the line's table, if the
-    column has another name or the field has several columns.
+    `line` is the model of a line in a file. `columns` has, by field of the table of lines, the columns in a file
+    if they are not derived from the field's name.
     """
 
     line: type[Input]
     create: Callable[[Transaction, Sequence[Document], Sequence[Any]], Created]
     """Creates documents from a list of documents and a list of their bodies in the same order."""
     move: Callable[[Transaction, Sequence[int], Any, Any], object]
-    """Moves the documents with these ids from one status to another."""
+    """Changes the status of the documents with these ids from one status to another."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
     lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
     """Returns the lines of a document in the form of a body."""
     lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = lines_as_read
-    """Returns the lines of a record for an export, with the columns in `columns`."""
+    """Returns the lines of a record for an export. Each line also has the columns that `columns` names."""
     goes_alone: Callable[[Document], bool] = always
-    """Tells whether a document is created alone: after all documents before it are done, and before the next
-    begins.
+    """Returns True if the document must not be created together with others: all documents before it are finished
+    first.
     """
     lines_are_replaced: bool = True
     """True if the lines of a file replace the stored lines."""
     walked_last: bool = False
-    """True if documents are moved only after all documents of the file are created: a move may close other
-    documents.
+    """True if documents get their status only after all documents of the file are created, because a status may
+    close other documents.
     """
     comes_about: frozenset[str] = frozenset()
-    """Statuses that only other documents bring about. If a file names such a status, the document is created and
-    waits.
+    """The statuses that only other documents cause. If a file gives such a status, a new document is created with
+    the initial status.
     """
 
 
@@ -124,10 +126,11 @@ class Writing(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """How documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`.
+    """How documents of a kind post to the stock ledger: in `statuses`, their lines have movements of the kinds
+    `movements`.
 
-    `amount` is the SQL of the quantity that one movement posts. `of_line` is the column of the quantity that a
-    line has posted.
+    `amount` is the SQL of the quantity in one movement. `of_line` is the column of the line with the total
+    quantity that its movements must have.
     """
 
     movements: tuple[Movement, ...]
@@ -146,9 +149,9 @@ def _check_known(owner: str, names: Collection[str], what: str, known: Collectio
 class DocumentKind:
     """A kind of document.
 
-    `transitions` are those that a person may cause. `listed` are the columns of the command's lists: fields,
-    references, and the number of lines. `change` takes the transaction, the document's id, new fields, new lines
-    and a new status.
+    `transitions` are the changes of status that a user may cause. `listed` are the columns of lists on the command
+    line: fields, references, and the number of lines. `change` takes the transaction, the document's id, new
+    fields, new lines and a new status.
 
     Raise TypeError for a column that no record has, and for a status that the table does not know.
     """
@@ -164,7 +167,7 @@ class DocumentKind:
     reserves_in: frozenset[str] = frozenset()
     """The statuses in which a document reserves the stock of its lines."""
     checks: tuple[Check, ...] = ()
-    """Checks of this kind only, in addition to those that follow from the declaration."""
+    """Checks of this kind only, in addition to those that every kind has (see `every_check`)."""
 
     def __post_init__(self) -> None:
         table, posted = self.table, frozenset() if self.posting is None else self.posting.statuses

@@ -23,11 +23,11 @@ class Reading(NamedTuple):
     page_query: type[PageQuery]
     """The filters and paging of `by_page`."""
     changes: Operation
-    """Lists who created, moved and changed a document. Only people use this operation, so it is not among
-    `operations`.
+    """Lists who created a document, changed its fields and changed its status. Only web pages use this operation,
+    so it is not among `operations`.
     """
     of_article: Operation
-    """Finds the quantity of an article in some documents. Only people use this operation too."""
+    """Finds the quantity of an article in some documents. Only web pages use this operation too."""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -81,7 +81,9 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
 
 
 def _paging(table: DocumentTable) -> type[PageQuery]:
-    """Return a paging model with the orders for which an index exists."""
+    """Return a model of paging parameters. Its parameter `sort` accepts the orders for which the table has an
+    index.
+    """
     orders = SortedBy("id", "code", "updated_at", *(() if table.due is None else (table.due.field,)))
     return create_model("DocumentPageQuery", __base__=PageQuery, sort=(Annotated[str, orders], "id"))
 

@@ -1,4 +1,4 @@
-"""Restrictions that follow from the stock of documents.
+"""Checks that concern documents and stock.
 
 A document can forbid a change of an article's tracking (`warehouse/articles/tracking_rules.py`). A posting must
 not exceed the maximum balance.

@@ -33,9 +33,8 @@ ARTICLE: Final = "article_id"
 
 
 class Due(NamedTuple):
-    """The date by which a document should be dealt with.
-
-    After this date a document in one of `statuses` is late.
+    """The declaration of a due date: `field` has the date. After this date, a document in one of `statuses` is
+    late.
     """
 
     field: str
@@ -63,9 +62,9 @@ class DocumentTable:
     `body` is the model of the fields that a caller may set. Its field `status` has the statuses, and its default
     is the initial status. `shown` is the model that `GET` returns. Its field `lines` holds the lines, from
     `line_table`. `references` has the kind of record that each field `…_id` of the document and its lines refers
-    to. A key is the name without `_id`. `filters` are the columns by which lists can be filtered in addition to
-    those of every kind, with the types of the values. `payload` are the references in the data of the event
-    `status_changed`.
+    to. A key is the name without `_id`. `filters` are the columns by which lists of this kind can be filtered,
+    besides those of every kind, with the types of the values. `payload` are the fields with ids of other records
+    that the event `status_changed` contains.
 
     Raise TypeError if a field can be set but is not stored, or not in the model `shown`.
     """
@@ -81,9 +80,13 @@ class DocumentTable:
     payload: tuple[str, ...]
     due: Due | None = None
     by_article: bool = False
-    """True if lists can be filtered by an article in the lines. The lines then have an index by article."""
+    """True if lists can be filtered by an article in the documents' lines. The table of lines then needs an index
+    by article.
+    """
     tells_changed_lines: bool = False
-    """True if the event of a change contains only the changed lines: for documents that change line by line."""
+    """True if the event of a change contains only the changed lines, because the documents have many lines that
+    change one after the other.
+    """
 
     def __post_init__(self) -> None:
         check_fields_are_read(self.body, self.shown, but=OF_NO_COLUMN)
@@ -92,7 +95,7 @@ class DocumentTable:
 
     @cached_property
     def entity(self) -> str:
-        """The first part of the names of the kind's events."""
+        """The first part of the names of the kind's events, such as `sales_order` in `sales_order.created`."""
         return self.noun.replace(" ", "_")
 
     @cached_property
@@ -109,7 +112,7 @@ class DocumentTable:
 
     @cached_property
     def tally(self) -> Tally:
-        """The stored totals of the kind's lists."""
+        """The stored numbers of documents by status, which lists use as totals."""
         return Tally(f"{self.entity}_counts", self.statuses, by_partner="partner_id" in self.fields)
 
     @cached_property
@@ -208,7 +211,9 @@ class DocumentTable:
         return column_values({name: getattr(body, name) for name in self.fields if name in body.model_fields_set})
 
     def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the current columns, replaced by the given columns. A code is never removed."""
+        """Return the columns in `current`, overwritten by the columns in `given`. An empty code does not remove
+        the current code.
+        """
         return {**current, **given, "code": given.get("code") or current["code"]}
 
     def differing(self, current: Mapping[str, Any], values: Mapping[str, Any], lines_differ: bool) -> list[str]:
@@ -265,11 +270,15 @@ class DocumentTable:
         return f"SELECT {', '.join(self.fields)}, status FROM {self.name} WHERE id = ?"
 
     def find_columns(self, tx: Transaction, document_id: int) -> dict[str, Any] | None:
-        """Return the document's own columns and its status, or None if no document has the id."""
+        """Return the columns of the document that a caller may set, and its status, or None if no document has the
+        id.
+        """
         return tx.record(self._columns, (document_id,))
 
     def columns(self, tx: Transaction, document_id: int) -> dict[str, Any]:
-        """Return the document's own columns and its status. Raise Problem (404) if no document has the id."""
+        """Return the columns of the document that a caller may set, and its status. Raise Problem (404) if no
+        document has the id.
+        """
         return or_not_found(self.find_columns(tx, document_id), self.noun)
 
     @cached_property
@@ -313,7 +322,7 @@ class DocumentTable:
         return update_sql(self.name, CHANGED)
 
     def touch(self, tx: Transaction, document_id: int) -> None:
-        """Mark the document as changed, if a value that it displays changed in another table."""
+        """Mark the document as changed, because a value that answers show with it has changed in another table."""
         tx.execute(self._touch, {"id": document_id, **change_columns(tx)})
 
     @cached_property
@@ -331,7 +340,9 @@ class DocumentTable:
         """
 
     def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
-        """Move documents to `status`. Return the data of the event `status_changed` for each, by id."""
+        """Change the status of documents from `previous` to `status`. Return the data of the event
+        `status_changed` for each document, by id.
+        """
         row = {"ids": dumps(list(ids)), "previous": previous, "status": status, "now": tx.timestamp}
         first = tx.next_changes(len(ids))[0]
         return dict(tx.rows(self._move, {**row, "first": first}))

@@ -22,7 +22,7 @@ class Step(Enum):
 
 
 class Forbidden(Problem):
-    """The problem that the status of a document forbids a request.
+    """The problem for a request that the status of a document forbids.
 
     `fields` are the fields that cannot change, which may include the lines.
     """
@@ -32,11 +32,11 @@ class Forbidden(Problem):
 
 @dataclass(frozen=True)
 class Transitions(Generic[Status, Effect]):
-    """The allowed moves between the statuses of a kind of document.
+    """The allowed changes of status of a kind of document.
 
-    `table` has every allowed move and its effect. Any other move is refused. A move to the current status does
-    nothing, so retries are safe. `own_change_in` has the fields that may change in other statuses than
-    `fields_change_in`.
+    `table` has each allowed change from one status to another, and its effect. All other changes are refused. A
+    request for the current status does nothing, so retries are safe. Fields may change in the statuses
+    `fields_change_in`, and lines in `lines_change_in`. `own_change_in` has exceptions by field.
     """
 
     noun: str
@@ -50,7 +50,9 @@ class Transitions(Generic[Status, Effect]):
         return [after for before, after in self.table if before == status]
 
     def effect(self, current: Status, requested: Status) -> Effect:
-        """Return the effect of the move. Raise Problem (409) if the move is not allowed."""
+        """Return the effect of the change from status `current` to `requested`. Raise Problem (409) if this change
+        is not allowed.
+        """
         effect = self.table.get((current, requested))
         if effect is None:
             sentence = f"A {self.noun} that is {current} {self._possible(current, requested)}."
@@ -71,12 +73,13 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(f"A move from {current} to {requested} is not possible.", current, requested)
 
     def steps(self, current: Status, requested: Status, differing: Collection[str]) -> list[Step]:
-        """Return the order in which one request changes and moves a document.
+        """Return the order in which one request changes the fields and the status of a document.
 
-        The change comes before or after the move, depending on which status allows the change. `differing` are the
+        The fields change before or after the status, depending on which status allows it. `differing` are the
         names of the fields that change, which may include the lines.
 
-        Raise Problem (409) if the move is not allowed, or if neither status allows the change.
+        Raise Problem (409) if the change of status is not allowed, or if neither status allows the change of the
+        fields.
         """
         moves = requested != current
         if moves:
@@ -110,9 +113,11 @@ class Transitions(Generic[Status, Effect]):
         refused: Collection[Status] = (),
         fields: Collection[str] = (),
     ) -> Forbidden:
-        """Return a problem (409) with the allowed statuses. `requested` is None if no move was requested.
+        """Return a problem (409) with `message` and the allowed statuses. `requested` is None if the request does
+        not change the status.
 
-        `refused` are statuses that the table allows but another rule forbids.
+        `refused` are statuses that the table allows but another rule forbids. `fields` are the fields that cannot
+        change.
         """
         allowed = [each for each in self.allowed_from(current) if each != requested and each not in refused]
         details = {"current": current, "requested": requested, "allowed": allowed}
@@ -121,9 +126,9 @@ class Transitions(Generic[Status, Effect]):
         return problem
 
     def forbidding(self, path: str, sentence: str, current: Status) -> FieldError:
-        """Return the error (409) of a field that names a document whose status forbids the request.
+        """Return the error (409) for a field at `path` that refers to a document of this kind.
 
-        The document is of this kind.
+        The status `current` of that document forbids the request.
         """
         details = {"current": current, "requested": None, "allowed": self.allowed_from(current)}
         return FieldError("INVALID_STATUS", path, sentence, details)

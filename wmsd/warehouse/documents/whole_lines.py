@@ -1,6 +1,6 @@
-"""The well-formed lines of a body that has errors of form elsewhere.
+"""The well-formed lines of a body that has malformed fields elsewhere.
 
-These lines are checked too, so that one answer reports all errors.
+The references and stock of these lines are checked too, so that one answer reports all errors.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -59,7 +59,7 @@ def check_movement(
 ) -> PackagingMovementFields:
     """Return the validated fields of a movement that is recorded by hand. Raise Problem (422) with every error.
 
-    `text_errors` are the errors already found in the text of the values.
+    `text_errors` are the errors already found when the values were read as text, by field.
     """
     unknown = unknown_codes(tx, values)
     try:
@@ -71,7 +71,7 @@ def check_movement(
 
 
 def unknown_codes(tx: Transaction, values: Mapping[str, object]) -> FieldErrors:
-    """Return the errors of a packaging type and a partner that do not exist."""
+    """Return the errors for a packaging type or a partner that does not exist. `values` have their codes."""
     unknown: FieldErrors = {}
     if directory.id_of_code(tx, store.TYPES, str(values.get("packaging_type_code"))) is None:
         unknown["packaging_type_code"] = ["is not a packaging type of this company"]

@@ -45,7 +45,9 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
 
 
 def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Record movements. A recorded movement never changes: a row with its code must have the same content."""
+    """Record movements. If a movement with the row's code is already recorded, the row must have the same content,
+    and changes nothing.
+    """
     codes = FirstSeen()
     for row in rows:
         errors = codes.given_twice(row)

@@ -1,4 +1,4 @@
-"""The operations on packaging for people on the pages: packaging types, and movements recorded by hand.
+"""The operations on packaging that users have in the browser: packaging types, and movements recorded by hand.
 
 API clients can only read packaging.
 """

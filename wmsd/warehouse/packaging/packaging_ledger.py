@@ -1,4 +1,6 @@
-"""The only code that moves packaging: it posts a movement to ledger and balance, and records the event."""
+"""The only code that records movements of packaging. It writes each movement to the ledger, changes the balance,
+and records the event.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -21,7 +23,7 @@ MOVED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The document that moves packaging: its type, such as `sales_order`, and its id."""
+    """The document that causes a movement of packaging: its type, such as `sales_order`, and its id."""
 
     type: str
     id: int
@@ -31,7 +33,8 @@ class Document:
 class Movement:
     """A movement of a packaging type, OUT to a partner or IN from one. The quantity is in millionths.
 
-    `occurred_at` defaults to now, and `code` to the next `PM-` code.
+    If `occurred_at` is None, the movement gets the current time, and if `code` is None, the next code that begins
+    with `PM-`.
     """
 
     packaging_type_id: int
@@ -53,8 +56,8 @@ def record_movement(
 ) -> int:
     """Record a movement and return its id.
 
-    The caller has checked that type and partner exist and that the code is free. Raise Problem (422 on `path`) if
-    the balance would exceed its limits.
+    The caller must check that packaging type and partner exist and that the code is free. Raise Problem (422, with
+    an error at `path`) if the balance would exceed its limits.
     """
     refuse_field_errors(check_balances(tx, [(path, movement)]))
     movement_id = store.post(
@@ -92,8 +95,10 @@ def take_back_document(tx: Transaction, document: Document) -> list[int]:
 
 
 def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
-    """Return an error at the path of each movement that would exceed the limits of its balance after the movements
-    before it.
+    """Yield an error for each movement whose balance would exceed its limits. Earlier items of `movements` count
+    too.
+
+    Each item of `movements` is the path for the error and the movement.
     """
     balances: dict[tuple[int, int], int] = {}
     for path, movement in movements:

@@ -18,7 +18,9 @@ def find_movements(
     occurred_at: str | None = None,
     path: str = "packaging",
 ) -> tuple[list[Movement], list[FieldError]]:
-    """Return the movements of the lines whose type is known, ready to be recorded, and the errors of all lines."""
+    """Return movements for the lines whose packaging type exists, ready for `record_movement`, and the errors of
+    all lines.
+    """
     types = Types(tx, lines)
     found: list[tuple[str, Movement]] = []
     errors: list[FieldError] = []

@@ -32,7 +32,9 @@ TYPES: Final = DirectoryKind(
 )
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
-"""Subqueries for each returned record. A join would also slow down filters and totals."""
+"""The SQL of fields from other tables: a subquery for each returned record. A join would also slow down filters
+and totals.
+"""
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
 MOVEMENT_TOLD: Final = record_sql(PackagingMovementTold, NAMED)
@@ -101,7 +103,9 @@ INSERT_BALANCE: Final = insert_sql(
     "packaging_balances",
     ("packaging_type_id", "partner_id", "quantity", "change_seq", "created_at", "updated_at"),
 )
-"""A single statement for INSERT and UPDATE, with ON CONFLICT, would use up an id each time."""
+"""Inserts a balance if `ADD_TO_BALANCE` has found none. A single statement with ON CONFLICT would use up an id
+even when it updates.
+"""
 
 
 def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
@@ -160,7 +164,9 @@ RECORDED: Final = f"""
 
 
 def recorded_data(tx: Transaction, movement_id: int) -> str:
-    """Return the data of the event: the movement with its current balance."""
+    """Return the data of the event `packaging.movement_recorded`: the movement, and the current balance of its
+    type and partner.
+    """
     return tx.text(RECORDED, (movement_id,))
 
 
@@ -174,5 +180,8 @@ NET_OF_DOCUMENT: Final = f"""
 
 
 def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
-    """Return packaging type, partner, and OUT minus IN in millionths, for each pair whose net is not 0."""
+    """Return the packaging that the document has moved and not moved back.
+
+    Each item is (packaging type, partner, OUT minus IN in millionths).
+    """
     return tx.rows(NET_OF_DOCUMENT, (document_type, document_id))

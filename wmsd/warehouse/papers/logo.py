@@ -1,7 +1,7 @@
 """The check that a file can be the logo of a company: one complete PNG or JPEG picture of limited size.
 
-Only the structure is read: the pixels are left to the browser. A file with data after the end of its picture is
-refused, because these data could be a file of another kind.
+Only the structure of the file is checked. The pixels are not decoded, because the browser does that. A file with
+data after the end of its picture is refused, because these data could be a file of another kind.
 
 Sources: PNG, third edition (W3C), sections 5.2 to 5.6 and 11.2.1; JPEG (ITU-T T.81), annex B.
 """
@@ -16,16 +16,18 @@ MOST_SIDE: Final = 2000
 """The maximum width and height, in pixels."""
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 PNG_DEPTHS: Final = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
-"""The bit depths of each colour type."""
+"""The allowed bit depths of each PNG colour type."""
 JPEG: Final = b"\xff\xd8\xff"
 FRAMES: Final = (0xC0, 0xC1, 0xC2)
-"""Baseline, extended and progressive frames, which browsers can display."""
+"""The markers of the JPEG frames that browsers can display: baseline, extended and progressive."""
 OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 SCAN, END, FILL = 0xDA, 0xD9, 0xFF
 BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
-"""Markers without a length."""
+"""The JPEG markers that no length and no content follow."""
 WITHIN_SCAN: Final = frozenset({0x00, *range(0xD0, 0xD8)})
-"""The bytes that may follow 0xFF in the data of a scan."""
+"""The bytes that may follow 0xFF inside the data of a JPEG scan. With another byte, 0xFF begins the next
+marker.
+"""
 
 
 class Picture(NamedTuple):
@@ -35,7 +37,7 @@ class Picture(NamedTuple):
 
 
 def picture_of(file: bytes) -> Picture:
-    """Return the picture in the file.
+    """Return the type and the size in pixels of the picture in the file.
 
     Raise ValueError with a sentence for the user if the file is not acceptable.
     """
@@ -63,7 +65,7 @@ def _damaged() -> ValueError:
 
 
 def _png(file: bytes) -> tuple[Picture, int]:
-    """Return the picture, and its length in bytes."""
+    """Return the type and size of the picture, and the position in the file at which the picture ends."""
     chunks = _chunks(file)
     name, header, _ = next(chunks, (b"", b"", 0))
     if name != b"IHDR" or len(header) != 13:
@@ -98,7 +100,7 @@ def _chunks(file: bytes) -> Iterator[tuple[bytes, bytes, int]]:
 
 
 def _jpeg(file: bytes) -> tuple[Picture, int]:
-    """Return the picture, and its length in bytes."""
+    """Return the type and size of the picture, and the position in the file at which the picture ends."""
     picture, at, has_scan = None, 2, False
     while at + 2 <= len(file):
         if file[at] != FILL:
@@ -127,8 +129,10 @@ def _jpeg(file: bytes) -> tuple[Picture, int]:
 
 
 def _frame(content: bytes, before: Picture | None) -> Picture:
-    """Return the picture that a frame declares. A picture has one frame, with 8 bits, in 1, 3 or 4 colour
-    components.
+    """Return the type and size of the picture that a JPEG frame declares.
+
+    Raise ValueError unless this is the only frame, with 8 bits and 1, 3 or 4 colour components. `before` is the
+    picture of an earlier frame.
     """
     if before is not None or len(content) < 6 or content[0] != 8 or content[5] not in (1, 3, 4):
         raise _damaged()

@@ -109,7 +109,9 @@ def change(
     sent_items: list[PurchaseOrderItemFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Apply new fields and items, move the order in the sequence that its statuses allow, and return the order."""
+    """Change fields and items of an order, and its status, in the order that the statuses allow. Return the
+    order.
+    """
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
     before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
@@ -141,8 +143,10 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
-    """Move the order. The caller has checked that the move is allowed: people and receptions may make different
-    moves.
+    """Change the status of the order.
+
+    The caller must check that this is allowed, because the rules for users (`BY_HAND`) and for receptions
+    (`BY_RECEPTIONS`) differ.
     """
     move_and_emit(tx, ORDERS, [order_id], current, requested)
 
@@ -150,7 +154,7 @@ def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> 
 def _find_items(
     tx: Transaction, sent: Sequence[PurchaseOrderItemFields], before: Sequence[Columns] = ()
 ) -> tuple[list[Columns], list[FieldError]]:
-    """Return the items in stored form, with None for an unknown article, and their errors."""
+    """Return the items in stored form, and their errors. The `article_id` of an unknown article is None."""
     articles = Articles(tx, sent, before)
     rows: list[Columns] = []
     errors: list[FieldError] = []

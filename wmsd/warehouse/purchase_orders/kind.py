@@ -27,6 +27,6 @@ PURCHASE_ORDERS: Final = DocumentKind(
         comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
     ),
 )
-"""A person can cancel an order or close it short. All other statuses come from receptions, so receptions are
-imported after purchase orders.
+"""A user can cancel an order, or close it although goods are missing. Receptions cause all other statuses, so
+receptions are imported after purchase orders.
 """

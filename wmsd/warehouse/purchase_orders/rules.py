@@ -1,4 +1,4 @@
-"""Rules of purchase orders: which status may follow which, by hand and by receptions (decisions, section 3).
+"""Rules of purchase orders: which changes of status users and receptions may cause (decisions, section 3).
 
 The rules have no side effects.
 """
@@ -25,15 +25,15 @@ BY_HAND: Final[Transitions[Status, str]] = Transitions(
 BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
-"""The transitions that a finalised reception causes. A person may only cause those above. No transition moves
-stock.
+"""The changes of status that a finalised reception causes. A user may only cause those in `BY_HAND`. None of these
+changes affects stock.
 """
 EXPECTS_MORE: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 
 
 def status_after_reception(items: Iterable[tuple[int, int]]) -> Status:
-    """Return the status for these (ordered, received) quantities: RECEPTIONAT if nothing more is expected, else
-    PARTIAL.
+    """Return the status of an order with these (ordered, received) quantities: RECEPTIONAT if all goods are
+    received, else PARTIAL.
     """
     return "RECEPTIONAT" if all(received >= ordered for ordered, received in items) else "PARTIAL"
 
@@ -41,8 +41,8 @@ def status_after_reception(items: Iterable[tuple[int, int]]) -> Status:
 def may_be_received(status: Status, find_items: Callable[[], Iterable[tuple[int, int]]]) -> bool:
     """Return True if an order accepts receptions. `find_items` returns its (ordered, received) quantities.
 
-    An order that receptions completed accepts more, up to its tolerance. An order that was closed by hand is still
-    incomplete, and accepts no more receptions.
+    If receptions have completed an order, it accepts further goods up to its tolerance. If a user has closed an
+    incomplete order, it accepts no more receptions.
     """
     return status in EXPECTS_MORE or (
         status == "RECEPTIONAT" and status_after_reception(find_items()) == "RECEPTIONAT"

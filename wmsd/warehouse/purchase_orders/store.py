@@ -79,16 +79,19 @@ SET_OVER_RECEIPT: Final = """
 
 
 OVER_RECEIPT_BUILT_IN: Final = 0
-"""The tolerance of a company that has not set one."""
+"""The tolerance for over-receipts of a company that has not set one, in millionths of a percent."""
 
 
 def own_over_receipt_pct(tx: Transaction) -> int | None:
-    """Return the tolerance that the company has set, in millionths of a percent, or None if it has set none."""
+    """Return the tolerance for over-receipts that the company has set, in millionths of a percent, or None."""
     return tx.find_number("SELECT value FROM inbound_rules WHERE name = 'over_receipt_pct'")
 
 
 def over_receipt_pct(tx: Transaction) -> int:
-    """Return the company's tolerance for articles without a separate one, in millionths of a percent."""
+    """Return the company's tolerance for over-receipts, in millionths of a percent.
+
+    It applies to articles that have no tolerance themselves.
+    """
     own = own_over_receipt_pct(tx)
     return OVER_RECEIPT_BUILT_IN if own is None else own
 

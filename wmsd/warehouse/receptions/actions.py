@@ -73,9 +73,7 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
 
 
 def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
-    """Create a reception. With `of_closed_too`, the order may already be closed, because a file may contain old
-    receptions.
-    """
+    """Create a reception. With `of_closed_too`, its purchase order may already be closed."""
     values = RECEPTIONS.replacement(body)
     rows = rows_of(body.selected_items)
     errors = [
@@ -151,7 +149,9 @@ def change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Apply new fields and items, move the reception in the sequence that its statuses allow, and return it."""
+    """Change fields and items of a reception, and its status, in the order that the statuses allow. Return the
+    reception.
+    """
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)
     values = RECEPTIONS.merged(current, given)
@@ -195,7 +195,9 @@ def move(
     requested: Status,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> None:
-    """Move the reception, with all effects. Raise Problem (409) if the move is not allowed."""
+    """Change the status of the reception, with all effects on stock, order and packaging. Raise Problem (409) if
+    this is not allowed.
+    """
     effect = TRANSITIONS.effect(current, requested)
     if effect is Effect.POST:
         post_reception(tx, reception_id)

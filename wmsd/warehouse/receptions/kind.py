@@ -1,7 +1,8 @@
 """The declaration of receptions as a kind of document.
 
-A row of a file is the arrived quantity of an item of the purchase order. The column `article_code` names the item.
-If the order has several items of this article, the column `item` gives its number in the order too.
+A row of a file is the arrived quantity of an item of the purchase order. The column `article_code` names the item
+by its article. If the order has several items with this article, the column `item` gives the position of the item
+in the order.
 """
 
 from typing import Any, Final
@@ -29,7 +30,7 @@ from wmsd.warehouse.receptions.schema import ReceptionFields, ReceptionItemField
 from wmsd.warehouse.receptions.store import RECEPTIONS as TABLE
 
 NO_ITEM: Final = 0
-"""No item has this id, therefore the reception is refused because the order has no such item."""
+"""An id that no item has. It stands for an item that the order does not have, so that the reception is refused."""
 
 
 class ItemInFile(Input):
@@ -96,6 +97,6 @@ RECEPTIONS: Final = DocumentKind(
     posting=Posting((KIND,), frozenset({FINAL})),
     checks=CHECKS,
 )
-"""FINALIZAT posts the goods, which may close the order for other receptions of the file. Therefore all receptions
-are created before any is moved.
+"""The status FINALIZAT posts the goods, which may close the order for other receptions of the file. Therefore all
+receptions are created before any of them gets this status.
 """

@@ -28,10 +28,10 @@ KIND: Final = "receipt"
 
 
 def post_reception(tx: Transaction, reception_id: int) -> None:
-    """Post the goods.
+    """Post the goods of the reception to stock.
 
-    Raise Problem if the draft is no longer valid, because other data changed since the last check: 409 for the
-    status of its order, 422 for other errors.
+    Raise Problem if the reception is no longer valid, because other data have changed since it was stored. The
+    HTTP status is 409 for the status of its order, and 422 for other errors.
     """
     reception = RECEPTIONS.columns(tx, reception_id)
     check_order_is_open(tx, reception, FINAL)
@@ -53,7 +53,9 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
 def _movements(
     reception_id: int, arrivals: Sequence[Arrival], stock_ids: dict[int, int]
 ) -> Iterator[tuple[int, Movement]]:
-    """Return one movement for each serial, and one for each item without serials."""
+    """Yield one movement for each serial, and one for each item without serials, each with the id of its stock
+    record.
+    """
     for arrival in arrivals:
         movement = Movement(
             arrival.quantity,
@@ -68,8 +70,8 @@ def _movements(
 
 
 def update_order(tx: Transaction, reception_id: int) -> None:
-    """Move the order to the status that follows from its receptions. Record an event with the quantities still
-    missing.
+    """Set the status of the reception's order according to the received quantities. If goods are still missing,
+    record the event `reception.partial`.
     """
     order_id = RECEPTIONS.columns(tx, reception_id)["purchase_order_id"]
     current = ORDERS.columns(tx, order_id)["status"]

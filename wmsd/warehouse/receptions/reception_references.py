@@ -1,4 +1,6 @@
-"""The lookup of the purchase order's items that arrive, and of their articles, with every error in them."""
+"""The lookup of the order items and articles for the items of a reception, and the checks that find their
+errors.
+"""
 
 import json
 from collections import Counter
@@ -31,8 +33,8 @@ Row = dict[str, Any]
 
 
 class Arrival(NamedTuple):
-    """An item of a reception with its order item. `quantity` is in millionths of the article's unit. An invalid
-    quantity is 0.
+    """An item of a reception with its order item, `ordered`. `quantity` is in millionths of the article's unit, or
+    0 if it is not valid.
     """
 
     item_id: int | None
@@ -51,7 +53,10 @@ def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> 
 def find_arrivals(
     tx: Transaction, order_id: int, rows: Sequence[Row], errors: list[FieldError], of_closed_too: bool = False
 ) -> list[Arrival]:
-    """Return the items with their order items and articles. Add every error that forbids posting to `errors`."""
+    """Return the items with their order items and articles. Add every error that forbids posting to `errors`.
+
+    With `of_closed_too`, the order may be closed.
+    """
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
         return []
@@ -92,9 +97,10 @@ REFERENCES: Final = references_of(RECEPTIONS, not_at_once)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return all other errors of a body whose form is wrong.
+    """Return the errors in the references, items and packaging of a body that has malformed fields elsewhere.
 
-    If the reception is posted or its order is closed, the items are not compared with the order again.
+    The items are not compared with the order if the stored reception can no longer change, or if its order is
+    closed.
     """
     yield from REFERENCES(tx, sent, named)
     yield from goes_with(sent.get("packaging"), sent.get("status"), FINAL)
@@ -138,7 +144,7 @@ def other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[F
 def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:
     """Raise Problem (409) if the reception's order accepts no more receptions.
 
-    `requested` is the status that the reception should reach, if any.
+    `requested` is the new status that the request gives the reception, or None.
     """
     order_id = reception["purchase_order_id"]
     order = ORDERS.columns(tx, order_id)
@@ -162,7 +168,9 @@ def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]
 
 
 def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
-    """Return the errors of serials: one for each unit, each only once, and none that is already in stock."""
+    """Return errors for serials. Each unit must have one serial. No serial may be given twice or be in stock
+    already.
+    """
     seen: set[tuple[int, str]] = set()
     for number, arrival in arrivals:
         path, item = f"selected_items.{number}.serial_data", arrival.ordered
@@ -185,7 +193,9 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
 
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
-    """Return errors for items of which too much arrives, in this reception and all earlier ones together."""
+    """Return errors for items of which this reception and all earlier receptions bring more than the order and its
+    tolerance allow.
+    """
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:
         item = arrival.ordered
@@ -200,7 +210,7 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
 
 
 def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
-    """Return the quantity that arrives of each item of the order, by the item's id."""
+    """Return the arriving quantity of each item of the order, by the id of the order item."""
     sums: Counter[int] = Counter()
     for arrival in arrivals:
         sums[arrival.ordered.id] += arrival.quantity

@@ -39,7 +39,10 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
 
 
 def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
-    """Return the quantity in the article's own unit, or None if it is not a whole number of millionths."""
+    """Return a quantity in the article's `unit_3pl`, such as boxes, converted to its `unit`, such as pieces.
+
+    Return None if the result has more than six decimal places.
+    """
     quantity, rest = divmod(quantity_um3pl * um3pl_factor, SCALE)
     return None if rest else quantity
 

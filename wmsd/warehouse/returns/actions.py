@@ -76,7 +76,9 @@ def apply_return_change(
     sent_lines: list[ReturnLineFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Apply new fields and lines, move the return in the sequence that its statuses allow, and return it."""
+    """Change fields and lines of a return, and its status, in the order that the statuses allow. Return the
+    return's record.
+    """
     current = RETURNS.columns(tx, return_id)
     values = RETURNS.merged(current, given)
     before = RETURN_LINES.of(tx, return_id)
@@ -99,7 +101,7 @@ def apply_return_change(
 
 
 def move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
-    """Move the return, with all effects. Raise Problem (409) if the move is not allowed."""
+    """Change the status of the return, with all effects on stock. Raise Problem (409) if this is not allowed."""
     if TRANSITIONS.effect(current, requested) is Effect.POST:
         post_return(tx, return_id)
     move_and_emit(tx, RETURNS, [return_id], current, requested)

@@ -1,4 +1,4 @@
-"""The doctor's check of returns: no more comes back than was shipped."""
+"""The doctor's check of returns: an order's returns do not contain more goods than the order has shipped."""
 
 from typing import Final
 

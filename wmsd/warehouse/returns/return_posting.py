@@ -19,8 +19,8 @@ KIND: Final = "return"
 
 
 def post_return(tx: Transaction, return_id: int) -> None:
-    """Post the goods by their dispositions. Raise Problem (422) if a disposition is missing, or the stock cannot
-    take the goods.
+    """Post the goods to stock according to their dispositions. Raise Problem (422) if a disposition is missing, if
+    a balance would be too large, or if a serial is in stock already.
     """
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
     rows = RETURN_LINES.of(tx, return_id)
@@ -58,7 +58,9 @@ def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]
 
 
 def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:
-    """Return one movement for each serial, and one for each line without serials."""
+    """Yield one movement for each serial, and one for each line without serials, each with the id of its stock
+    record.
+    """
     for row in rows:
         enters, quarantined, destroyed = DISPOSITIONS[row["disposition"]]
         serials = json.loads(row["serials"] or "[null]")

@@ -1,5 +1,5 @@
-"""The lookup of the articles of a return's lines and of the sales order that shipped them, with every error in
-them.
+"""The lookup of the articles in a return and of the sales order that shipped them, and the checks that find errors
+in the return.
 """
 
 import json
@@ -30,7 +30,11 @@ DISPOSITION_ONLY: Final = {"id", *DISPOSITION}
 def find_lines(
     tx: Transaction, sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]
 ) -> list[Row]:
-    """Return the lines in stored form, with None for an unknown article. Add their errors to `errors`."""
+    """Return the lines in stored form, and add their errors to `errors`. The `article_id` of an unknown article is
+    None.
+
+    `before` are the stored lines.
+    """
     if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
         return _disposed(sent, before, errors)
     kept = RETURN_LINES.kept(sent, before)
@@ -46,7 +50,9 @@ def find_lines(
 
 
 def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]) -> list[Row]:
-    """Return the stored lines with the dispositions that were sent."""
+    """Return the stored lines, with the dispositions in the lines that were sent. Add an error for each id that is
+    unknown or given twice.
+    """
     left = {row["id"] for row in before}
     for number, line in enumerate(sent):
         if line.id not in left:
@@ -59,7 +65,9 @@ def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: l
 
 
 def _whole(line: ReturnLineFields, kept: Mapping[str, Any] | None) -> ReturnLineFields:
-    """Return the line with the stored values of the fields that are not sent, if the line is known."""
+    """Return the sent line, in which stored values replace the fields that were not sent. `kept` is the stored
+    line, or None for a new line.
+    """
     if kept is None:
         return line
     stored = {**kept, "serials": json.loads(kept["serials"] or "null")}
@@ -90,7 +98,11 @@ def check_return(
     current: Mapping[str, Any],
     rows: Sequence[Row],
 ) -> Iterator[FieldError]:
-    """Return the errors of the return as a whole. `return_id` is None for a new return."""
+    """Return the errors of the return in addition to those of single lines: in its references, and compared with
+    its sales order.
+
+    `return_id` is None for a new return.
+    """
     yield from check_document(tx, RETURNS, return_id, values, current)
     yield from _repeated_serials(rows)
     yield from _against_order(tx, return_id, values, current, rows)
@@ -129,7 +141,7 @@ REFERENCES: Final = references_of(RETURNS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return all other errors of a body whose form is wrong, including lines that cannot be returned."""
+    """Return the errors in the references and lines of a body that has malformed fields elsewhere."""
     told = list(REFERENCES(tx, sent, named))
     yield from told
     return_id = named.get("id")
@@ -158,8 +170,8 @@ def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
 def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Return errors for goods of which more would come back than was shipped. All returns count, except cancelled
-    ones.
+    """Return errors for articles of which the order's returns together contain more than the order has shipped.
+    Cancelled returns do not count.
     """
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()
@@ -180,7 +192,9 @@ def _more_than_shipped(
 def _not_as_shipped(
     tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Return errors for lots and serials that did not leave with the order, or are in another return of it."""
+    """Return errors for lots and serials that the order has not shipped, or that are already in another return of
+    the order.
+    """
     if not any(row["lot_number"] or row["serials"] for row in rows):
         return
     shipped, returned = store.shipped_parts(tx, order_id), store.returned_parts(tx, order_id, return_id)

@@ -32,7 +32,7 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     lines_change_in=frozenset({"CREAT"}),
     fields_change_in=frozenset({"CREAT", "RECEPTIONAT"}),
 )
-"""Dispositions may change in the same statuses as fields."""
+"""The dispositions of lines may change in the statuses `fields_change_in`, although they belong to the lines."""
 
 DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
     "RESTOC": (1, 0, 0),

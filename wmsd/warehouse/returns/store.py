@@ -75,8 +75,8 @@ RETURNED_PARTS: Final = """
 
 @dataclass(slots=True)
 class Parts:
-    """Quantities of lots, in millionths, and the lot of each serial. Keys are the id of the article, and the lot
-    or serial.
+    """Lots and serials of goods. `lots` has the quantity in millionths by (article id, lot), and `serials` has the
+    lot by (article id, serial).
     """
 
     lots: Counter[tuple[int, str]] = field(default_factory=Counter)

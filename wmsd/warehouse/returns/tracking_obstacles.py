@@ -1,4 +1,6 @@
-"""The reasons of open returns against a change of tracking: see `warehouse/articles/tracking_rules.py`."""
+"""The goods in open returns that forbid switching the tracking of an article by serials on or off. See
+`warehouse/articles/tracking_rules.py`.
+"""
 
 from typing import Final
 

@@ -126,7 +126,9 @@ def apply_order_change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Apply new fields and lines, move the sales order in the sequence that its statuses allow, and return it."""
+    """Change fields and lines of a sales order, and its status, in the order that the statuses allow. Return the
+    sales order.
+    """
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
@@ -149,7 +151,7 @@ def apply_order_change(
 
 
 def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Collection[str]) -> None:
-    """Raise Problem (409) if a return that refers to the order forbids the change."""
+    """Raise Problem (409) if a field in `KEPT_BY_RETURNS` would change although a return refers to the order."""
     bound = [name for name in KEPT_BY_RETURNS if name in differing]
     if bound and (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         names = " and ".join(bound)
@@ -174,9 +176,9 @@ def _change(
 
 
 def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: Status) -> None:
-    """Move orders with the same status, with all effects on stock.
+    """Change the status of orders that all have the status `current`, with all effects on stock.
 
-    Raise Problem (409) if the move is not allowed.
+    Raise Problem (409) if this change of status is not allowed.
     """
     effect = TRANSITIONS.effect(current, requested)
     EFFECTS[effect](tx, order_ids)

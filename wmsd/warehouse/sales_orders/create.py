@@ -28,7 +28,7 @@ Made = Record | Problem
 
 
 def create_orders(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
-    """Return for each order its record, or the problem for which it is refused.
+    """Create the orders. Return for each order its record, or the problem that prevented its creation.
 
     References of all orders are looked up together, and lines are written together.
     """
@@ -52,7 +52,9 @@ class _New:
 
     tx: Transaction
     there: dict[Place, tuple[int, int]]
-    """For each place the id of its stock record, and the available quantity that the orders so far have left."""
+    """By article and warehouse, the id of the stock record, and the quantity that is still available after the
+    orders added so far.
+    """
     ids: list[int] = field(default_factory=list)
     _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     _reservations: dict[int, Reservation] = field(default_factory=dict)

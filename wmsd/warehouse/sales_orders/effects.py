@@ -30,9 +30,10 @@ MOVED: Final = ("loading", "unloading")
 
 
 def load(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Post the goods issue.
+    """Post the goods of the orders out of stock, and release their reservations.
 
-    Lines that name lots or serials are posted first, so that no other line takes these as the oldest.
+    Lines that name lots or serials are posted first. Otherwise another line might take the same goods, because it
+    takes the oldest ones.
     """
     reservations = reservations_of(tx, ORDERS.entity, order_ids)
     if any(each.lots or each.serials for each in reservations.values()) and len(order_ids) > 1:
@@ -73,7 +74,9 @@ def _movement(kind: Kind, order_id: int, line_id: int, part: Part, quantity: int
 
 
 def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Return to stock exactly the goods that left by the ledger, and reserve them again."""
+    """Post back to stock exactly the goods that left with the orders according to the ledger, and reserve them
+    again.
+    """
     for order_id in order_ids:
         _unload(tx, order_id)
 
@@ -133,7 +136,7 @@ def release(tx: Transaction, order_ids: Sequence[int]) -> None:
 
 
 def leave(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Leave stock unchanged."""
+    """Do nothing: the effect of a change of status that does not affect stock."""
 
 
 EFFECTS: Final[Mapping[Effect, Callable[[Transaction, Sequence[int]], None]]] = {

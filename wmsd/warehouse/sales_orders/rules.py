@@ -1,4 +1,5 @@
-"""Rules of sales orders: which status may follow which, and how each move changes stock (decisions, section 3).
+"""Rules of sales orders: which status may follow which, and how each change of status affects stock (decisions,
+section 3).
 
 The rules have no side effects.
 """

@@ -1,4 +1,6 @@
-"""The lookup of the records that an order's lines refer to, with every error in them."""
+"""The lookup of the records to which the lines of a sales order refer, and the checks that find errors in the
+lines.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -40,8 +42,9 @@ def find_lines(
     """Return the lines with their articles.
 
     `warehouse_id` is the order's warehouse, which is the default for lines. A line that is sent with its id keeps
-    the id. The order may keep its previous records, even if these are inactive now. `articles` are the articles of
-    the lines, or None if the caller has not read the articles.
+    the id. `before` are the stored lines, and `warehouse_before` the stored warehouse. Their articles and
+    warehouses may be inactive now. `articles` are the articles of the lines, or None if the caller has not read
+    the articles.
     """
     found, articles = Lines(), articles or Articles(tx, sent, before)
     bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})
@@ -63,7 +66,10 @@ REFERENCES: Final = references_of(ORDERS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return all other errors of a body whose form is wrong, including lines that are short of stock."""
+    """Return the errors in the references and lines of a body that has malformed fields elsewhere.
+
+    Lines that are short of stock are errors too.
+    """
     told = list(REFERENCES(tx, sent, named))
     yield from told
     order_id = named.get("id")
@@ -85,8 +91,8 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
 def _bad_warehouses(
     tx: Transaction, sent: Sequence[SalesOrderLineFields], known: set[int | None]
 ) -> dict[int | None, FieldError]:
-    """Return the errors of the warehouses that lines name. Warehouses that the order had before are not checked
-    again.
+    """Return an error for each warehouse that lines name and that is unknown or inactive, by id. Warehouses in
+    `known` are not checked.
     """
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known
     return {

@@ -1,4 +1,5 @@
-"""The reasons of sales orders against a change of an article's tracking, because they may still move its stock.
+"""The sales orders that forbid switching the tracking of an article by serials on or off, because they may still
+move its stock.
 
 See `warehouse/articles/tracking_rules.py`.
 """

@@ -23,7 +23,9 @@ MATCH: Final = f"""
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
 """
 MOST_WITH_ENDING: Final = 300
-"""The maximum number of records with the same end of a text that are read."""
+"""The maximum number of records that are read to check a search text by its end. If more records contain this end,
+the index is searched for the whole text.
+"""
 WITH_ENDING: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_WITH_ENDING + 1}
@@ -60,7 +62,7 @@ CHOICES_OF: Final = {
         record=record_sql(Choice, {"id": "partners.id", **NOT_OF_PARTNERS}), table="partners", most=MOST_CHOICES
     ),
 }
-"""The active records of a kind with these ids, in the order of the ids."""
+"""The SQL that selects the active records of a kind with the ids `:ids`, in the order of the ids."""
 
 ARTICLES_OF_CODES: Final = f"""
     SELECT {record_sql(ArticleOfCode, {"available": f"iif(:sees_stock, {AVAILABLE}, NULL)"})}
@@ -139,9 +141,10 @@ def _places(
 
 
 def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> Mapping[Place, int | None] | None:
-    """Return the records that contain the end of a long text, the newest first, each with its rank.
+    """Return the records that contain the end of a long search text, the newest first, each with its rank (see
+    `Wanted.rank`).
 
-    Return None if the text is short, or if too many records contain its end.
+    Return None if the search text is short, or if too many records contain its end.
     """
     if wanted.ending is None:
         return None
@@ -153,7 +156,7 @@ def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> M
 
 
 def _texts(tx: Transaction, places: Iterable[Place]) -> Iterator[tuple[Place, Sequence[object]]]:
-    """Return the texts of these records that are searched."""
+    """Yield each record of `places` with those of its texts that are searched."""
     for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]
         if isinstance(kind, SearchKind):
@@ -171,7 +174,9 @@ def _by_kind(places: Iterable[Place]) -> dict[str, list[Key]]:
 
 
 def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
-    """Return records whose codes begin with `beginning`: for texts that are too short for the index."""
+    """Yield records whose codes begin with `beginning`, a search text that is too short for the index. Yield
+    nothing if it is None.
+    """
     if beginning is None:
         return
     for kind in kinds:
@@ -182,8 +187,10 @@ def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -
 
 
 def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Place, int | None], bool]:
-    """Return the changes that are not indexed yet, the newest first, each with its rank, and whether there are
-    more.
+    """Return the changed records that are not indexed yet, the newest first, each with its rank (see
+    `Wanted.rank`).
+
+    The second value is True if there are more of them than are searched.
     """
     indexed, found, is_behind = progress(tx), dict[Place, int | None](), False
     for kind in kinds:
@@ -229,9 +236,9 @@ def _records(tx: Transaction, kind: SearchKind, keys: Iterable[Key], wanted: Wan
 
 
 def _best_field(record: Mapping[str, Any], wanted: Wanted) -> tuple[str, str, int | None]:
-    """Return the field that fits best, its text and its rank.
+    """Return the name of the field that matches the search text best, its text and its rank.
 
-    Return the code if only several fields together fit.
+    Return the code with the rank None if only several fields together match.
     """
     ranked = [
         (rank, name, str(value))

@@ -34,11 +34,13 @@ class DamagedIndexes:
 
 
 def is_index_damage(error: BaseException) -> bool:
-    """Return True if only the content of the index is damaged, and nothing else in the file."""
+    """Return True if the error says that the content of the index is damaged, not the file itself."""
     return isinstance(error, sqlite3.Error) and str(error).startswith(DAMAGED)
 
 
 def is_of_index(damage: Damage) -> bool:
-    """Return True if only the content of the index is damaged, by the result of an examination of the file."""
+    """Return True if `damage`, the result of an examination of the file, concerns only the content of the
+    index.
+    """
     in_index = damage.place == IN_TABLE.format(table=TABLE)
     return in_index and all(message.startswith(DAMAGED) for message in damage.messages)

@@ -1,7 +1,7 @@
 """The search for records of a kind by a part of one field, for the filters of lists.
 
-Candidates come from the index and from the changes that are not indexed yet. The current value of the field
-decides.
+Candidates come from the search index and from changes that are not in the index yet. A candidate is found if the
+current value of its field contains the part.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,8 +44,8 @@ BEGINNINGS: Final = f"""
 class FoundByPart(NamedTuple):
     """The records found by a part of a field.
 
-    `exact` are the ids of records whose whole field equals the search text. `has_more` is True if not all
-    candidates were checked.
+    `ids` are the ids of the records, and `exact` those of records whose whole field equals the search text.
+    `has_more` is True if not all candidates were checked.
     """
 
     ids: list[int]
@@ -104,6 +104,6 @@ STOCK_OF: Final = "SELECT id FROM stock WHERE article_id IN (SELECT value FROM j
 
 
 def stock_of(tx: Transaction, found: FoundByPart) -> FoundByPart:
-    """Return the stock records of the articles that were found."""
+    """Return the stock records of the articles in `found`, without `exact`."""
     ids = [stock_id for (stock_id,) in tx.rows(STOCK_OF, (dumps(found.ids),))]
     return FoundByPart(ids[:MOST_FOUND], [], found.has_more or len(ids) > MOST_FOUND)

@@ -72,8 +72,8 @@ class ArticleOfCode(Model):
 
 class PartQuery(Query):
     kind: str
-    """The name of a list on the pages, as in `search_kinds.py`, or `stock` for stock records by the codes of their
-    articles.
+    """The name of a list in the browser, as in `search_kinds.py`, or `stock` for stock records by the codes of
+    their articles.
     """
     field: str
     text: Annotated[str, Field(min_length=1, max_length=255)]
@@ -101,7 +101,7 @@ class Hit(Model):
     """A record, lot or serial that was found."""
 
     kind: str
-    """The name of the record's list on the pages."""
+    """The name of the record's list in the browser."""
     id: Id
     """For a lot or a serial, the id of its article."""
     code: str

@@ -21,8 +21,8 @@ PARTNER_OF_ORDER: Final = """(
 
 @dataclass(frozen=True, slots=True)
 class SearchKind:
-    """A kind of record. `name` is the name of its list on the pages. Callers who may use `listing` may find such
-    records.
+    """A kind of record that can be found. `name` is the name of its list in the browser. A caller may find such
+    records only if the caller may use the operation `listing`.
     """
 
     name: str
@@ -36,15 +36,17 @@ class SearchKind:
     """The SQL of the text beside the record's code, such as the partner's name."""
     status: str = "NULL"
     of: Operation | None = None
-    """The listing of the records that `says` is about, or None if `says` is about the found record."""
+    """The list operation for the records that `says` is about, such as partners, or None if `says` is about the
+    found record itself.
+    """
 
 
 WAREHOUSE: Final = "(SELECT name FROM warehouses WHERE warehouses.id = {table}.warehouse_id)"
 
 
 def _beside(table: DocumentTable) -> tuple[str, Operation]:
-    """Return the SQL of the partner or warehouse that is displayed beside a document, and the listing of these
-    records.
+    """Return the SQL of the name that is displayed beside a document, of its partner or warehouse, and the
+    operation that lists partners or warehouses.
     """
     if "partner_id" in table.fields:
         return PARTNER.format(table=table.name), directory.list_partners
@@ -83,7 +85,9 @@ RECORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """Lots or serials: the values of this column of the stock ledger, each with its article."""
+    """Lots or serials, as a kind that can be found: the values of `column` in the stock ledger, each with its
+    article.
+    """
 
     name: str
     mark: str

@@ -42,7 +42,9 @@ EMPTY: Final = (
     "DELETE FROM search_entries",
     "INSERT OR REPLACE INTO search_progress (one, last_change, last_movement) VALUES (1, 0, 0)",
 )
-"""The statement for the format of the index comes first: without the format SQLite does not open the index."""
+"""The statements that empty the index. The first one writes the format of the index, because without it SQLite
+cannot open a damaged index.
+"""
 PUT_TEXT: Final = "INSERT OR REPLACE INTO search_index (rowid, text) VALUES (?, ?)"
 
 
@@ -54,7 +56,7 @@ class Progress(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A record as it is now, with its folded fields."""
+    """A changed record, with its position in the change sequence and its current fields in the form of `fold`."""
 
     change: int
     key: Key
@@ -68,7 +70,7 @@ def progress(tx: Transaction) -> Progress:
 
 
 def index_changes(tx: Transaction) -> bool:
-    """Index some of the changes since the previous call, in order. Return True if there are more."""
+    """Index the next changes that are not indexed yet, in their order. Return True if there are more."""
     before = progress(tx)
     until, by_kind = _changed_records(tx, before.last_change)
     for kind, records in by_kind:
@@ -83,7 +85,10 @@ def index_changes(tx: Transaction) -> bool:
 
 
 def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
-    """Return changed records of each kind, and the change sequence up to which the records are complete."""
+    """Return a position in the change sequence, and changed records of each kind.
+
+    Up to this position, the records are complete. Each kind has at most `PIECE` records.
+    """
     until, found = tx.last_change(), []
     for kind in RECORDS:
         records = list(changed_records(tx, kind, after, PIECE))
@@ -101,7 +106,9 @@ def changed_records(tx: Transaction, kind: SearchKind, after: int, most: int) ->
 
 
 def changed_parts(tx: Transaction, part: PartKind, after: int, until: int) -> Iterator[tuple[Key, list[str]]]:
-    """Return the lots or serials of the movements after the id `after`, up to the id `until`."""
+    """Yield the lots or serials in the movements after the id `after`, up to the id `until`. Each has its key and
+    its text in the form of `fold`.
+    """
     for _, article_id, lot_number, serial in tx.rows(MOVED, (after, until)):
         text = lot_number if part.column == "lot_number" else serial
         if text is not None:

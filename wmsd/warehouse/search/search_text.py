@@ -1,9 +1,9 @@
 """The text of a record in the search index, and the queries that find the record.
 
-Case, accents and separators do not count: `fold` keeps only letters and digits, in one spelling. The text of a
-record is its kind's mark and its folded fields, each between line ends. Therefore one query finds a whole field,
-another the beginning of a field, and a third any part. The index is a trigram index: a query has at least three
-characters, which may include a line end.
+Case, accents and separators do not matter: `fold` keeps only letters and digits, in lower case and without
+accents. The text of a record is the letter of its kind and its folded fields, each between line ends. Therefore
+one query can find a whole field, another the beginning of a field, and a third any part. The index is a trigram
+index: a query has at least three characters, which may include a line end.
 """
 
 import json
@@ -20,8 +20,8 @@ LONGEST: Final = 64
 """The maximum length of a search text, in characters."""
 MOST_WORDS: Final = 6
 LONG: Final = 8
-"""The minimum length, in characters, of a text that is searched by its end first. The index is slow for a long
-number, because it combines the list of every three characters of the number. Most of these lists are very long.
+"""The minimum length of a search text that is searched by its last characters first. For a long number, the index
+is slow: it combines a list of records for every three characters. Most of these lists are very long.
 """
 ENDING: Final = 6
 SEPARATORS: Final = str.maketrans(dict.fromkeys(each for each in map(chr, range(128)) if not each.isalnum()))
@@ -35,7 +35,9 @@ def fold(text: str) -> str:
 
 
 def folded_fields(values: Iterable[object]) -> list[str]:
-    """Return the folded texts of the columns of a record. A column with a JSON list yields several texts."""
+    """Return the texts of a record's columns in the form of `fold`. A column with a JSON list yields several
+    texts, a long number with leading zeros two.
+    """
     texts = (fold(each) for value in values if value is not None for each in _texts_of(str(value)))
     return [spelled for each in texts if each for spelled in dict.fromkeys((each, _without_zeros(each)))]
 
@@ -51,10 +53,10 @@ def _texts_of(value: str) -> list[str]:
 
 
 def _without_zeros(folded: str) -> str:
-    """Return the number without leading zeros, if it can be a barcode.
+    """Return the text without leading zeros if it can be a barcode; otherwise return it unchanged.
 
-    A UPC-A code is an EAN-13 or GTIN-14 code without its leading zeros, and scanners and lists differ in these
-    zeros. Numbers of fewer than 8 digits are codes of other kinds, and keep their zeros.
+    A UPC-A code is an EAN-13 or GTIN-14 code without its leading zeros. Some scanners and lists write these zeros,
+    and others do not. Numbers of fewer than 8 digits are codes of other kinds, and keep their zeros.
     """
     is_barcode = folded.isdecimal() and len(folded) >= SHORTEST_BARCODE
     return folded.lstrip("0") or folded if is_barcode else folded
@@ -76,22 +78,27 @@ def kind_term(mark: str) -> str:
 
 
 def ending_of(folded: str) -> str | None:
-    """Return a query that finds at least all records with the long text `folded`, or None if the text is short."""
+    """Return a query for the last characters of a long text, or None if the text is short.
+
+    The query finds all records that contain `folded`, and perhaps others.
+    """
     return phrase(folded[-ENDING:]) if len(folded) >= LONG else None
 
 
 class Wanted:
-    """The search text, split into lists of parts, the most specific list first.
+    """A search text, and its queries of the index, the most specific first.
 
-    A list matches a record if the record's text contains all parts of the list.
+    Each query is a list of parts. It finds a record if the text of the record contains all parts.
     """
 
     def __init__(self, text: str, is_exact: bool = False) -> None:
-        """Split the search text. With `is_exact`, only whole fields count."""
+        """Derive the queries from the search text. With `is_exact`, find only records with a field that equals the
+        search text.
+        """
         self.whole: Final = _without_zeros(fold(text))
         self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
-        """The only character of a search text with one character, which is too short for the index. A code may
-        begin with this character.
+        """The search text if it has only one character, else None. Such a text is too short for the index, so
+        codes that begin with it are searched.
         """
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
         words.pop(self.whole, None)
@@ -113,7 +120,9 @@ class Wanted:
         return [" AND ".join(map(phrase, parts)) for parts in self._parts]
 
     def has_all(self, rank: int) -> bool:
-        """Return True if the query with this number finds only texts that contain the whole search text."""
+        """Return True if the query with the number `rank` finds only records that contain the whole search
+        text.
+        """
         return self.whole in self._parts[rank][0]
 
     def rank(self, fields: Iterable[str]) -> int | None:

@@ -14,13 +14,15 @@ from wmsd.warehouse.stock.schema import Adjustment, Quarantining, StockChange
 from wmsd.warehouse.stock.stock_ledger import Kind, Movement, post_all
 
 Make = Callable[[Contents, list[Fault]], Parts]
-"""Computes the new parts from the current contents. Reasons that forbid the change are added to the list of
-faults.
+"""A function that computes the new parts of a stock record from its current contents. It adds the reasons that
+forbid the change to the list of faults.
 """
 
 
 def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment) -> list[Change]:
-    """Change the quantity of the record, the named lot or the named serials, by a difference or to a total.
+    """Change the quantity of the article in the warehouse by a difference or to a total.
+
+    If `body` names a lot or serials, only their quantity changes.
 
     Goods that are added without a lot or serial have none, even if the article is tracked by lots or serials.
     Raise Problem (422) if orders have reserved more than would remain, or if goods with a lot or serial would be
@@ -173,7 +175,7 @@ def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, fau
 
 
 def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
-    """Return the parts of the named serials that are in stock here. Add a fault for each other serial."""
+    """Return the parts of the serials that `body` names. Add a fault for each serial that is not in stock here."""
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:
         if serial not in known:

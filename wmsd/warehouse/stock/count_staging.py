@@ -1,7 +1,7 @@
-"""The SQL of the counts in a file, by article and warehouse.
+"""The SQL that stores the stock counts of a file in temporary tables.
 
-The counts are in temporary tables, so that a long file takes no more memory than a short one. `place` is the
-number of an article in a warehouse, from 1, in the order of the file (see `stock_staging.py`).
+The counts are not kept in memory, so that a long file needs no more memory than a short one. `place` is the number
+of an article in a warehouse, from 1, in the order of the file (see `stock_staging.py`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,9 +36,9 @@ TABLES: Final = (
     WITHOUT ROWID
     """,
 )
-"""`is_faulty` is true if one of the place's rows was refused. `rows` is the number of rows of the place. A count
-without a quantity was refused, and only records that its goods are in the file. In the index, 0 stands for no lot
-and no serial, because NULL is never equal to NULL.
+"""In `staged_places`, `is_faulty` is true if a row for the place has errors, and `rows` is the number of rows for
+the place. In `staged_counts`, a row with errors has no quantity. Such a row only shows that its goods are in the
+file. In the index, 0 stands for no lot or no serial, because NULL is never equal to NULL.
 """
 
 
@@ -71,8 +71,8 @@ def put(
 
 
 def put_serial(tx: Transaction, article_code: str, serial: str, line: int) -> int:
-    """Record that the row counts the serial in a warehouse. Return the line of the first row that counts the
-    serial.
+    """Record that a row has found the serial in a warehouse. Return the line of the first row that has found it,
+    in any warehouse.
     """
     return tx.number(PUT_SERIAL, (article_code, serial, line))
 
@@ -111,7 +111,11 @@ PUT_MISSING: Final = """
 
 
 def put_missing(tx: Transaction) -> None:
-    """Add a count of 0 for each article that has stock in one of the counted warehouses and is not in the file."""
+    """Add a place without counts for each article that has stock in a warehouse of the file, but is not in the
+    file for it.
+
+    Such an article counts as not found: its stock becomes 0.
+    """
     names: dict[int, str] = dict(tx.rows("SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"))
     by_id = {str(warehouse_id): code for warehouse_id, code in names.items()}
     tx.execute(PUT_MISSING, {"names": dumps(by_id), "ids": dumps(list(names))})
@@ -122,8 +126,8 @@ CONCERNED: Final = """
         +id IN (SELECT article_id FROM staged_places) OR +code IN (SELECT article_code FROM staged_places)
     ) LIMIT 1
 """
-"""The plus signs make SQLite start with the changed articles. Usually no article has changed. The query must be
-fast, because other writers wait.
+"""The plus signs prevent the use of the indexes on `id` and `code`, so that SQLite starts with the changed
+articles. Usually there are none. The query must be fast, because other writers wait.
 """
 
 
@@ -187,7 +191,8 @@ NOTE_PLANNED: Final = (
 
 
 def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[int, list[StagedCount]]]]:
-    """Return the places without a plan, in batches, with their counts by place in the order of the file.
+    """Yield the places whose changes are not planned yet, in batches. Each batch has the places, and their counts
+    by the number of the place, in the order of the file.
 
     The places of a batch are marked as planned when the next batch is requested.
     """

@@ -22,7 +22,9 @@ KIND: Final = "count"
 
 @dataclass(slots=True)
 class Counting:
-    """The counts of an article in a warehouse. The row and the reason of each count are stored by its part."""
+    """The counts of an article in a warehouse. `lines` and `reasons` have the row and the reason of each count, by
+    the part that was counted.
+    """
 
     place: StagedPlace
     counts: list[Counted] = field(default_factory=list)
@@ -39,13 +41,17 @@ class Counting:
         )
 
     def reason(self, change: Change, otherwise: str) -> str:
-        """Return the reason of the change's row. Without such a row, return the reason of the first row that has
-        one.
+        """Return the reason of the row that names the changed part.
+
+        If this row has no reason or does not exist, return the first reason of the article's rows, or else
+        `otherwise`.
         """
         return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
 
     def line_of(self, goods: PartKey | None) -> int:
-        """Return the row that names the goods, otherwise the first row of their lot, otherwise the first row."""
+        """Return the row that names `goods`, or else the first row of the same lot, or else the first row of the
+        article.
+        """
         lot_number = None if goods is None else goods.lot_number
         of_lot = (line for named, line in self.lines.items() if lot_number is not None and named[0] == lot_number)
         return self.lines.get(goods or PartKey()) or next(of_lot, None) or next(iter(self.lines.values()))
@@ -61,17 +67,17 @@ class Changed(NamedTuple):
 
 @dataclass(slots=True)
 class CountOutcome(Outcome):
-    """The outcome of a count. `updated` is the number of changes. `unchanged` is the number of counts that match
-    the records.
+    """The outcome of a count, with the changes in `changed`. `updated` is the number of changes, `unchanged` the
+    number of counted parts that match the stock.
     """
 
     changed: list[Changed] = field(default_factory=list)
 
 
 class Count:
-    """Counts of many places, which are in temporary tables (`count_staging.py`).
+    """A stock count of many articles and warehouses. The counts are in temporary tables (`count_staging.py`).
 
-    The changes are planned on one state of the data, and again on a later state.
+    `plan` is called twice: before other writers have to wait, and again directly before the changes are written.
     """
 
     def __init__(self) -> None:
@@ -80,8 +86,8 @@ class Count:
     def plan(self, tx: Transaction, outcome: Outcome, reason: str) -> None:
         """Compute the changes and the errors that forbid them, and stage the changes (`stock_staging.py`).
 
-        A place that has not changed since the previous call keeps its plan. `reason` is used for counts without a
-        reason.
+        In the second call, a place whose stock has not changed keeps its plan. `reason` is used for counts without
+        a reason.
         """
         self._forget_changed(tx)
         self._last_change = tx.last_change()
@@ -103,7 +109,8 @@ class Count:
             _tell(tx, outcome)
 
     def _forget_changed(self, tx: Transaction) -> None:
-        """Discard all plans in the first call, and later the plans of places whose stock has changed.
+        """Discard the plans of places whose stock has changed since the previous call. In the first call, discard
+        all plans.
 
         A document can reserve or release serials without a change of the stock record, so serials are compared
         separately.
@@ -127,8 +134,8 @@ def _stage(
 ) -> None:
     """Stage the changes of the counted places.
 
-    With `is_refused`, nothing will be written, so only serials are staged, to check that each is in one place.
-    Other amounts may be larger than SQLite can store.
+    `is_refused` is True if the file has errors. Then nothing will be written, and only serials are staged, to
+    check that each is in one place only. Other amounts may be larger than SQLite can store.
     """
     records: list[Record] = []
     movements: list[Movement] = []
@@ -190,7 +197,9 @@ def _planned(
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
-    """Return the counts. A serial in quarantine stays there when it is found in another lot or warehouse."""
+    """Return the counts with quarantined quantities. A serial that is in quarantine stays in quarantine if it is
+    found in another lot or warehouse.
+    """
     arrived = {
         each.goods.serial
         for each in counting.counts

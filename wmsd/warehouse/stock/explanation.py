@@ -1,8 +1,9 @@
 """The explanation of a quantity: the result of the last stock count, and the movements since then.
 
-A past moment is a position in the ledger: the last movement at or before that time. Therefore every explained
-state really existed, even if the clock was set back. All values are computed backwards from the balance, over the
-movements since. Movements before the count are not read. A million movements of one balance take two seconds.
+A time in the past is converted to a position in the ledger: the last movement at or before that time. Therefore
+every explained quantity really existed, even if the clock was set back. All values are computed backwards from the
+current balance. The code subtracts the movements since then. Movements before the count are not read. A million
+movements of one balance take two seconds.
 """
 
 from datetime import timedelta
@@ -16,7 +17,7 @@ from wmsd.warehouse.stock.schema import LastCount, StockExplanation, StockGroup,
 from wmsd.warehouse.stock.store import COLUMNS, SOURCE
 
 CHARTED: Final = timedelta(weeks=4)
-"""The minimum period of a chart, if the stock record is that old."""
+"""The shortest period that a chart shows, unless the stock record was created later."""
 MOST_LEVELS: Final = 120
 
 LEDGER: Final = "stock_movements INDEXED BY stock_movements_by_stock"
@@ -155,7 +156,9 @@ GROUPS: Final = f"""
 
 
 def _groups(tx: Transaction, stretch: Stretch) -> tuple[str, int]:
-    """Return the groups as JSON, in the order of their first movements, and the sum of their quantities."""
+    """Return the movements grouped by kind, as JSON in the order of their first movements, and the sum of all
+    quantities.
+    """
     ((groups, quantity),) = tx.rows(GROUPS, stretch._asdict())
     return groups, quantity
 
@@ -171,7 +174,9 @@ LEVELS: Final = f"""
         )
     )
 """
-"""The last movement of each section of the stretch, with the quantity after that movement."""
+"""Divides the movements into sections of `:width` ids. Selects the last movement of each section, with the
+quantity after it.
+"""
 
 
 def _chart_begins(
@@ -179,8 +184,9 @@ def _chart_begins(
 ) -> tuple[str, int]:
     """Return the time at which a chart begins, and the id of the movement after which the chart begins.
 
-    The chart begins with the count, or four weeks before the moment if that is earlier. Without a count, the chart
-    begins when the stock record was created. A chart only begins before that time if the moment itself is earlier.
+    The chart begins at the time of the count or four weeks before `moment`, whichever is earlier. It begins when
+    the stock record was created if that is later, or if there is no count. If `moment` is even before the
+    creation, the chart begins at `moment`.
     """
     if count is None or moment <= created_at:
         return min(moment, created_at), 0

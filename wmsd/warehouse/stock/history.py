@@ -20,7 +20,9 @@ CONDITIONS: Final = {
     "article_id": "stock.article_id = :article_id",
     "warehouse_id": "stock.warehouse_id = :warehouse_id",
 }
-"""The conditions by the names of their filters, starting with the filter that matches the fewest movements."""
+"""The SQL conditions by filter. The first filters match the fewest movements, so the index of the first filter
+that is given is used.
+"""
 INDEXES: Final = {
     "document_id": "INDEXED BY stock_movements_by_document",
     "serial": "INDEXED BY stock_movements_by_serial",

@@ -31,7 +31,7 @@ REFERENCES: Final = ("article_code", "warehouse_code")
 
 
 class CountRow(Input):
-    """A row of `import stock`: the columns of a count without lots."""
+    """A row of `wmsd import stock`: the columns of a stock count without lots and serials."""
 
     article_code: Code
     warehouse_code: Code
@@ -39,10 +39,10 @@ class CountRow(Input):
 
 
 class StockCountImport(Import):
-    """A stock count in a file. All rows of an article and warehouse together give its stock (`rules.count_parts`).
+    """A stock count in a file. All rows of an article and warehouse together are the whole stock there
+    (`rules.count_parts`).
 
-    With `complete`, articles that have stock in a warehouse of the file but are not in the file count as not
-    found.
+    With `complete`, the stock of an article that is not in the file becomes 0 in each warehouse of the file.
     """
 
     checks_all = True

@@ -1,8 +1,8 @@
-"""The lots and serials of a balance, and the order in which they leave.
+"""The lots and serials of a stock record, and the order in which orders take them.
 
-Goods that came in without a lot have none. Lots and serials are parts of their stock record: their reserved or
-quarantined quantities are included in those of the record. Therefore goods that orders reserve without naming a
-lot are always in stock, in addition to the lots that other orders name.
+Goods that came in without a lot have no lot. Lots and serials are parts of their stock record: the quantities of
+the record include their reserved and quarantined quantities. Therefore there is always enough stock both for the
+orders that name lots and for those that name none.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,9 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a quantity, in millionths. A part with a serial is one unit."""
+    """A quantity in millionths, with the lot and the serial of its goods. With a serial, the quantity is one
+    unit.
+    """
 
     quantity: int
     lot_number: str | None = None
@@ -36,14 +38,14 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""The statement uses VALUES because an INSERT from a SELECT has a separate statement journal. This journal costs
-more time the more the unit of work has written.
+"""The statement uses VALUES because SQLite writes a separate journal for an INSERT from a SELECT. The more the
+unit of work has written, the more time this journal takes.
 """
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
 """
-"""The condition finds the serial by the unique index of article and serial. With the index of the stock record,
-SQLite would read all serials of the record.
+"""The plus sign makes SQLite find the serial by the unique index on article and serial. With the index on the
+stock record, SQLite would read all serials of the record.
 """
 TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
 QUARANTINE_SERIAL: Final = f"""
@@ -54,8 +56,8 @@ CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
     (QUARANTINE_SERIAL, lambda quantity: quantity == 0),
     (BRING_SERIAL, lambda quantity: quantity > 0),
 )
-"""The statements for changes of serials, each with its quantities. In this order, a serial that changes lots first
-leaves its old lot.
+"""The statements that apply movements to serials, each with a condition for the quantity of its movements. They
+run in this order, so that a serial that changes its lot leaves the old lot first.
 """
 
 
@@ -142,10 +144,10 @@ def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | No
 
 
 def oldest_parts(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
-    """Return the parts that leave for an order that has reserved them.
+    """Return the parts that leave stock for an order that has reserved `quantity`.
 
-    With a named lot, only parts of this lot leave. Without a named lot, the lots leave in order of age, then goods
-    without a lot. Of each lot, the oldest serials leave first, then goods without a serial.
+    With `lot_number`, only parts of this lot leave. Otherwise the oldest lots leave first, and goods without a lot
+    last. Of each lot, the oldest serials leave first, then goods without a serial.
     """
     parts: list[Part] = []
     for name, there in _free_lots(tx, stock_id, lot_number):

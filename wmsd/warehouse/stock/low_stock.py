@@ -14,8 +14,8 @@ from wmsd.warehouse.stock.store import COLUMNS, NAMED, OWN_OR_RULE
 def _crossings_sql(told: str, before: str, own_min_stock: str) -> str:
     """Return the SQL of the stock records that became low, or are low no longer.
 
-    `told` joins the table `stock` with rows that give the available quantity `before` and the article's
-    `own_min_stock`.
+    `told` is SQL that joins `stock` with the rows of the records that have changed. `before` is the SQL of the
+    available quantity before the change, and `own_min_stock` that of the article's `min_stock`.
     """
     available, min_stock = COLUMNS["available"], OWN_OR_RULE.format(own=own_min_stock)
     is_low = f"coalesce({available} <= {min_stock}, 0)"
@@ -54,15 +54,19 @@ class Crossing(NamedTuple):
 def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[Crossing]:
     """Return the stock records that became low, or are low no longer.
 
-    A record may have been marked as low by a rule that has changed since. Therefore a record that falls from above
-    the current minimum to the minimum or below becomes low again.
+    `available_before` has the available quantities before the change, by stock record. The minimum stock may have
+    changed since a record was marked as low. Therefore a record that falls from above the current minimum to the
+    minimum or below is also returned if it is marked already.
     """
     given = dumps([list(each) for each in available_before.items()])
     return [Crossing(*each) for each in tx.rows(CROSSINGS, (given,))]
 
 
 def crossings_staged(tx: Transaction, last_id: int) -> list[Crossing]:
-    """Return the crossings among the stock records that a count in a file has changed."""
+    """Return those stock records that the staged changes of an import made low, or made low no longer.
+
+    `last_id` is the last id before the import's new stock records.
+    """
     return [Crossing(*each) for each in tx.rows(STAGED_CROSSINGS, {"last_id": last_id})]
 
 
@@ -70,7 +74,7 @@ LOW: Final = f"""
     SELECT stock.id AS entity_id, {record_sql(StockLow, COLUMNS)} AS data
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
-"""A row for each stock record of `ids`, in their order: the data of the event `stock.low`."""
+"""Selects the data of the event `stock.low` for each stock record of `:ids`, in their order."""
 MARK_TOLD: Final = "UPDATE stock SET is_told_low = ? WHERE id = ?"
 
 

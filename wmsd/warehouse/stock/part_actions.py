@@ -1,4 +1,6 @@
-"""The operations on lots, serials and the movements of an article, for people. API clients read `detail=lots`."""
+"""The operations on lots, serials and movements of an article, for users in the browser. API clients use
+`detail=lots` in the list of stock instead.
+"""
 
 from functools import partial
 

@@ -22,9 +22,11 @@ from wmsd.warehouse.stock.schema import (
 
 BEYOND_ALL: Final = 2**62
 DIRECTIONS: Final = {None: (-1, 0, 1), "in": (1,), "out": (-1,)}
-"""The signs of the quantities."""
+"""By the query parameter `direction`, the signs of the quantities of its movements."""
 SIGN: Final = "(quantity > 0) - (quantity < 0)"
-"""The same expression as in the indexes of lots and serials (migration 0033)."""
+"""The sign of a quantity in SQL, written as in the indexes of lots and serials (migration 0033), so that SQLite
+uses these.
+"""
 
 MOVEMENT: Final = record_sql(
     ArticleMovement,
@@ -42,7 +44,9 @@ MOVEMENTS: Final = f"""
     )
     WHERE stock.article_id = :article_id ORDER BY movement.id DESC LIMIT :limit
 """
-"""The query reads at most `limit` movements of each stock record and direction, however many there are."""
+"""Selects movements of an article. The query reads at most `:limit` movements of each stock record and direction,
+however many there are.
+"""
 OF_ARTICLE: Final = MOVEMENTS.format(index="INDEXED BY stock_movements_by_stock", narrowed="")
 OF_LOT: Final = MOVEMENTS.format(
     index="INDEXED BY stock_movements_by_lot",

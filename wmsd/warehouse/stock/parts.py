@@ -1,7 +1,7 @@
 """The parts of a stock record: each lot, each serial, and the goods that have neither.
 
-Every quantity is counted once, in the most specific part. Therefore the parts of a record add up to its balance.
-Counts, adjustments and quarantine are changes of parts.
+Every unit belongs to one part only: that of its serial, or else of its lot, or else the part without both.
+Therefore the parts of a record add up to its balance. Counts, adjustments and quarantine are changes of parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

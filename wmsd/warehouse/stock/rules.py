@@ -14,7 +14,8 @@ from wmsd.warehouse.stock.parts import NOTHING, UNNAMED, Amounts, Contents, Part
 class Fault(NamedTuple):
     """The reason why a change is refused.
 
-    `sentence` continues after the name in `column`. `goods` is None if the fault is about the record as a whole.
+    `column` is the field with the error, and `sentence` continues its name. `goods` is None if the fault is about
+    the stock record as a whole.
     """
 
     goods: PartKey | None
@@ -51,10 +52,10 @@ def part_changes(before: Parts, after: Parts) -> list[Change]:
 
 
 def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]) -> Parts:
-    """Return the parts after a count.
+    """Return the parts of a stock record after a count.
 
-    The counted parts are everything in stock, with one exception: a single count without lot and serial is the
-    total.
+    Parts that are not counted are not in stock any more, with one exception: a single count without lot and serial
+    gives the total. Reasons that forbid the change are added to `faults`.
     """
     if [counted.goods for counted in counts] == [UNNAMED]:
         return count_total(before, None, counts[0].quantity, counts[0].quarantined, faults)
@@ -74,10 +75,10 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
 def count_total(
     before: Contents, lot_number: str | None, quantity: int, quarantined: int | None, faults: list[Fault]
 ) -> Parts:
-    """Return the parts after a count of the total of the record, or of the lot.
+    """Return the parts after a count of the total quantity of the record or, with `lot_number`, of the lot.
 
-    The difference is applied to the goods without a serial and, for the whole record, also without a lot. The
-    total does not reveal which other goods are missing.
+    The difference changes only the goods without a serial and, for the whole record, also without a lot. A total
+    does not reveal which lots and serials are missing.
     """
     known, rest = total(before.parts, lot_number), before.parts.get(PartKey(lot_number), NOTHING)
     quarantine = known.quarantined if quarantined is None else quarantined
@@ -104,7 +105,9 @@ def count_total(
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
-    """Return a sentence that at most `amount` can be changed, unless other lots or serials are named."""
+    """Return a sentence that only `amount` can be taken unless the request names further lots or serials. `state`
+    continues the sentence.
+    """
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are in stock{state}"
     unnamed = "a lot or serial" if lot_number is None else "a serial"

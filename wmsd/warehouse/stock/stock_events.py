@@ -1,8 +1,8 @@
 """The events of stock, which are recorded once, at the end of a unit of work.
 
 `stock.updated` is recorded for each article and warehouse whose balances changed. `stock.low` is recorded if the
-available quantity fell to the minimum stock or below. A second `stock.low` is recorded only if the available
-quantity has recovered meanwhile, or falls to a changed minimum.
+available quantity fell to the minimum stock or below. `stock.low` is recorded again only if the available quantity
+was above the minimum in the meantime, or falls to a minimum that has changed.
 """
 
 from collections.abc import Iterable
@@ -30,9 +30,9 @@ def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
 
 
 def emit_staged(tx: Transaction, last_id: int) -> None:
-    """Record the events of the stock that a count in a file has changed.
+    """Record the events of the stock that the staged changes of an import have changed.
 
-    `last_id` is the last id before that of new stock records.
+    `last_id` is the last id before those of new stock records.
     """
     record_events(tx, "stock.updated", stock_staging.UPDATED, {"last_id": last_id})
     _tell_crossings(tx, low_stock.crossings_staged(tx, last_id))

@@ -1,4 +1,6 @@
-"""The only code that changes a quantity: it posts a movement to ledger, balance, lot and serial together."""
+"""The only code that changes quantities in stock. It writes each movement to the ledger, and changes balance, lot
+and serial together with it.
+"""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -53,7 +55,7 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
     """Post movements in their order, each given with the id of its stock record.
 
     A balance is written once, however many movements it has. Raise sqlite3.IntegrityError if a balance would fall
-    below 0. Callers check this first, to report the error properly.
+    below 0. Callers check this first, because this error has no text for users.
     """
     sums: dict[int, tuple[int, int]] = {}
     for stock_id, movement in movements:
@@ -75,8 +77,8 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
 
 
 def post_staged(tx: Transaction, kind: Kind) -> None:
-    """Post the staged changes of a count in a file (`stock_staging.py`). The unit of work must not change other
-    stock.
+    """Post the staged movements of an import or of its undo (`stock_staging.py`). The unit of work must not change
+    other stock.
     """
     last_id = stock_staging.write(tx, kind)
     of_records = groupby(stock_staging.of_lots(tx, last_id), itemgetter("stock_id"))

@@ -25,10 +25,11 @@ class Holder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """The stock that a document reserves, by id.
+    """The stock that a document reserves.
 
-    `stock` has the millionths of stock records. `lots` has the millionths of lots that the document names, and
-    `serials` the serials that the document names. The quantities in `stock` include these lots and serials.
+    `stock` has the reserved quantity in millionths by the id of the stock record. `lots` has the quantities of
+    lots that the document names, by id, and `serials` the ids of the serials that it names. The quantities in
+    `stock` include these lots and serials.
     """
 
     stock: Mapping[int, int] = field(default_factory=dict)
@@ -79,15 +80,15 @@ reservations.
 
 
 def holders_of(tx: Transaction, stock_id: int) -> Records:
-    """Return the documents that reserve a stock record, those with the smallest ids."""
+    """Return the documents that reserve a stock record: at most `MOST_HOLDERS`, starting with the smallest id."""
     return Records(tx.value(HOLDERS, (stock_id,)) or "")
 
 
 def set_reservation(tx: Transaction, holder: Holder, wanted: Reservation) -> None:
     """Replace the document's reservation.
 
-    Raise sqlite3.IntegrityError if the reservation is more than is in stock. Callers check this first, to report
-    the error properly.
+    Raise sqlite3.IntegrityError if the reservation is more than is in stock. Callers check this first, because
+    this error has no text for users.
     """
     _set(tx, holder.kind, {holder.id: (reservation_of(tx, holder), wanted)})
 
@@ -145,8 +146,8 @@ TOUCH_RECORD: Final = """
     UPDATE stock SET change_seq = :change_seq, updated_at = :updated_at
     WHERE id = (SELECT stock_id FROM stock_lots WHERE id = :lot_id)
 """
-"""A stock record is returned with its lots. Therefore it counts as changed even if its own reserved quantity stays
-the same.
+"""Marks the stock record of a lot as changed. Answers contain a stock record with its lots, so the record counts
+as changed even if its own reserved quantity stays the same.
 """
 RESERVE_LOT: Final = """
     INSERT INTO lot_reservations (holder_kind, holder_id, lot_id, quantity) VALUES (?, ?, ?, ?)

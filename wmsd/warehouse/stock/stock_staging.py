@@ -1,8 +1,9 @@
-"""The SQL of the changes that stock counts in files cause.
+"""The SQL of the stock changes that an import, or its undo, causes.
 
-The changes are stored in temporary tables while others can write. Then a few statements write all changes. `place`
-is the number of an article in a warehouse, from 1, in the order of the file. Amounts are signed millionths that
-are added. Ids of new stock records follow the last used id by `number`, which is NULL for existing records.
+The changes are stored in temporary tables while other writers need not wait. Then a few statements write all
+changes. `place` is the number of an article in a warehouse, from 1, in the order of the file. Amounts are signed
+millionths, which are added to the current amounts. The id of a new stock record is the last used id plus `number`.
+For an existing record, `number` is NULL.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,8 +40,8 @@ TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-"""`moves` is true if the place has a movement, because lots can change while their sum stays the same. `min_stock`
-is the article's, and `data` are the data of the event `stock.updated`.
+"""`moves` is true if the place has a movement. Lots can change although `quantity`, the sum of their changes, is
+0. `min_stock` is the minimum stock of the article, and `data` are the data of the event `stock.updated`.
 """
 
 
@@ -90,8 +91,8 @@ PUT_RECORD: Final = """
 
 
 def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
-    """Store places with all their movements, and replace earlier versions of these places. Call `complete` after
-    the last.
+    """Store places with all their movements. If a place is already stored, replace it. Call `complete` after all
+    places are stored.
     """
     tx.executemany("DELETE FROM staged_movements WHERE place = ?", [(record.place,) for record in records])
     tx.executemany(PUT_RECORD, records)
@@ -125,7 +126,9 @@ def note_serials(tx: Transaction, article_ids: set[int]) -> None:
 
 
 def articles_of_changed_serials(tx: Transaction, article_ids: set[int]) -> set[int]:
-    """Return the articles whose serials differ from the stored serials in place, lot, holder or quarantine."""
+    """Return the articles whose serials have changed since `note_serials`: their warehouse, lot, reservation or
+    quarantine.
+    """
     return {article_id for (article_id,) in tx.rows(SERIALS_CHANGED, (dumps(list(article_ids)),))}
 
 
@@ -145,7 +148,7 @@ SERIALS_ELSEWHERE: Final = """
 
 
 def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
-    """Return the serials that come in but are in stock in another place, which they do not leave.
+    """Yield the serials that enter a place although they are in stock in another place and do not leave it.
 
     Each item has the row, the serial, and the code of the other warehouse.
     """
@@ -202,7 +205,9 @@ TELL: Final = f"""
 
 
 def complete(tx: Transaction) -> None:
-    """Compute the values that follow from the company's current data."""
+    """Compute the remaining columns from the company's current data: the numbers of new stock records, `min_stock`
+    and `data`.
+    """
     tx.execute(NUMBER)
     tx.execute(TELL)
 
@@ -224,7 +229,7 @@ CHANGE: Final = f"""
 """
 """The plus sign makes SQLite start with the staged rows, whatever the statistics say."""
 SLICE: Final = 20_000
-"""The number of places per statement, which keeps its rows in memory."""
+"""The number of places per statement. The number is limited because a statement keeps its rows in memory."""
 MOVE: Final = f"""
     INSERT INTO stock_movements
         (stock_id, quantity, kind, quarantined, lot_number, serial, reason, actor, occurred_at)
@@ -241,8 +246,10 @@ UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE 
 
 
 def write(tx: Transaction, kind: MovementKind) -> int:
-    """Write balances and movements. Return the last id before that of new stock records. Only the ledger calls
-    this function.
+    """Write the staged balances and movements. Return the last used id of stock records before new ones were
+    created.
+
+    Only `stock_ledger.py` calls this function.
     """
     last: int = tx.value("SELECT coalesce(max(place), 0) FROM staged_stock")
     last_id = undo_rows.last_id(tx, "stock")

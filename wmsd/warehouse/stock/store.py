@@ -27,8 +27,8 @@ NAMED: Final = """
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
 SOURCE: Final = f"stock {NAMED}"
-"""CROSS JOIN makes `stock` the outer table. Otherwise, by its statistics, SQLite would start with the few
-warehouses, and then sort all stock.
+"""The tables from which stock records are read. CROSS JOIN makes SQLite read `stock` first. Otherwise its
+statistics would make it start with the few warehouses, and then sort all stock.
 """
 OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
 MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")
@@ -200,7 +200,7 @@ def add_to_ledger(tx: Transaction, movements: Iterable[tuple[object, ...]]) -> N
 
 
 def add_to_balances(tx: Transaction, sums: Mapping[int, tuple[int, int]]) -> None:
-    """Add (quantity, quarantined), in millionths, to balances, by stock record.
+    """Add to balances. `sums` has (quantity, quarantined) in millionths, by the id of the stock record.
 
     Only the ledger calls this function, together with `add_to_ledger`.
     """
@@ -286,7 +286,7 @@ UPDATED: Final = f"""
     SELECT stock.id AS entity_id, {record_sql(StockUpdated, COLUMNS)} AS data
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
-"""A row for each stock record of `ids`, in their order: the data of the event `stock.updated`."""
+"""Selects the data of the event `stock.updated` for each stock record of `:ids`, in their order."""
 
 
 def min_stock(tx: Transaction) -> int | None:

@@ -1,4 +1,6 @@
-"""The reasons of stock against a change of an article's tracking. See `warehouse/articles/tracking_rules.py`."""
+"""The goods in stock that forbid switching the tracking of an article by serials on or off. See
+`warehouse/articles/tracking_rules.py`.
+"""
 
 from typing import Final
 

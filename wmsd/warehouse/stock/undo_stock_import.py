@@ -53,14 +53,16 @@ def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Itera
 
 @dataclass(slots=True)
 class Counters:
-    """The errors of the staged counter-movements, and the articles that have serials."""
+    """The errors that forbid the staged counter-movements, and the ids of their articles that are tracked by
+    serials.
+    """
 
     wrong: list[str] = field(default_factory=list)
     with_serials: set[int] = field(default_factory=set)
 
 
 def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
-    """Stage the counter-movements (`stock_staging.py`) while others can write."""
+    """Store the counter-movements in temporary tables (`stock_staging.py`), while other writers need not wait."""
     make_tables(tx, schema, stock_staging.TABLES)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
     for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):

@@ -62,7 +62,7 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return the errors in the orders and packaging types that a malformed plan names."""
+    """Return the errors in the orders and packaging types of a plan that has malformed fields elsewhere."""
     site: TransportSite = named["site"]
     ecc = sent.get("transport_ecc")
     current = None if ecc is None else store.find(tx, site.warehouse_id, ecc)
@@ -81,7 +81,9 @@ def _find_orders(
     transport_id: int | None,
     field_errors: list[FieldError],
 ) -> dict[str, Order]:
-    """Return the site's orders with these codes. Add an error for each code that cannot be on this transport."""
+    """Return the site's orders with these codes, by code. Add an error for each order that cannot be on this
+    transport.
+    """
     named = store.orders_named(tx, codes, transport_id)
     here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}
     before: set[str] = set()
@@ -96,7 +98,8 @@ def _find_orders(
 def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | None) -> str | None:
     """Return the reason why the order cannot be planned, or None.
 
-    An order of another site gets the same sentence as an unknown code, so that codes do not leak.
+    An order of another site gets the same sentence as an unknown code, so that a site cannot find out the codes of
+    other sites.
     """
     if found is None:
         return "is not an order of this site"
@@ -111,7 +114,7 @@ def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | No
 
 
 def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned) -> None:
-    """Remove orders that were taken off by hand from a loaded transport. No other change of a loaded plan is
+    """Remove orders from a loaded transport that users have unloaded by hand. No other change of a loaded plan is
     allowed.
 
     The packaging that went out with these orders comes back. If no order remains, all packaging comes back and the

@@ -1,4 +1,6 @@
-"""Rules for moves of a transport and its orders (decisions, section 4). The rules have no side effects."""
+"""Rules for changes of the status of a transport and its orders (decisions, section 4). The rules have no side
+effects.
+"""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -28,7 +30,9 @@ TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
     ("LIVRAT", "INCARCAT"): Effect.NONE,
     ("LIVRAT", "LIVRAT"): Effect.NONE,
 }
-"""A planner's calls may be late, repeated or out of order. Such calls are not errors."""
+"""The effect of a call, by the status of the transport and the requested status. A planner's calls may be late,
+repeated or out of order, which is no error.
+"""
 LOADS: Final[frozenset[Effect]] = frozenset({Effect.LOAD, Effect.LOAD_AND_DELIVER})
 
 LOADING: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
@@ -50,7 +54,9 @@ ORDER_MOVES: Final[Mapping[Effect, Mapping[OrderStatus, tuple[OrderStatus, ...]]
     Effect.DELIVER: DELIVERING,
     Effect.LOAD_AND_DELIVER: BOTH,
 }
-"""The moves of an order, by its current status. An order in any other status forbids the call."""
+"""By effect, the statuses that an order gets one after the other, by its current status. An order in any other
+status forbids the call.
+"""
 
 MAY_BE_PLANNED: Final[frozenset[OrderStatus]] = frozenset({"CREAT", "IN_LUCRU", "INCARCAT"})
 ON_THE_TRUCK: Final[frozenset[OrderStatus]] = frozenset({"INCARCAT", "LIVRAT"})
@@ -59,7 +65,7 @@ CLOCKS_DIFFER: Final = timedelta(minutes=5)
 
 
 def moves_from(status: Status) -> list[Requested]:
-    """Return the statuses to which a call can move the transport."""
+    """Return the statuses that a call can give a transport with this status."""
     return [
         requested
         for (before, requested), effect in TRANSITIONS.items()

@@ -1,4 +1,6 @@
-"""Loading and delivery of a transport: either all its orders move or none, and its packaging is posted."""
+"""Loading and delivery of a transport: either all its orders get the new status or none, and its packaging is
+posted.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -36,8 +38,8 @@ NOTHING: Final = "Nothing was moved."
 def apply_transport_move(
     tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove
 ) -> None:
-    """Move the transport. Raise Problem: 409 with each order that forbids the move, 422 with the errors of the
-    request.
+    """Load or deliver the transport. Raise Problem: 409 with each order that forbids this, 422 with the errors of
+    the request.
     """
     moment = _occurred_at(tx.now, body)
     effect = TRANSITIONS[(current.status, body.status)]
@@ -66,8 +68,8 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
-    """Raise Problem (409) if a repeated call names other returned packaging than the first call. A repeated call
-    changes nothing.
+    """Raise Problem (409) if a repeated call names different returned packaging than the call that delivered the
+    transport.
     """
     sent = content_of(body.packaging_returned or [])
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):
@@ -93,7 +95,7 @@ def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportSta
 
 
 def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterator[tuple[int, str]]:
-    """Return the index of each order that forbids the move, with the reason."""
+    """Yield the index of each order that forbids loading or delivering the transport, with the reason."""
     for number, order in enumerate(current.orders):
         if order.status not in ORDER_MOVES[effect]:
             yield number, why_not(effect, order.code, order.status)
@@ -102,9 +104,9 @@ def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterat
 
 
 def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
-    """Move the orders. Raise Problem with the errors of all orders that cannot move.
+    """Change the status of the orders. Raise Problem with the errors of all orders whose status cannot change.
 
-    The Problem also rolls back the moves of the other orders, because all moves are in one transaction.
+    All changes are in one transaction, so the Problem also rolls back the changes of the other orders.
     """
     problems: dict[int, Problem] = {}
     for number, order in enumerate(current.orders):

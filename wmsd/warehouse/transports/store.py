@@ -175,9 +175,10 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """Return the orders by code, each with the other undelivered transport that it is on, or None.
+    """Return the orders by code, each with another transport that has the order and is not delivered yet, or None.
 
-    The transport is the text of the JSON array [transport_ecc, warehouse_id].
+    `transport_id` is the transport that is planned. The other transport is the text of a JSON array:
+    [transport_ecc, warehouse_id].
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}
