@@ -38,7 +38,7 @@ def check_mailbox(address: str) -> str:
 def forms_of_mailbox(address: str) -> tuple[str, ...]:
     """Return the forms in which a user with this mailbox may be stored, with the typed form first.
 
-    Before version 1.2, an address was stored as it was typed, in small letters.
+    Before version 1.2, wmsd stored the typed address in small letters, without any other change.
     """
     typed = address.lower()
     if typed.isascii() and PUNYCODE not in typed:

@@ -58,7 +58,10 @@ class Admission:
                 return await self._access.kernel(call.token, call.address), None
             caller = await self._caller(call)
             if call.operation.about_token and call.session is not None:
-                raise forbidden("This request is about its own token: send it with a token.")
+                raise forbidden(
+                    "This request returns information about the token that sends it. Send it "
+                    "with a token, not with a browser session."
+                )
             if caller.must_enrol and not call.operation.enrols:
                 raise forbidden("Set up a second factor first: this service requires one for admins.")
             if call.operation.scope == "installation":

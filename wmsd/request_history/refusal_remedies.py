@@ -131,8 +131,9 @@ def _limited(question: Question) -> str:
     which = "--graphql-per-minute" if question.refusal.noun == "GraphQL" else "--requests-per-minute"
     return (
         "Wait for the seconds in Retry-After. Send fewer requests: a list can have 500 records, and an "
-        "unchanged answer (If-None-Match) counts a tenth. A platform admin can raise the limit: run wmsd "
-        f"company change {question.company.code} {which} N, or use the page Companies."
+        "unchanged answer (If-None-Match) counts as a tenth of a request. A platform admin can raise "
+        f"the limit: run wmsd company change {question.company.code} {which} N, or use the page "
+        "Companies."
     )
 
 
@@ -151,7 +152,7 @@ def _key(question: Question) -> str:
 
 def _taken(question: Question) -> str:
     taken = question.refusal.details.get("id")
-    which = "the record that has it" if taken is None else f"the record {taken}"
+    which = "the existing record with this external_ref" if taken is None else f"the record {taken}"
     return f"If you sent the same document twice, use {which}. Otherwise send a different external_ref."
 
 

@@ -30,7 +30,8 @@ LOG_ALONE: Final = FindingKind(
     "log-alone",
     "wrong",
     "The log {file} exists, but the file that it belongs to is missing.",
-    "Put back the file that belongs to the log before you start a server here. The log fits no other file.",
+    "Before you start a server here, put back the database file that this -wal file belongs to. The "
+    "-wal file works with no other database file.",
 )
 LOG_LARGE: Final = FindingKind(
     "log-large",

@@ -134,7 +134,7 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
 
 
 def key_protection_verb(platform: Database) -> Verb:
-    """Return the function with which the server answers the request of a command for the known keys."""
+    """Return the function that answers when a command asks the server which keys it knows."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await platform.read(read_known_keys))._asdict()

@@ -50,8 +50,8 @@ class Pending:
 
 
 def check_unchanged(tx: Transaction, known: User) -> User:
-    """Return the current user. Raise Problem (401) if the user was deleted, disabled or got another password since
-    the password was checked, because hashing takes time.
+    """Return the current user. Raise Problem (401) if the user was deleted or disabled, or got another password,
+    since the password was checked. Hashing takes time, so this can happen.
     """
     user = store.user_by_id(tx, known.id)
     if user is None or user.disabled or user.password_hash != known.password_hash:

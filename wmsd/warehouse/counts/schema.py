@@ -154,7 +154,7 @@ class CountLine(Model):
         ),
     ]
     counted_at: Timestamp | None
-    arrived_at: Annotated[Timestamp | None, Field(description="When the counted quantity arrived.")]
+    arrived_at: Annotated[Timestamp | None, Field(description="When wmsd received the counted quantity.")]
 
 
 class CountStatusReached(StatusReached):

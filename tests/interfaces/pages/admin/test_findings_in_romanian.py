@@ -190,7 +190,8 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
         ),
         (
             "each reference points to an existing record; but stock 5: none instead of a record of articles.",
-            "o referință duce la o înregistrare; dar stock 5: niciuna în loc de o înregistrare din articles.",
+            "fiecare referință duce la o înregistrare existentă; dar stock 5: niciuna în loc de o înregistrare "
+            "din articles.",
         ),
         (
             "it is damaged, index stock_by of table stock: Tree 4 page 4 cell 0: 2nd reference to page 7.",

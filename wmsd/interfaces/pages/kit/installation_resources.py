@@ -35,8 +35,8 @@ USER_ACTS: Final = (
         "link",
         "Create password link",
         user_administration.renew_invitation,
-        "For a user who has forgotten the password, has lost the invitation, or has new rights waiting. "
-        "The current password works until the link is used.",
+        "For a user who has forgotten the password, has lost the invitation, or must choose a new "
+        "password to get new rights. The current password works until the link is used.",
         goes_to="once",
         when=("active", True),
         template="invited",
