@@ -177,7 +177,10 @@ async def test_a_loaded_plan_is_not_changed(planner: Planner) -> None:
                 {"packaging": []},
                 {"packaging": ["differs from the packaging that went out with the remaining orders"]},
             ),
-            ({"order_codes": ["SO-000001"]}, {"order_codes": [f"must include SO-000002, which is {status}"]}),
+            (
+                {"order_codes": ["SO-000001"]},
+                {"order_codes": [f"must also contain SO-000002, because its status is {status}"]},
+            ),
             (
                 {"order_codes": [*codes, "SO-000003"]},
                 {"order_codes.2": ["was not loaded with this transport"]},

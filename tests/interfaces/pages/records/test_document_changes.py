@@ -42,7 +42,7 @@ def changes(seen: Seen) -> list[list[str]]:
 async def test_who_did_what(visitor: Visitor) -> None:
     seen = await visitor.get(PATH)
     assert changes(seen) == [
-        [BY, "moved", "In work", NOTHING],
+        [BY, "status changed", "In work", NOTHING],
         [
             BY,
             "changed",
@@ -116,11 +116,11 @@ async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkey
     assert told not in (await visitor.get(PATH)).text
     monkeypatch.setattr("wmsd.warehouse.documents.change_history.LONGEST_ANSWER", 300)
     seen = await visitor.get(PATH)
-    assert [row[1] for row in changes(seen)] == ["moved", "created"]
+    assert [row[1] for row in changes(seen)] == ["status changed", "created"]
     assert told in seen.text
 
 
 async def test_in_romanian(visitor: Visitor) -> None:
     seen = await visitor.get(PATH, {"Accept-Language": "ro"})
-    assert [row[1] for row in changes(seen)] == ["trecut în alt status", "modificat", "creat"]
+    assert [row[1] for row in changes(seen)] == ["status schimbat", "modificat", "creat"]
     assert ">Istoric</h2>" in seen.text

@@ -43,7 +43,7 @@ WORDS: Final = {
     "skipped": "skipped",
     "refused": "refused",
     "created": "created",
-    "moved": "moved",
+    "moved": "status changed",
     "changed": "changed",
     "IN": "In, from the partner",
     "OUT": "Out, to the partner",
