@@ -148,7 +148,7 @@ def test_an_upgrade_keeps_the_data_and_a_copy_of_before(booted: Machine, package
     assert booted.run(*AS_WMSD, "doctor", "--config", CONFIG).returncode in (0, 3)
 
     older = booted.run("dpkg", "-i", booted.bring(package))
-    assert "wmsd: the service does not start. Its log says why: journalctl -u wmsd -n 50\n" in older.stderr
+    assert "wmsd: the service did not start. The log shows the reason: journalctl -u wmsd -n 50\n" in older.stderr
     assert "newer" in booted.ok("journalctl", "-u", "wmsd", "-n", "50")
     booted.ok("systemctl", "disable", "--now", "wmsd")
     again = booted.ok("dpkg", "-i", booted.bring(newer))
@@ -248,7 +248,7 @@ def test_the_service_by_command_makes_room_for_the_package(booted: Machine, pack
     booted.ok(*AS_WMSD[:-1], program, "company", "create", "ACME", "--name", "Acme", "--config", CONFIG)
     booted.ok(program, "service", "uninstall")
     said = booted.ok("dpkg", "--force-confold", "-i", booted.bring(package))
-    assert f"{program} is another program, which shells find first." in said
+    assert f"wmsd: shells find another program first, {program}." in said
     booted.ok("rm", program)
     assert (booted.health(8485), companies(booted)) == ("ok", ["ACME"])
 
