@@ -149,7 +149,7 @@ async def test_who_sends_changes_without_end_slows_only_himself(passing: World) 
     for task in attack:
         task.cancel()
     await asyncio.gather(*attack, return_exceptions=True)
-    assert honest.longest < 1
+    assert honest.longest < 3  # seconds; a turn behind all of the other changes would come later
     assert hostile.statuses[429] > 0
     assert PERSON.at_once <= hostile.statuses[303] <= PERSON.at_once + 15 * PERSON.a_second
 
