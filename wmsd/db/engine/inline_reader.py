@@ -45,6 +45,8 @@ PATIENCE_SECONDS: Final = 0.02
 """How long a read waits for the writer's connection."""
 OFTEN: Final = 8
 """After so many waits, the reader opens a separate connection immediately."""
+SHORTAGE_SECONDS: Final = 2.0
+"""How long a read waits for the writer's connection if a separate one could not be opened."""
 
 
 class NextTurn(Exception):
@@ -106,6 +108,8 @@ class InlineReader:
         self._opening: asyncio.Task[None] | None = None
         self._waits = 0
         """How often a read had to wait for the writer."""
+        self._is_short = False
+        """True if the last attempt to open a separate connection failed."""
         self._bounded: sqlite3.Connection | None = None
         """The writer's connection, while its statements are interrupted after `MOMENT_SECONDS`."""
         self._touched: sqlite3.Connection | None = None
@@ -171,7 +175,7 @@ class InlineReader:
             writer = self._writer()
             connection = None if writer is None else writer.connection
             if connection is None:
-                self._wait(0 if writer is None else PATIENCE_SECONDS)
+                self._wait(has_writer=writer is not None)
                 return
         group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
         if self._waiting and self._loop is not None:
@@ -221,13 +225,18 @@ class InlineReader:
             connection.set_progress_handler(None, 0)
             self._touched = None  # last: if memory runs out before this line, the next work tries again
 
-    def _wait(self, patience: float) -> None:
+    def _wait(self, has_writer: bool) -> None:
         """Wait for the writer, or for a separate connection if the writer is busy for long or often."""
         assert self._loop is not None
         if self._opening is not None:
             return
         self._waits += 1
-        self._patience = self._loop.call_later(patience if self._waits < OFTEN else 0, self._open_own)
+        patience = 0.0
+        if has_writer and self._is_short:
+            patience = SHORTAGE_SECONDS
+        elif has_writer and self._waits < OFTEN:
+            patience = PATIENCE_SECONDS
+        self._patience = self._loop.call_later(patience, self._open_own)
 
     def _open_own(self) -> None:
         self._patience = None
@@ -236,7 +245,8 @@ class InlineReader:
     async def _open(self) -> None:
         """Open a separate connection.
 
-        If that fails, a reader on a thread does the work, or reports the same error.
+        If that fails, the reads wait longer for the writer. If they have already done so, or if there is no writer,
+        a reader on a thread does the work, or reports the same error.
         """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
@@ -247,9 +257,12 @@ class InlineReader:
                 connection.execute("PRAGMA query_only = ON")
                 connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
                 self._connection = connection
+                self._is_short = False
                 self._counted(1)
         except Exception:
-            self._hand_all_over()
+            if self._is_short or self._writer() is None:
+                self._hand_all_over()
+            self._is_short = True
         finally:
             self._opening = None
             if self._waiting and self._loop is not None:
