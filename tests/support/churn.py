@@ -27,7 +27,7 @@ from wmsd.db.engine.sqlite import connect
 from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 FIRST: Final = "ACME"
-NOT_LENT: Final = "The server did not share "
+NOT_LENT: Final = "The running server did not give this command access to "
 LIST_OF_ORDERS: Final = "/api/v2/sales-orders?per_page=20"
 
 

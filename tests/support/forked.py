@@ -17,6 +17,7 @@ from typing import IO, Any
 ROOT = Path(__file__).parents[2]
 FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
 """The environment of every process that the tests start."""
+FORKING = ROOT / "tests" / "support" / "forking.py"
 LONGEST = 30.0
 TELLS_WHERE = signal.SIGUSR2
 """The signal on which a fork writes to its standard error what each of its threads is doing."""
@@ -93,14 +94,17 @@ class Fork(subprocess.Popen[str]):
 class Program:
     """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
 
-    def __init__(self, scratch: Path, tree: Path = ROOT) -> None:
-        """Start the process that forks. `tree` is the folder of the package."""
+    def __init__(self, scratch: Path, tree: Path = ROOT, hashes_in_full: bool = False) -> None:
+        """Start the process that forks. `tree` is the folder of the package.
+
+        `hashes_in_full`: password hashes are as strong as those of users, and take as long.
+        """
         self.scratch = scratch
         self.environment = {**FIXED, "PYTHONPATH": str(tree)}
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", str(ROOT / "tests" / "support" / "forking.py")],
+                [sys.executable, "-P", str(FORKING), *([] if hashes_in_full else ["--quick-passwords"])],
                 env=self.environment,
                 stdin=theirs.fileno(),
                 start_new_session=True,

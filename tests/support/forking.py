@@ -20,11 +20,15 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
+
+from argon2 import PasswordHasher
 
 from wmsd.interfaces import browser_service
 from wmsd.interfaces.cli import main
 from wmsd.interfaces.pages.kit.rendering import load_templates
+from wmsd.tenants.accounts import passwords
 
 MOST_BYTES = 1 << 20
 """The most bytes of a request."""
@@ -35,6 +39,9 @@ WARM_UP = (
     *("article list --company ACME",) * 12,
     *("doctor", "backup create", "status") * 2,
 )
+QUICK_PASSWORDS = "--quick-passwords"
+QUICK_HASHER = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+"""A full hash takes 0.17 s of processor time. Most tests sign somebody in, and few of them test passwords."""
 AS_STARTED = ("-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 """The arguments of Python when a command is started as a process of its own."""
 
@@ -131,6 +138,8 @@ def warm_up() -> None:
 if __name__ == "__main__":
     for module, _ in main.COMMANDS.values():
         importlib.import_module(f"wmsd.interfaces.cli.{module}")
+    if QUICK_PASSWORDS in sys.argv:
+        setattr(passwords, "PasswordHasher", QUICK_HASHER)  # noqa: B010  # the type checker refuses an assignment
     load_templates()
     warm_up()
     gc.collect()

@@ -105,7 +105,8 @@ class DataFolder:
         if orphans:
             raise StorageError(
                 f"{self.path} has files of companies ({orphans[0].name} …), but no platform.db. Nothing was "
-                "changed. If you have a copy of platform.db with its log, put the copy back, or choose "
+                "changed. If you have a copy of platform.db, put it back together with its platform.db-wal, "
+                "or choose "
                 f"another folder with --data. {way_on(self.path, backups)}"
             )
 

@@ -187,8 +187,8 @@ class Loan:
             self.ask(LEND, str(path.relative_to(self._folder.path)))
         except Unanswered:
             raise StorageError(
-                f"The server did not share {path}. If the server was just stopped, try again; otherwise its "
-                "log says why."
+                f"The running server did not give this command access to {path}. If the server was just "
+                "stopped, try again; otherwise its log says why."
             ) from None
 
     def close(self) -> None:

@@ -21,7 +21,10 @@ WORDS: Final[Mapping[str, Words]] = {
     "_notice_changes": Words("Notice changes", "Notices changes by the command line, and files that were moved."),
     "tick": Words("Send webhooks", "Sends the webhook deliveries that are due."),
     "watch_the_clock": Words("Watch the clock", "Notices when the clock of this machine is changed."),
-    "keep": Words("Save the time", "Saves the current time, so that the next start can compare it."),
+    "keep": Words(
+        "Save the time",
+        "Saves the current time. At the next start, wmsd compares it with the clock of this machine.",
+    ),
     "write_token_uses": Words("Token use", "Saves when and from where each token was last used."),
     "write_session_uses": Words("Session use", "Saves when each user last used the pages."),
     "write_failed_sign_ins": Words(

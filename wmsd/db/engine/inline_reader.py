@@ -245,8 +245,8 @@ class InlineReader:
     async def _open(self) -> None:
         """Open a separate connection.
 
-        If that fails, the reads wait longer for the writer. If they have already done so, or if there is no writer,
-        a reader on a thread does the work, or reports the same error.
+        If that fails, the reads wait longer for the writer. If they have already done so, or if there is no
+        writer, a reader on a thread does the work, or reports the same error.
         """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())

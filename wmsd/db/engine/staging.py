@@ -257,9 +257,9 @@ class Staging:
         raise objections[0]
 
     def _cut_log(self) -> None:
-        """Cut the log, because the rolled-back changes use space in it until it restarts.
+        """Truncate the log file, which still contains the rolled-back changes.
 
-        If other connections are reading the file, the server cuts the log later.
+        If other connections are reading the file, the server truncates the log later.
         """
         with suppress(sqlite3.Error):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

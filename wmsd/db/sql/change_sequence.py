@@ -29,7 +29,7 @@ def last_moment(tx: Transaction) -> str:
 
 
 def change_columns(tx: Transaction) -> dict[str, object]:
-    """Return the columns of a record that changes now."""
+    """Return the change-sequence columns for a record that is written now."""
     [change] = tx.next_changes(1)
     return {"change_seq": change, "updated_at": updated_at(change)}
 

@@ -107,15 +107,24 @@ class SubscriptionFields(Input):
     ] = True
     secret: Annotated[
         Secret | None,
-        Field(description="For hmac: the key for the signatures, of at least 32 random characters. Write only."),
+        Field(
+            description="For hmac: the key for the signatures, of at least 32 random characters. It is never "
+            "shown again."
+        ),
     ] = None
     token: Annotated[
-        Credential | None, Field(description="For bearer: sent as `Authorization: Bearer …`. Write only.")
+        Credential | None,
+        Field(description="For bearer: sent as `Authorization: Bearer …`. It is never shown again."),
     ] = None
-    username: Annotated[UserName | None, Field(description="For basic: the user name. Write only.")] = None
-    password: Annotated[Credential | None, Field(description="For basic: the password. Write only.")] = None
+    username: Annotated[
+        UserName | None, Field(description="For basic: the user name. It is never shown again.")
+    ] = None
+    password: Annotated[
+        Credential | None, Field(description="For basic: the password. It is never shown again.")
+    ] = None
     headers: Annotated[
-        CustomHeaders | None, Field(description="For custom: the headers to send, by name. Write only.")
+        CustomHeaders | None,
+        Field(description="For custom: the headers to send, by name. Their values are never shown again."),
     ] = None
 
 

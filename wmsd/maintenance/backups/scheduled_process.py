@@ -47,7 +47,7 @@ class Seen(NamedTuple):
 
 
 class ScheduledBackups:
-    """The scheduled backup work. `command` is `wmsd backup schedule --run`, as this server can start it."""
+    """The scheduled backup work. `command` starts `wmsd backup schedule --run` with the program of this server."""
 
     def __init__(self, command: Sequence[str], settings: Backup, data: DataFolder, clock: Clock) -> None:
         self.settings = settings

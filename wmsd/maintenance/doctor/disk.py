@@ -111,7 +111,8 @@ TEMPORARY_ON_NETWORK: Final = FindingKind(
     "temporary-on-network",
     "warning",
     "The temporary folder {file} is on a network file system or on another machine ({type}).",
-    "Name a folder of this machine in TMPDIR: in other folders, imports are slow or fail.",
+    "Set the environment variable TMPDIR to a folder on a disk of this machine. In other folders, imports "
+    "are slow or fail.",
 )
 KINDS: Final = (
     *(DISK_FULL, DISK_LOW, BACKUPS_LOW, FEW_FILES, DISK_READ_ONLY, ON_NETWORK, ON_LAYERS, ONLY_IN_MEMORY),

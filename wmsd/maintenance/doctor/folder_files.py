@@ -19,7 +19,7 @@ from wmsd.maintenance.doctor.usable_folder import check_usable
 
 NOBODY: Final = "nobody"
 OF_PLATFORM: Final = (
-    "Stop the server. If you have a copy of platform.db with its log, put the copy back. Otherwise "
+    "Stop the server. If you have a copy of platform.db, put it back together with its platform.db-wal. Otherwise "
     "restore platform.db from a backup: {command}. Only platform.db contains users and tokens."
 )
 OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore {backup} --company {code}"

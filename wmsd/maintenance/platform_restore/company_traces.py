@@ -100,7 +100,7 @@ def _in_archives(backups: Path) -> Iterator[int]:
 
 
 def was_deleted(data: DataFolder, backups: Path, installation: str, company_id: int, since: datetime) -> bool:
-    """Return True if a deletion of the company after `since` has left an archive, or its file in `deleted-…`."""
+    """Return True if the company was deleted after `since`: there is its archive, or its file in `deleted-…`."""
     if any(data.path.glob(f"deleted-{company_id}-*/{company_id}.db")):
         return True
     archives = BackupFolder(backups).of_companies().companies()

@@ -25,7 +25,7 @@ STOPPED: Final = "The server was stopped."
 
 
 class Examinations:
-    """A runner of examinations. `command` is `wmsd doctor --progress`, as this server can start it."""
+    """A runner of examinations. `command` starts `wmsd doctor --progress` with the program of this server."""
 
     def __init__(self, command: Sequence[str], data: DataFolder, clock: Clock) -> None:
         self._data = data

@@ -18,7 +18,7 @@ from wmsd.tenants.companies import store as companies
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The parts of a server that runs as a program: work in other processes, and the sources of settings."""
+    """The parts that only a server has: work in other processes, and the sources of settings."""
 
     backups: ScheduledBackups | None = None
     examinations: Examinations | None = None

@@ -156,8 +156,8 @@ def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested
 def _unfit(item: ReceivableItem, quantity: int | None) -> str:
     times = f"multiplied by {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code},"
     if quantity is None:
-        return f"{times} has more than 6 decimal places"
-    return f"{times} is more than {to_text(MAXIMUM)}"
+        return f"{times} must have at most 6 decimal places"
+    return f"{times} must be at most {to_text(MAXIMUM)}"
 
 
 def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:

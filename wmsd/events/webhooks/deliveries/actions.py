@@ -94,7 +94,9 @@ def _range(tx: Transaction, id: int, body: RedeliveryRange) -> Wanted:
     """Return the conditions of the range. Raise Problem if the times are not valid."""
     until = body.until or tx.timestamp
     if until < body.since:
-        wrong = ("since", "is in the future") if body.until is None else ("until", "must not be before since")
+        wrong = (
+            ("since", "is in the future") if body.until is None else ("until", "must not be earlier than since")
+        )
         raise invalid({wrong[0]: [wrong[1]]})
     statuses = redelivery.FAILED if body.failed else CLOSED_STATUSES
     wanted = statuses if body.status is None else tuple(each for each in statuses if each in body.status)

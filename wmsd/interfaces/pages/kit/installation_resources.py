@@ -293,8 +293,9 @@ ADMINISTRATION: Final = (
         key="id",
         sort="-id",
         acts=KERNEL_TOKEN_ACTS,
-        says="The platform token opens only the kernel interface at /api/kernel/v1: the numbers, place "
-        "names and modules of all companies. It opens no record of a company.",
+        says="The platform token works only for the kernel interface at /api/kernel/v1, which reports "
+        "totals and the names of companies and warehouses, and switches modules on and off. It cannot read "
+        "any record of a company.",
     ),
     Resource(
         "audit",

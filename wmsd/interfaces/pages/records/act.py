@@ -57,8 +57,8 @@ INVALID: Final = 422
 KEY_REUSED: Final = "IDEMPOTENCY_KEY_REUSED"
 """The error code of a form that was already sent with other values."""
 SAVED_BEFORE: Final = (
-    "You already sent this form, and its earlier values are saved. To save the present values as "
-    "well, send the form again."
+    "You already sent this form. The values that you sent then are saved. To save what the form shows now, "
+    "send it again."
 )
 
 
