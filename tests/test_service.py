@@ -227,7 +227,7 @@ def test_for_a_later_boot_the_unit_is_written_and_the_person_is_told(bare: Machi
     assert "Not done (dry run): The user wmsd was created, without a login." in shown.stderr
     assert not bare.path(UNIT).exists()
     said = bare.ok(EXECUTABLE, "service", "install", "--offline")
-    assert "Nothing was started. At the next boot with systemd the service starts." in said
+    assert "The service was not started now. It starts at the next boot with systemd." in said
     assert bare.path(UNIT).read_text() == shown.stdout
     assert os.path.lexists(bare.path("/etc/systemd/system/multi-user.target.wants/wmsd.service"))
     bare.ok("systemd-analyze", "verify", UNIT)

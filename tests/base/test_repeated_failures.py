@@ -40,7 +40,7 @@ def test_once_and_after_an_hour_and_when_it_is_over(scene: Scene) -> None:
     assert scene.lines == [
         "nothing can be written: the disk is full",
         "nothing can be written: the disk is full; 101 failures so far",
-        "works again after 101 failures: nothing can be written",
+        "resolved after 101 failures: nothing can be written",
     ]
 
 
@@ -49,7 +49,7 @@ def test_what_is_tried_fails_or_succeeds(scene: Scene) -> None:
         with scene.complaints.trying("it", OSError):
             if error is not None:
                 raise error
-    assert scene.lines == ["it: the disk is full", "works again after 1 failure: it"]
+    assert scene.lines == ["it: the disk is full", "resolved after 1 failure: it"]
     with pytest.raises(KeyError), scene.complaints.trying("it", OSError):
         raise KeyError
     assert len(scene.lines) == 2
@@ -127,7 +127,7 @@ def test_what_some_succeed_at_is_over_when_it_has_not_failed_for_a_while(scene: 
     scene.now += 1
     complaints.over("it")
     complaints.over("it")
-    assert scene.lines[2:] == ["works again after 100 failures: it"]
+    assert scene.lines[2:] == ["resolved after 100 failures: it"]
 
 
 def test_errors_of_sqlite_are_told_apart_though_they_have_one_type(scene: Scene, tmp_path: Path) -> None:
@@ -160,5 +160,5 @@ def test_what_begins_again_is_counted_from_the_beginning(scene: Scene) -> None:
         scene.complaints.failed("it", FULL)
         scene.complaints.over("it")
         scene.now += SILENT_SECONDS
-    again = "works again after 1 failure: it"
+    again = "resolved after 1 failure: it"
     assert scene.lines == ["it: the disk is full", again, "it: the disk is full", again]

@@ -184,7 +184,10 @@ def test_a_fraction_is_the_number_that_was_written() -> None:
 
 def test_a_name_that_cannot_be_written_is_told_as_it_can() -> None:
     assert parse_json(b'{"a": [{"\\ud800": NaN, "b": 1, "b": 2}]}')[1] == {
-        "a.0.?": ["has a name with half of a surrogate pair", "must be a number, not NaN"],
+        "a.0.?": [
+            "has a name with a broken character (half of a surrogate pair): correct the name",
+            "must be a number, not NaN",
+        ],
         "a.0.b": ["is given twice"],
     }
     assert printable("a\ud800b\u20ac") == "a?b\u20ac"
@@ -209,9 +212,11 @@ def test_the_same_document_has_the_same_bytes() -> None:
 
 
 def test_a_name_that_cannot_be_written_is_told_where_all_else_is_sound() -> None:
-    assert parse_json(b'{"\\ud800": 1}')[1] == {"?": ["has a name with half of a surrogate pair"]}
+    assert parse_json(b'{"\\ud800": 1}')[1] == {
+        "?": ["has a name with a broken character (half of a surrogate pair): correct the name"]
+    }
     assert parse_json(b'{"X\\ud800": 1, "Xa": NaN}')[1] == {
-        "X?": ["has a name with half of a surrogate pair"],
+        "X?": ["has a name with a broken character (half of a surrogate pair): correct the name"],
         "Xa": ["must be a number, not NaN"],
     }
 

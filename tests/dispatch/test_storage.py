@@ -188,7 +188,7 @@ async def test_a_quota_that_is_reached_is_told_once_and_when_there_is_room_again
         assert (await world.send("POST", "/api/articles", ARTICLE)).status == 201
     told = [record.getMessage() for record in log.records if record.name == "wmsd.storage"]
     assert told[0].startswith("company ACME: The quota of 1 MB is used up, ")
-    assert told[1:] == ["works again after 10 failures: company ACME"]
+    assert told[1:] == ["resolved after 10 failures: company ACME"]
 
 
 async def test_a_disk_that_is_gone_refuses_and_is_told_once(shop: Shop) -> None:

@@ -58,8 +58,8 @@ async def test_a_damaged_page(shop: Shop, log: Kept) -> None:
     world.clock.seconds += FLAPPING_SECONDS
     assert (await world.send("GET", "/api/partners")).status == 200
     assert complaints(log)[4:] == [
-        "works again after 123 failures: company 1 is unavailable",
-        "works again after 123 failures: reads of company 1 fail",
+        "resolved after 123 failures: company 1 is unavailable",
+        "resolved after 123 failures: reads of company 1 fail",
     ]
 
 
@@ -79,4 +79,4 @@ async def test_a_file_that_is_no_database(shop: Shop, log: Kept) -> None:
     database.path.write_bytes(whole)
     world.clock.seconds += FLAPPING_SECONDS
     assert (await world.send("GET", "/api/partners")).status == 200
-    assert complaints(log)[2:] == ["works again after 51 failures: company 1 is unavailable"]
+    assert complaints(log)[2:] == ["resolved after 51 failures: company 1 is unavailable"]

@@ -75,7 +75,7 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
     await jobs.stop()
     told = [record.getMessage() for record in caplog.records if "the job tick failed" in record.getMessage()]
     assert len(told) == 2
-    assert told[1] == "works again after 5 failures: the job tick failed, and runs again as scheduled"
+    assert told[1] == "resolved after 5 failures: the job tick failed, and runs again as scheduled"
 
 
 async def test_a_job_that_a_stop_cuts_off_leaves_no_trace(

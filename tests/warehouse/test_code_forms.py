@@ -24,7 +24,7 @@ CREATE = "mutation ($input: ArticleInput!) { create_article(input: $input) { id 
 
 
 def only_by_form(noun: str) -> str:
-    return f"differs from the code of another {noun} only by its Unicode form"
+    return f"looks like the code of another {noun}, but has other Unicode characters: choose a different code"
 
 
 @pytest.mark.parametrize(("there", "new"), FORMS, ids=["composed is there", "decomposed is there"])

@@ -21,7 +21,8 @@ SIGNATURE_BYTES: Final = 12
 BEGAN: Final = "@"
 """The separator before the digest of the start parameters. No name of an epoch contains this character."""
 ANOTHER_BEGINNING: Final = (
-    "differs from the value with which this cursor began: send that value or no value, or start without the cursor"
+    "differs from the value in the request that started this cursor: send that value or no value, or start "
+    "again without a cursor"
 )
 UNKNOWN: Final = (
     "is not a cursor of this company, list and filters; after a restore, read everything again without a cursor"

@@ -87,7 +87,7 @@ class RepeatedFailures:
         if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
             return
         if failing.is_told:
-            self._log.info("works again after %s: %s", count_of(failing.count, "failure"), what)
+            self._log.info("resolved after %s: %s", count_of(failing.count, "failure"), what)
         failing.count, failing.is_told = 0, False
 
     @contextmanager

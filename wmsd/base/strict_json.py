@@ -134,7 +134,10 @@ def _text_errors(value: object, path: str, depth: int) -> Iterator[tuple[str, st
         for key, member in members:
             name = printable(str(key))
             if name != str(key):
-                yield f"{path}.{name}".lstrip("."), "has a name with half of a surrogate pair"
+                yield (
+                    f"{path}.{name}".lstrip("."),
+                    "has a name with a broken character (half of a surrogate pair): correct the name",
+                )
             yield from _text_errors(member, f"{path}.{name}".lstrip("."), depth + 1)
 
 

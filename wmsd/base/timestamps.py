@@ -51,7 +51,7 @@ def from_text(text: str) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("is outside the range of dates") from None
+        raise ValueError("is too early or too late") from None
 
 
 def microseconds(moment: datetime) -> int:

@@ -99,8 +99,8 @@ MODULES: Final[dict[str, str]] = {
 Role = Literal["platform-admin", "company-admin", "member"]
 ROLES: Final[dict[Role, str]] = {
     "platform-admin": "everything, in every company",
-    "company-admin": "everything, in its companies",
-    "member": "its own abilities, in its companies",
+    "company-admin": "everything, in the user's companies",
+    "member": "only the granted abilities, in the user's companies",
 }
 """All roles, from the one with the most rights to the one with the fewest."""
 

@@ -63,7 +63,9 @@ def listener(folder: DataFolder) -> socket.socket | None:
     except OSError as error:
         made.close()
         LOG.warning(
-            "%s cannot be created (%s): other programs can open the files of this server", path, error.strerror
+            ("%s cannot be created (%s), so the server does not lock its files: other programs can open them"),
+            path,
+            error.strerror,
         )
         return None
     return made

@@ -42,7 +42,7 @@ class ByteBudget:
         """Count more bytes. If a bound is exceeded, count nothing and raise Problem (503)."""
         own = self._held[company] + size
         if own > self.of_a_company or (own > self.fair and self._held.total() + size > self.in_all):
-            raise unavailable(f"Too many {self.what} are running; send them one after the other.", 2)
+            raise unavailable(f"Too many {self.what} at the same time; send them one after the other.", 2)
         self._held[company] = own
 
     def count(self, company: str, size: int) -> None:

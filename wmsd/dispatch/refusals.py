@@ -27,7 +27,7 @@ SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files
 SHORT: Final = (
     "The server is short of memory, threads or open files; nothing was changed. Try again in a few seconds."
 )
-TOOK_TOO_LONG: Final = f"This read took more than {READ_SECONDS:.0f} s and was stopped. Ask for fewer records."
+TOOK_TOO_LONG: Final = f"This request took more than {READ_SECONDS:.0f} s and was stopped. Ask for fewer records."
 
 
 class Refusals:

@@ -222,7 +222,7 @@ async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
 
 def _short() -> Problem:
     return unavailable(
-        "wmsd is short of open files, threads or memory, so nothing was sent. Try again shortly.", 30
+        "wmsd has reached a limit of open files, threads or memory, so nothing was sent. Try again shortly.", 30
     )
 
 

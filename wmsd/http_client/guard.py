@@ -121,7 +121,8 @@ class Guard:
             return f"{address} is not an address."
         if isinstance(ip, IPv6Address) and ip.scope_id is not None:
             return (
-                f"{address} is valid only on this machine. Use an address without % and the name of an interface."
+                f"{address} contains % and the name of a network interface, so it is valid only on this "
+                "machine. Use another address."
             )
         return (
             self.objection_to_port(port)

@@ -133,7 +133,7 @@ def _errors_of_one(name: str, value: str) -> Iterator[str]:
     elif is_own(name):
         yield "wmsd sets this header itself. Choose another name."
     if not re.fullmatch(_VALUE, value) or len(value) > LONGEST_VALUE:
-        yield f"The value must have 1 to {LONGEST_VALUE} characters of visible ASCII, or spaces between them."
+        yield f"The value must have 1 to {LONGEST_VALUE} visible ASCII characters, with spaces only between them."
 
 
 def is_own(name: str) -> bool:

@@ -262,23 +262,23 @@ def _wrong_names(columns: Columns, header: Header) -> Iterator[tuple[str, str]]:
     """Yield each wrong column of the header with its error sentence. Known columns are listed only once."""
     for name, near in header.unknown.items():
         if near:
-            yield name, f"there is no column {_named_as(name)}; did you mean {near}?"
+            yield name, f"the column {_named_as(name)} is unknown; did you mean {near}?"
     others = [name for name, near in header.unknown.items() if not near]
     named, known = others[:MOST_NAMED], ", ".join(columns)
     together, shown = ", ".join(named), ", ".join(map(_named_as, named))
     if len(others) == 1:
-        yield together, f"there is no column {shown}; the columns are {known}."
+        yield together, f"the column {shown} is unknown; the known columns are {known}."
     elif len(others) > MOST_NAMED:
         more = len(others) - MOST_NAMED
         yield (
             together,
             (
-                f"there are no columns {shown}, and {more} other columns of the file are unknown; "
-                f"the columns are {known}."
+                f"the columns {shown} and {more} other columns of the file are unknown; the known columns are "
+                f"{known}."
             ),
         )
     elif others:
-        yield together, f"there are no columns {shown}; the columns are {known}."
+        yield together, f"the columns {shown} are unknown; the known columns are {known}."
     for name in header.twice[:MOST_NAMED]:
         yield name, f"the column {_named_as(name)} appears twice."
     for name in header.missing:

@@ -89,13 +89,13 @@ def _why_none(last: dict[str, Any] | None) -> str:
     """
     if last is None:
         return "no import has changed any records yet"
-    named = f"the last import with changes, number {last['id']} of {last['kind']},"
+    named = f"the last import with changes, number {last['id']} ({last['kind']}),"
     if last["undone_at"] is not None:
         return f"{named} was undone at {last['undone_at']}"
     if last["kind"] not in record.KEPT_TABLES:
         return (
-            f"{named} has documents, which cannot be undone: cancel them one by one, or by a file with "
-            "the column status"
+            f"{named} cannot be undone, because it has documents: cancel the documents one by one, or with a "
+            "file that has the column status"
         )
     return f"{named} changed more data than wmsd keeps for an undo ({undo_rows.MOST_BYTES // 2**20} MB)"
 

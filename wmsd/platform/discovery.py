@@ -118,7 +118,7 @@ async def get_health(service: OversightService, caller: Caller | None) -> Shown:
     The status is 200 and `degraded` if one company's file is unavailable, if the disk is filling up, or if no
     backup contains the keys of the installation. The service is also `degraded` after the clock was set, and after
     it has switched off a webhook that failed for days. Furthermore, it is `degraded` when a company has been
-    frozen for over a day, and until everything that a restore has lost or brought back is settled.
+    frozen for over a day, and until all tasks after a restore are settled.
 
     With a token, the answer has more numbers. With the token of a platform admin, the answer also names the
     companies whose files cannot be used or written.

@@ -18,7 +18,7 @@ MOST_NAMED: Final = 3
 AGAIN: Final = "Sending the same request again will not help."
 BAD_BODY: Final = f"Send one JSON object in UTF-8 as the body. {AGAIN}"
 BAD_DOCUMENT: Final = (
-    f"Correct the document: /docs/api/graphql lists each type with its fields and arguments. {AGAIN}"
+    f"Correct the GraphQL document: /docs/api/graphql lists each type with its fields and arguments. {AGAIN}"
 )
 
 
@@ -130,10 +130,9 @@ def _some(names: list[str]) -> str:
 def _limited(question: Question) -> str:
     which = "--graphql-per-minute" if question.refusal.noun == "GraphQL" else "--requests-per-minute"
     return (
-        "Wait for the seconds in Retry-After. Send fewer requests: a list can have 500 records, and an "
-        "unchanged answer (If-None-Match) counts as a tenth of a request. A platform admin can raise "
-        f"the limit: run wmsd company change {question.company.code} {which} N, or use the page "
-        "Companies."
+        "Wait for the seconds in Retry-After. To send fewer requests, ask for up to 500 records per list, and "
+        "send If-None-Match: an unchanged answer counts as a tenth of a request. A platform admin can raise "
+        f"the limit: run wmsd company change {question.company.code} {which} N, or use the page Companies."
     )
 
 
@@ -190,7 +189,7 @@ BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
 }
 BY_STATUS: Final[Mapping[tuple[str, int], str | Callable[[Question], str]]] = {
     ("VALIDATION_FAILED", 400): _malformed,
-    ("VALIDATION_FAILED", 406): "Accept application/json.",
+    ("VALIDATION_FAILED", 406): "Send the header Accept: application/json.",
     ("VALIDATION_FAILED", 413): "Split the data into several requests, or request shorter lists.",
     ("VALIDATION_FAILED", 415): "Send the body uncompressed, with Content-Type: application/json.",
 }

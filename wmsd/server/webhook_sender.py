@@ -58,7 +58,7 @@ async def test_webhook(
 ) -> Callable[[Transaction], Text]:
     """Send a test event.
 
-    Sends one event `webhook.test` on the same path as all other events, even if the subscription is off. The
+    Sends one event `webhook.test` in the same way as all other events, even if the subscription is off. The
     answer is the webhook delivery with its only attempt. The request waits for the receiver, up to 10 seconds.
     """
     note = or_not_found(await send_test(database, service.client, service.clock, id, company), "webhook")

@@ -89,7 +89,7 @@ async def test_a_test_event_says_that_the_service_is_short(hooks: Hooks) -> None
     with no_more_files():
         answer = await hooks.world.call("POST", f"/api/v2/webhooks/{webhook}/test", status=503)
     assert answer.body["message"] == (
-        "wmsd is short of open files, threads or memory, so nothing was sent. Try again shortly."
+        "wmsd has reached a limit of open files, threads or memory, so nothing was sent. Try again shortly."
     )
     assert (await hooks.world.call("POST", f"/api/v2/webhooks/{webhook}/test")).body["status"] == "delivered"
 
@@ -129,7 +129,7 @@ async def test_whatever_goes_wrong_in_a_file_is_tried_again(
         assert await scene.statuses() == ["delivered"]
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
     assert len(told) == 1, "once, not once for each time"
-    assert len(lines(caplog, "works again after 3 failures")) == 1
+    assert len(lines(caplog, "resolved after 3 failures")) == 1
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)

@@ -107,8 +107,8 @@ def test_what_is_not_a_site(stocked: Tenant) -> None:
         ),
         (["create", code, "EAST", "--name", ""], "--name must have at least 1 character."),
         (["create", code, "EAST", "--name", "a\tb"], "--name must not contain control characters."),
-        (["rotate", code, "EAST"], f"There is no such site of {code} as EAST."),
-        (["revoke", code, "EAST"], f"There is no such site of {code} as EAST."),
+        (["rotate", code, "EAST"], f"The company {code} has no site for the warehouse EAST."),
+        (["revoke", code, "EAST"], f"The company {code} has no site for the warehouse EAST."),
         (["rotate", "NOBODY", "MAIN"], "There is no such company as NOBODY."),
     ):
         assert home.refused("site", *arguments) == sentence

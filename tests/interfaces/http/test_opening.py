@@ -232,4 +232,4 @@ async def test_a_shortage_while_accepting_costs_one_connection_at_most(
         await asyncio.sleep(0.2)
         for _ in range(3):
             assert await answers(await opened(port))
-    assert caplog.messages[-1] == "works again after 1 failure: connections cannot be accepted"
+    assert caplog.messages[-1] == "resolved after 1 failure: connections cannot be accepted"

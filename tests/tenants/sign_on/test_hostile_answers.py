@@ -63,7 +63,7 @@ async def test_an_answer_of_one_provider_is_not_taken_for_that_of_another(tmp_pa
         }
         await evil.begin(scene.visitor)
         stolen = await evil.come_back(scene.visitor, iss=scene.provider.issuer)
-        assert (stolen.status, "This answer is not from evil." in stolen.text) == (401, True)
+        assert (stolen.status, "The answer to this sign-in did not come from evil." in stolen.text) == (401, True)
         assert "/token" not in evil.asked, "it gets no code"
         await evil.begin(scene.visitor)
         scene.provider.begun = evil.begun

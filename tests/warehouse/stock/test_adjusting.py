@@ -192,10 +192,15 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         SERIAL,
         {"to": 1, "serials": ["S9"]},
-        {"to": ["cannot be combined with serials: use by instead"]},
+        {"to": ["cannot be combined with serials: use the field by instead"]},
     ),
-    "both": ("adjust", PLAIN, {"by": 1, "to": 1}, {"by": ["or to is required, but not both"]}),
-    "neither": ("adjust", PLAIN, {}, {"by": ["or to is required, but not both"]}),
+    "both": (
+        "adjust",
+        PLAIN,
+        {"by": 1, "to": 1},
+        {"by": ["is required if to is missing; give only one of by and to"]},
+    ),
+    "neither": ("adjust", PLAIN, {}, {"by": ["is required if to is missing; give only one of by and to"]}),
     "nothing": ("adjust", PLAIN, {"by": 0}, {"by": ["must not be 0"]}),
     "no reason": ("adjust", PLAIN, {"by": 1, "reason": ""}, {"reason": ["must have at least 1 character"]}),
     "a long reason": (

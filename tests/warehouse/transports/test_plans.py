@@ -171,8 +171,8 @@ async def test_a_loaded_plan_is_not_changed(planner: Planner) -> None:
         await planner.send(status)
         before = await planner.everything()
         for changed, errors in (
-            ({"vehicle": "B 1"}, {"vehicle": ["differs from the value at loading"]}),
-            ({"driver": None}, {"driver": ["differs from the value at loading"]}),
+            ({"vehicle": "B 1"}, {"vehicle": ["cannot be changed after loading"]}),
+            ({"driver": None}, {"driver": ["cannot be changed after loading"]}),
             (
                 {"packaging": []},
                 {"packaging": ["differs from the packaging that went out with the remaining orders"]},

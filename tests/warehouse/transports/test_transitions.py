@@ -133,7 +133,7 @@ async def test_an_order_that_was_moved_by_hand(planner: Planner, before: str, ca
     else:
         refused = await planner.move(call, status=409, **with_returns(call))
         assert refused.body["code"] == "INVALID_STATUS"
-        assert refused.body["message"] == "One order forbids this move. Nothing was moved."
+        assert refused.body["message"] == "One order prevents this change of status. Nothing was changed."
         assert list(refused.errors) == ["orders.1"]
         assert refused.errors["orders.1"][0].startswith(f"SO-000002 is {order}")
         assert refused.body["details"]["current"] == before
@@ -220,7 +220,7 @@ async def test_stock_low_is_told_at_the_end(planner: Planner) -> None:
 async def test_an_empty_transport_does_not_move(planner: Planner) -> None:
     await planner.plan()
     refused = await planner.move("INCARCAT", status=409)
-    assert refused.body["message"] == "The transport has no orders. Nothing was moved."
+    assert refused.body["message"] == "The transport has no orders. Nothing was changed."
 
 
 async def test_an_order_that_went_to_another_warehouse(planner: Planner) -> None:

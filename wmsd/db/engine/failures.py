@@ -57,7 +57,7 @@ def problem_of_failure(error: Exception) -> Problem | None:
     if isinstance(error, OutcomeUnknown):
         short = isinstance(error.__cause__, MemoryError)
         why = "The server ran short of memory" if short else "The disk failed"
-        return Problem("OUTCOME_UNKNOWN", f"{why} while this was written: {MAY_HAVE_HAPPENED}")
+        return Problem("OUTCOME_UNKNOWN", f"{why} while wmsd was writing: {MAY_HAVE_HAPPENED}")
     if isinstance(error, FileMoved):
         return unavailable(CANNOT_BE_READ, 60)
     name = _name(error)

@@ -122,9 +122,9 @@ def _copied(path: Path, opened: ExitStack) -> Path:
     free = shutil.disk_usage(folder).free
     if free < needed + SPARE_BYTES:
         raise StorageError(
-            f"{path} is examined in a copy, but {folder} has too little space for the copy: "
-            f"{needed // 1_000_000} MB are needed, and {free // 1_000_000} MB are free. Free some space "
-            "there, or name another folder in TMPDIR."
+            f"wmsd examines a copy of {path}, but {folder} has too little space for the copy: "
+            f"{needed // 1_000_000} MB are needed, and {free // 1_000_000} MB are free. Free some space there, "
+            "or name another folder in TMPDIR."
         )
     scratch = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix=SCRATCH)))
     try:

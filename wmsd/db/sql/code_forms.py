@@ -31,7 +31,7 @@ def form_errors(tx: Transaction, table: str, noun: str, code: object, current: o
 
 
 def differs_by_form(noun: str) -> str:
-    return f"differs from the code of another {noun} only by its Unicode form"
+    return f"looks like the code of another {noun}, but has other Unicode characters: choose a different code"
 
 
 def define_forms(tx: Transaction) -> None:

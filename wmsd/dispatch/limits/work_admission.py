@@ -160,4 +160,4 @@ class _Kind:
             self._waiting.remove(waiting)
 
     def _refusal(self) -> Exception:
-        return unavailable(f"Too many {self._bound.what} are running. Try again in a few seconds.")
+        return unavailable(f"Too many {self._bound.what} at the same time. Try again in a few seconds.")

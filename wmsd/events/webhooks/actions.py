@@ -92,7 +92,7 @@ def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) 
     """Subscribe to events.
 
     Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. wmsd
-    stores the credentials sealed and never returns them.
+    encrypts the credentials and never returns them.
     """
     check_room(tx)
     return store.one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)

@@ -158,7 +158,7 @@ def enable() -> str:
     fails.
     """
     commands.run("systemctl", "enable", NAME)
-    return "Nothing was started. At the next boot with systemd the service starts."
+    return "The service was not started now. It starts at the next boot with systemd."
 
 
 def activate(has_changed: bool) -> str:

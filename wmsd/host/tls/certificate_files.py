@@ -14,7 +14,9 @@ KEY_WITH_PASSWORD: Final = (
     "The private key in {key} has a password, which wmsd cannot enter at its start: remove the "
     "password (openssl pkey)."
 )
-NO_KEY: Final = "{key} has no private key. Name its file in server.certificate_key, with tls = files."
+NO_KEY: Final = (
+    "{key} has no private key. Set tls = files, and name the file of the private key in server.certificate_key."
+)
 NO_KEY_NAMED: Final = "{key}, named in server.certificate_key, has no private key."
 EXCHANGED: Final = (
     "{certificate} has the private key, and {key} has the certificate: exchange server.certificate "

@@ -63,7 +63,9 @@ def _authority(folder: Path, machine: MachineNames, now: datetime) -> Signed:
     made = new_authority(machine, now)
     replace_private(folder / AUTHORITY_KEY, made.key_pem)
     replace_private(folder / AUTHORITY, made.certificate_pem)
-    LOG.warning("created a new authority: everyone who uses https here has to install it (wmsd tls show)")
+    LOG.warning(
+        "created a new certificate authority: everyone who uses https here must install it (wmsd tls show)"
+    )
     return made
 
 

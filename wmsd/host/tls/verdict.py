@@ -88,17 +88,18 @@ NOT_RENEWED: Final = FindingKind(
 AUTHORITY_ENDS: Final = FindingKind(
     "authority-ends",
     "warning",
-    "The authority {file} expires on {day}. wmsd creates a new authority 30 days before, which "
-    "browsers refuse until it is installed.",
-    "Choose a day when everyone installs the new certificate authority. To see how, run wmsd tls show.",
+    "The certificate authority {file} expires on {day}. 30 days earlier, wmsd creates a new authority, and "
+    "browsers refuse the site until users install the new authority.",
+    "Choose a day when everyone installs the new certificate authority, soon after wmsd creates it. The page "
+    "/trust shows how.",
 )
 INCOMPLETE: Final = FindingKind(
     "certificate-chain",
     "warning",
     "The certificate {file} depends on {issuer}, which is not in the file and not known to this "
     "machine: browsers and programs that do not know this issuer refuse the certificate.",
-    "Add the intermediate certificates below it, in the same file; the issuer provides them, often "
-    "as fullchain. If {issuer} is your own authority, install it on this machine too.",
+    "Add the intermediate certificates below the certificate, in the same file; the issuer provides them, "
+    "often as fullchain. If {issuer} is your own authority, install it on this machine too.",
 )
 KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMELESS, NOT_RENEWED, AUTHORITY_ENDS)
 

@@ -41,7 +41,7 @@ COMMANDS: Final = {
     "packaging": ("records.packaging", "Record returnable packaging, and show who owes how much."),
     "webhook": (
         "webhooks.webhooks",
-        "List, test and switch webhooks, read their log, and send webhook deliveries again.",
+        "List and test webhooks, switch them on and off, read their log, and send webhook deliveries again.",
     ),
     "graphql": ("about.graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("tenants.billing", "Count a company's events by month, for billing."),
@@ -50,7 +50,7 @@ COMMANDS: Final = {
     "logs": ("server.logs", "Show, filter and follow the log of the server."),
     "alerts": ("server.alerts", "List the open alerts, and test whether admins receive alerts."),
     "backup": ("maintenance.backups", "Create, list, verify and restore backups."),
-    "recovery": ("maintenance.recovery", "List and settle what a restore lost or brought back."),
+    "recovery": ("maintenance.recovery", "List and settle the tasks after a restore."),
     "replica": (
         "maintenance.replica",
         "Keep a second copy of the data, a second or two behind, and serve from it.",
@@ -169,7 +169,7 @@ class Commands(click.Group):
 )
 @click.version_option(__version__, message="wmsd %(version)s", help="Show the version.")
 def wmsd() -> None:
-    """Run wmsd, the warehouse service that a small site can own.
+    """Run wmsd, a warehouse service for small sites.
 
     All data is in one data folder: ./data, unless --data, WMSD_SERVER_DATA or the configuration file names
     another folder.

@@ -20,8 +20,8 @@ SAYS: Final = (
     "machines serve copies of the same data, and each receives changes that the other does not have."
 )
 REMEDY: Final = (
-    "Stop the server that should no longer run, and find out which changes only that server has. A "
-    "practice copy needs its own backup.folder."
+    "Stop the server that should no longer run, and find out which changes only that server has. If one of "
+    "the two servers is only for practice, give it its own backup.folder."
 )
 
 

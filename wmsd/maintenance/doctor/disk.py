@@ -57,8 +57,8 @@ DISK_READ_ONLY: Final = FindingKind(
     "disk-read-only",
     "warning",
     "The disk of {file} is mounted read-only.",
-    "For a copy of the data, this is fine. Otherwise check in the system log whether the disk is "
-    "failing, and mount the disk for writing.",
+    "If you examine only a copy of the data, change nothing. Otherwise check in the system log whether the "
+    "disk is failing, and mount the disk for writing.",
 )
 ON_NETWORK: Final = FindingKind(
     "disk-on-network",

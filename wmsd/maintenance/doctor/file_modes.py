@@ -71,7 +71,8 @@ NOT_WRITABLE: Final = FindingKind(
     "not-writable",
     "warning",
     "The user {user} cannot write {file}: this user can examine the data, but cannot run a server with it.",
-    "For a copy of the data, this is fine. Otherwise use the user {owner}, or give this user permission to write.",
+    "If you examine only a copy of the data, change nothing. Otherwise run wmsd as the user {owner}, or give "
+    "the current user permission to write.",
 )
 KINDS: Final = (
     OPEN_TO_OTHERS,

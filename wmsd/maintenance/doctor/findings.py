@@ -73,7 +73,7 @@ GROUPS: Final = (
     Group("The data folder", folder_files.KINDS, folder_files.findings),
     Group("Write-ahead logs", write_ahead_logs.KINDS, write_ahead_logs.findings),
     Group("Permissions", file_modes.KINDS, file_modes.findings),
-    Group("Leftovers", leftovers.KINDS, leftovers.findings),
+    Group("Unfinished files", leftovers.KINDS, leftovers.findings),
     Group("Disks", disk.KINDS, disk.findings, disk.findings_of_speed),
     Group("Backups", backups.KINDS, backups.findings),
     Group("After a restore", OF_RECOVERY, recovery_findings),

@@ -69,7 +69,7 @@ LEFTOVER: Final = FindingKind(
     "leftover",
     "warning",
     "{file} was never finished, and no process uses it. Last written: {begun}; size: {size}.",
-    "Delete it.",
+    "Delete this file or folder.",
 )
 KINDS: Final = (LEFTOVER,)
 

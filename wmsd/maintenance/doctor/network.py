@@ -54,7 +54,8 @@ PORT_OF_WMSD: Final = FindingKind(
     "port-of-wmsd",
     "warning",
     PORT_SERVED.says,
-    "For a copy of its data, this is fine. Otherwise stop that wmsd, or choose another address in {setting}.",
+    "If you examine only a copy of the data, change nothing. Otherwise stop that wmsd, or choose another "
+    "address in {setting}.",
     words=PORT_SERVED.words,
 )
 ADDRESS_UNKNOWN: Final = FindingKind(

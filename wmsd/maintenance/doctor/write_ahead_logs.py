@@ -20,25 +20,26 @@ only during a long read.
 LOG_MISSING: Final = FindingKind(
     "log-missing",
     "wrong",
-    "{file} has no log next to it, and lacks changes: its last change is of {found}, but "
-    "platform.db recorded a change of {noted}.",
-    "Copy the whole data folder again while no server is running, or use a backup, which you can "
-    "create while a server is running: wmsd backup create. If there is no other copy, the server "
-    "continues with this file, and the changes that were only in the log are lost.",
+    "{file} has no -wal file next to it, and changes are missing: its last change is from {found}, but "
+    "platform.db recorded a change at {noted}.",
+    "Copy the whole data folder again while no server is running, or create a backup of the running server: "
+    "wmsd backup create. If there is no other copy, the server continues with this file, and the changes "
+    "that were only in the -wal file are lost.",
 )
 LOG_ALONE: Final = FindingKind(
     "log-alone",
     "wrong",
-    "The log {file} exists, but the file that it belongs to is missing.",
+    "The write-ahead log {file} exists, but its database file is missing.",
     "Before you start a server here, put back the database file that this -wal file belongs to. The "
     "-wal file works with no other database file.",
 )
 LOG_LARGE: Final = FindingKind(
     "log-large",
     "warning",
-    "The log {file} is large ({megabytes} MB), because it is not written back into its file.",
-    "Look for the cause in the server's log: a failing disk, or a replica or command that reads for "
-    "a long time. Restart the server to write the log back.",
+    "The write-ahead log {file} is large ({megabytes} MB), because its changes are not written back into the "
+    "database file.",
+    "Look for the cause in the server's log: a failing disk, or a replica or command that reads for a long "
+    "time. Then restart the server, which writes the write-ahead log back into the database file.",
 )
 KINDS: Final = (LOG_MISSING, LOG_ALONE, LOG_LARGE)
 

@@ -96,8 +96,8 @@ def _ahead(installation: Installation) -> str | None:
     codes = ", ".join(map(installation.files.code_of, sorted(found)[:MOST_NAMED]))
     until = max(found.values())
     return (
-        f"The clock was wrong when changes of {codes} were written: these changes have times up to "
-        f"{until}, and later changes have times just after. The order is right."
+        f"The last changes of {codes} have times in the future, up to {until}, because the clock was wrong. "
+        "Until then, new changes get times just after these; the order is correct."
     )
 
 

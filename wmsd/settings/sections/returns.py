@@ -12,5 +12,10 @@ class Returns(Section):
 
     require_write_ability: Annotated[
         bool,
-        Field(description="A token needs returns:write to write returns; if false, returns:read is enough."),
+        Field(
+            description=(
+                "If true, a token needs returns:write to create or change returns. If false, returns:read is "
+                "enough."
+            )
+        ),
     ] = False

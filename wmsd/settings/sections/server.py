@@ -45,9 +45,11 @@ class Server(Section):
         str,
         AfterValidator(check_tls),
         Field(
-            description="off: plain HTTP; lan: a certificate for the LAN from wmsd's own authority; files: "
-            "the files in `certificate` and `certificate_key`. You can also set a PEM file with "
-            "the certificate chain and the private key."
+            description=(
+                "off: plain HTTP; lan: a certificate for the LAN from wmsd's own authority; files: the files "
+                "in `certificate` and `certificate_key`. Any other value is the path of a PEM file with the "
+                "certificate chain and the private key."
+            )
         ),
         OfPath,
     ] = "off"
@@ -71,8 +73,10 @@ class Server(Section):
         str,
         AfterValidator(check_time_zone),
         Field(
-            description="The time zone of pages and days, unless the company or the user has another one. "
-            "Empty: the time zone of this machine."
+            description=(
+                "The time zone for pages, documents and due dates, unless the company or the user has another "
+                "one. Empty: the time zone of this machine."
+            )
         ),
     ] = ""
     public_url: Annotated[

@@ -20,7 +20,11 @@ class Sessions(Section):
     ] = 7
     second_factor: Annotated[
         Literal["optional", "admins"],
-        Field(description="optional; admins: every admin with a password must set up a second factor."),
+        Field(
+            description=(
+                "optional: users may set up a second factor; admins: every admin with a password must set one up."
+            )
+        ),
     ] = "optional"
 
     @property

@@ -69,10 +69,10 @@ class SignInService:
 async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
-    The token is shown only once. The token has the listed `abilities`, limited to the user's own rights at that
-    time with this password. If the user gains rights later, a new token is needed. From the fifth failure on, each
-    failure starts a pause of up to 60 s. During a pause, even the right password is refused. A user with a second
-    factor cannot get a token in this way.
+    The token is shown only once. The token has the listed `abilities`. The answer is 403 if the user does not have
+    one of them with this password. If the user gains rights later, a new token is needed. From the fifth failure
+    on, each failure starts a pause of up to 60 s. During a pause, even the right password is refused. A user with
+    a second factor cannot get a token in this way.
     """
 
     known = await _known(service, body.email, body.password, call.address)

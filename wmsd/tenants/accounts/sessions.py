@@ -23,7 +23,7 @@ from wmsd.tenants.keys.bearers import secret_hash
 LONGEST_AGENT: Final = 200
 MOST_OF_A_USER: Final = 20
 TOO_MANY_PLACES: Final = (
-    f"You signed in at more than {MOST_OF_A_USER} places, so this session was ended. Sign in again."
+    f"You signed in on more than {MOST_OF_A_USER} devices or browsers, so this session was ended. Sign in again."
 )
 MOST_REMEMBERED: Final = 10_000
 """How many ended sessions are remembered for each reason: the session expired, or the user signed in at too many

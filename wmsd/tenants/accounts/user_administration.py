@@ -271,9 +271,7 @@ def _because(user: User, ability: str) -> str:
         role: Role = user.role
         return f"A {role.replace('-', ' ')} may do {ROLES[role]}."
     if ability in user.may_do:
-        return (
-            "The user is a member, and this was granted to the user. Members may do only what was granted to them."
-        )
+        return "The user is a member, and has this ability. Members may do only what their abilities allow."
     return (
-        "The user is a member, and this was not granted to the user. An admin who changes the user can grant it."
+        "The user is a member, and does not have this ability. An admin can change the user and grant the ability."
     )

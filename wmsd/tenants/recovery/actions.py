@@ -17,10 +17,12 @@ from wmsd.tenants.recovery.store import Entry, How
 from wmsd.tenants.sites import actions as sites
 
 ADMIN: Final = "platform-admin"
-NOT_CHOSEN: Final = "must have ids, unless every is true"
+NOT_CHOSEN: Final = "must have at least one id, or be empty if every is true"
 UNKNOWN: Final = "is not in the list; load the list again"
-OF_LOST: Final = "is about something lost: create it again, or dismiss the entry"
-OF_ACCESS: Final = "is about access: confirm or end the access"
+OF_LOST: Final = (
+    "is about something that was lost, not about access: create the lost thing again, or dismiss the entry"
+)
+OF_ACCESS: Final = "is about access, which cannot be dismissed: confirm or end the access"
 
 
 @for_platform_admins(answer="object", returns=RecoveryList)

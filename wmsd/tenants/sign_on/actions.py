@@ -57,7 +57,7 @@ async def begin_sign_on(
     to = service.published(provider)
     if not call.origin:
         raise forbidden(
-            "wmsd does not know at which address your browser opened it. Ask a platform admin to set "
+            "wmsd does not know its own address, which the sign-in needs. Ask a platform admin to set "
             "server.public_url."
         )
     try:
@@ -144,9 +144,14 @@ def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) ->
     """
     if issuer != provider.issuer and (issuer is not None or metadata.names_itself):
         LOG.warning(
-            "a sign-in through %s was refused: the answer is from the issuer %.200r", provider.name, issuer
+            (
+                "a sign-in through %s was refused: the answer names the issuer %.200r, "
+                "not the issuer in the settings"
+            ),
+            provider.name,
+            issuer,
         )
-        raise Problem("UNAUTHORIZED", f"This answer is not from {provider.called}. {AGAIN}")
+        raise Problem("UNAUTHORIZED", f"The answer to this sign-in did not come from {provider.called}. {AGAIN}")
 
 
 def _code(error: str | None) -> str:

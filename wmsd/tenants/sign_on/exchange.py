@@ -77,7 +77,7 @@ async def _more(endpoint: str, client: LazyClient, access_token: str, subject: s
         raise NoAnswer(f"{endpoint} was not called: the access token contains characters that cannot be sent.")
     found = await provider_requests.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})
     if found.get("sub") != subject:
-        raise NoAnswer(f"{endpoint} answered about another subject.")
+        raise NoAnswer(f"{endpoint} answered with another subject (sub) than the ID token.")
     return found
 
 

@@ -123,5 +123,5 @@ def _url(found: dict[str, Any], name: str) -> str:
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):
-        raise NoAnswer(f"The metadata has no valid {name}.")
+        raise NoAnswer(f"The metadata of the provider has no valid {name}.")
     return url

@@ -4,7 +4,7 @@ bearer token is shown only once, and only its hash is stored.
 
 from typing import Any, Final
 
-from wmsd.base.problems import invalid, or_not_found
+from wmsd.base.problems import Problem, invalid, or_not_found
 from wmsd.contract.context import TransportSite
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
@@ -51,7 +51,9 @@ def create_site(
 def site_of_warehouse(tx: Transaction, company_code: str, warehouse_code: str) -> TransportSite:
     """Return the site of a warehouse. Raise Problem (404) if the warehouse has no site."""
     site = store.of_warehouse(tx, company_of_code(tx, company_code).id, warehouse_code)
-    return or_not_found(site, f"site of {company_code} as {warehouse_code}")
+    if site is None:
+        raise Problem("NOT_FOUND", f"The company {company_code} has no site for the warehouse {warehouse_code}.")
+    return site
 
 
 def rotate_site(tx: Transaction, site: TransportSite, at_once: bool) -> tuple[int, str]:

@@ -74,8 +74,8 @@ def _note_corrected(tx: Transaction, rows: Sequence[Row], stock_ids: Mapping[int
 def _nothing_to_book(rows: Sequence[Row]) -> str:
     missing = sum(row["counted_quantity"] is None for row in rows)
     return (
-        f"This count has no lines to book: {missing} without a quantity, and {len(rows) - missing} to "
-        "count again because their goods moved."
+        f"This count has no lines to book. Lines without a quantity: {missing}; lines to count again because "
+        f"their goods moved: {len(rows) - missing}."
     )
 
 

@@ -23,7 +23,7 @@ OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
 """The name of a field of `RecordCount`, by the name of the same field in a count line, if the names differ."""
 NAME_ONE: Final = (
-    "is not enough for goods with lots or serials: name a lot or serial, or create a count of all of them"
+    "is not enough, because the goods have lots or serials: name one of them, or create a count with all of them"
 )
 MOVED: Final = "was counted before the goods moved: count again"
 

@@ -36,8 +36,8 @@ class CountLineFields(Input):
     """The goods to count, and the counted quantity.
 
     A line is identified by its id, or else by article, lot and serial. The lot of a serial in stock may be
-    omitted. Fields that are not sent keep their values. The same quantity again is a new count only if the line
-    must be counted again, or with `seen_at`.
+    omitted. Fields that are not sent keep their values. If you send the same quantity again, it is a new count
+    only if the line must be counted again, or if you also send `seen_at`.
     """
 
     id: Annotated[
@@ -108,8 +108,8 @@ class NewCount(CountHead):
         Name | None,
         EmptyIsNull,
         Field(
-            description="Only if `lines` is omitted: count only articles with these words, as in the list "
-            "of articles."
+            description="Counts only the articles that the list of articles finds with these words. Cannot be "
+            "combined with lines."
         ),
     ] = None
 

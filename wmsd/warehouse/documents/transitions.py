@@ -70,7 +70,7 @@ class Transitions(Generic[Status, Effect]):
             if way[-1] == requested:
                 return way[1:]
             ways += [[*way, after] for after in self.allowed_from(way[-1]) if after not in way]
-        raise self.forbidden(f"A move from {current} to {requested} is not possible.", current, requested)
+        raise self.forbidden(f"The status cannot change from {current} to {requested}.", current, requested)
 
     def steps(self, current: Status, requested: Status, differing: Collection[str]) -> list[Step]:
         """Return the order in which one request changes the fields and the status of a document.

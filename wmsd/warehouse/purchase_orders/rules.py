@@ -15,7 +15,7 @@ INITIAL: Final[Status] = "CREAT"
 BY_HAND: Final[Transitions[Status, str]] = Transitions(
     "purchase order",
     {
-        ("CREAT", "ANULAT"): "nothing was received, and nothing will be",
+        ("CREAT", "ANULAT"): "nothing was received, and nothing will be received",
         ("PARTIAL", "RECEPTIONAT"): "closed short: the rest will not be received",
     },
     lines_change_in=frozenset({"CREAT"}),

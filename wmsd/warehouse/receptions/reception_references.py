@@ -203,8 +203,8 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
         most = most_receivable(item.ordered, pct)
         if item.received + sums[item.id] > most:
             sentence = (
-                f"is more than the order still allows: {to_text(sums[item.id])} given, "
-                f"{to_text(max(most - item.received, 0))} of {to_text(most)} may still be received"
+                f"is more than the order still allows: you entered {to_text(sums[item.id])}, and "
+                f"{to_text(max(most - item.received, 0))} of {to_text(most)} can still be received"
             )
             yield invalid_field(f"selected_items.{number}.quantity_um3pl", sentence)
 

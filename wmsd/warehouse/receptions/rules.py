@@ -20,7 +20,10 @@ AT_ONCE: Final[frozenset[Status]] = frozenset({INITIAL, FINAL})
 
 class Effect(Enum):
     NONE = "stock stays as it is"
-    POST = "the goods are there: quantity rises, the purchase order has received them; for good"
+    POST = (
+        "the goods are in stock: quantity rises, and the purchase order counts them as received; this cannot "
+        "be undone"
+    )
 
 
 TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(

@@ -19,7 +19,7 @@ Disposition = Literal["RESTOC", "CARANTINA", "DISTRUS"]
 
 class Effect(Enum):
     NONE = "stock stays as it is"
-    POST = "each line's disposition acts"
+    POST = "the goods are restocked, quarantined or written off, as the disposition of each line says"
 
 
 TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(

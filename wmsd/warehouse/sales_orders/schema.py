@@ -88,7 +88,9 @@ class SalesOrderFields(WithPackaging):
         ),
     ] = None
     carrier: OptionalLabel = None
-    tracking_number: Annotated[OptionalLabel, Field(description="Can also be set after LIVRAT.")] = None
+    tracking_number: Annotated[
+        OptionalLabel, Field(description=("Can also be set after the order is delivered."))
+    ] = None
     lines: Lines
 
 

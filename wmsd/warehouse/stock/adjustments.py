@@ -100,11 +100,11 @@ def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iter
 def _adjustment_errors(body: Adjustment) -> FieldErrors:
     errors = _serial_errors(body, None if body.by is None else abs(body.by), "by")
     if (body.by is None) == (body.to is None):
-        errors["by"] = ["or to is required, but not both"]
+        errors["by"] = ["is required if to is missing; give only one of by and to"]
     elif body.by == 0:
         errors["by"] = ["must not be 0"]
     elif body.serials and body.to is not None:
-        errors["to"] = ["cannot be combined with serials: use by instead"]
+        errors["to"] = ["cannot be combined with serials: use the field by instead"]
     return errors
 
 

@@ -94,7 +94,7 @@ def count_total(
             Fault(
                 UNNAMED,
                 "quarantined",
-                f"is below the {named} in quarantine with a lot or serial: name these lots or serials",
+                f"is less than the {named} in quarantine that have a lot or serial: name these lots or serials",
             )
         )
     elif left.free_of_quarantine < 0:
@@ -111,7 +111,7 @@ def only(before: Contents, lot_number: str | None, amount: int, state: str = "")
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are in stock{state}"
     unnamed = "a lot or serial" if lot_number is None else "a serial"
-    return f"only {to_text(amount)} are without {unnamed}{state}: name the lot or serial of the others"
+    return f"only {to_text(amount)} without {unnamed} are in stock{state}: for the rest, name the lots or serials"
 
 
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:

@@ -73,7 +73,7 @@ class DetailedStockRecord(StockRecord):
 
 
 class StockUpdated(Model):
-    """The data of `stock.updated` (specification, section 6)."""
+    """The data of `stock.updated`."""
 
     article_id: Id
     article_code: Code
@@ -95,8 +95,8 @@ class StockRules(Input):
         Amount | None,
         Field(
             description="If the available quantity is at or below this number, the stock is low: it is "
-            "listed on the page Today, and wmsd sends the event `stock.low`. If empty, no stock "
-            "is low."
+            "listed on the page Today, and wmsd sends the event `stock.low`. If empty, only articles "
+            "with their own minimum stock can be low."
         ),
     ] = None
 

@@ -128,8 +128,8 @@ def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, curre
     errors = by_path(_forbidden(body, current, left, content_of(stays)))
     if errors:
         message = (
-            f"The transport {body.transport_ecc} is {current.status}. You can remove an order only after you "
-            "have unloaded it."
+            f"The transport {body.transport_ecc} is {current.status}. The only possible change is to remove "
+            "orders that you have unloaded."
         )
         raise Problem("INVALID_STATUS", message, errors=errors, details=conflict_details(current.status, None))
     movements = [
@@ -148,7 +148,7 @@ def _forbidden(
 ) -> Iterator[tuple[str, str]]:
     for name in ("vehicle", "driver"):
         if getattr(body, name) != getattr(current, name):
-            yield name, "differs from the value at loading"
+            yield name, "cannot be changed after loading"
     known = {order.code for order in current.orders}
     for number, code in enumerate(body.order_codes):
         if code not in known:
@@ -157,7 +157,8 @@ def _forbidden(
             yield f"order_codes.{number}", TWICE
     for order in left:
         if order.status in ON_THE_TRUCK:
-            yield "order_codes", f"must also contain {order.code}, because its status is {order.status}"
+            because = f"because the status of this order is {order.status}"
+            yield "order_codes", f"must also contain {order.code}, {because}"
     if content_of(body.packaging) != stays:
         yield "packaging", "differs from the packaging that went out with the remaining orders"
 

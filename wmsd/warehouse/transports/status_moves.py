@@ -32,7 +32,7 @@ from wmsd.warehouse.transports.transport_packaging import (
     post_packaging,
 )
 
-NOTHING: Final = "Nothing was moved."
+NOTHING: Final = "Nothing was changed."
 
 
 def apply_transport_move(
@@ -75,8 +75,8 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMo
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):
         raise Problem(
             "INVALID_STATUS",
-            "The transport was delivered before, with different returned packaging. Record the difference "
-            "by hand.",
+            "The transport was already delivered with different returned packaging. Record the difference as "
+            "packaging movements.",
             errors={"packaging_returned": ["differs from the packaging that came back at delivery"]},
             details=conflict_details(current.status, body.status),
         )
@@ -86,7 +86,8 @@ def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportSta
     errors: FieldErrors = {f"orders.{number}": [why] for number, why in _forbidding(site, current, effect)}
     if current.orders and not errors:
         return
-    message = f"{'One order forbids' if len(errors) == 1 else f'{len(errors)} orders forbid'} this move. {NOTHING}"
+    preventing = "One order prevents" if len(errors) == 1 else f"{len(errors)} orders prevent"
+    message = f"{preventing} this change of status. {NOTHING}"
     if not current.orders:
         message = f"The transport has no orders. {NOTHING}"
     orders = [{"code": order.code, "status": order.status} for order in current.orders]
@@ -124,7 +125,7 @@ def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
             for number, problem in problems.items()
         }
         code = next(iter(problems.values())).code
-        raise Problem(code, f"{len(problems)} of the orders cannot be moved. {NOTHING}", errors=errors)
+        raise Problem(code, f"The status of {len(problems)} orders cannot be changed. {NOTHING}", errors=errors)
 
 
 def _send_out(tx: Transaction, current: Planned, moment: str) -> None:

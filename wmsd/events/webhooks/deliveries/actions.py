@@ -44,7 +44,7 @@ def get_webhook_delivery(tx: Transaction, id: int, delivery: int) -> dict[str, A
     The answer also has what each attempt sent and received.
     """
     subscriptions.columns(tx, id)
-    found: dict[str, Any] = json.loads(or_not_found(log.detail(tx, id, delivery), "delivery").json)
+    found: dict[str, Any] = json.loads(or_not_found(log.detail(tx, id, delivery), "webhook delivery").json)
     for attempt in found["attempts"]:
         if attempt["sent_headers"] is not None and found["event_id"] is not None:
             known = delivery_headers(found["event_id"], found["event"], attempt["number"], found["sequence"])
@@ -59,9 +59,9 @@ def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
     The event keeps its id and its body. The delivery gets five new attempts.
     """
     subscriptions.columns(tx, id)
-    or_not_found(log.one(tx, id, delivery), "delivery")
+    or_not_found(log.one(tx, id, delivery), "webhook delivery")
     redelivery.send_now(tx, delivery)
-    return or_not_found(log.one(tx, id, delivery), "delivery")
+    return or_not_found(log.one(tx, id, delivery), "webhook delivery")
 
 
 @writing(answer="object", returns=Redelivered)

@@ -101,8 +101,8 @@ def import_command(
     Stock rows state the quantity that is there now. Sales orders have a row for each line, and get the status in
     their rows. Either all rows are imported or none; each error is reported with its row and column.
 
-    wmsd detects the delimiter, the encoding and the decimal mark from the file, and reports them. A number such as
-    1.000 is read as 1 only with --decimal point, and 1,000 only with --decimal comma.
+    wmsd detects the delimiter, the encoding and the decimal mark from the file, and reports them. 1.000 is read as
+    1 only with --decimal point, and 1,000 is read as 1 only with --decimal comma.
 
     A stock-count may name lots and serials. In this case the rows of an article in a warehouse must list all its
     lots and serials there. Lots and serials that are left out are removed from stock. With --complete, articles

@@ -219,8 +219,8 @@ def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
         note(f"Error in the settings: {sentence}")
     if wrong:
         note(
-            "This command ignores the settings with errors and uses the others. No server starts with "
-            "these settings."
+            "This command ignores the settings with errors and uses the others. A server cannot start until "
+            "you correct the errors."
         )
     return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong, told)
 

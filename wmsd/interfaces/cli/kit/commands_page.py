@@ -22,10 +22,10 @@ SHARED: Final = frozenset({"--config", "--data", "--help"})
 """Options of nearly every command, which the page describes only once."""
 ABOVE: Final = """# Commands
 
-The commands for the person who runs `wmsd`. The commands for a company's records are on
-[another page](/docs/record-commands). Commands work while a server runs, and the server follows their changes
-within a second, unless the command says otherwise. `--help` describes each command. The exit status is 0 if the
-command succeeded, 1 if it failed, and 2 if wmsd did not understand the command line.
+The commands for the person who runs `wmsd`. The commands for a company's records are on [another
+page](/docs/record-commands). Commands work while a server runs, and the server applies their changes within a
+second, unless the command says otherwise. `--help` describes each command. The exit status is 0 if the command
+succeeded, 1 if it failed, and 2 if wmsd did not understand the command line.
 
 Every command that works with the data has the options `--data DIR`, the data folder, and `--config FILE`, the
 configuration file. The defaults are `./data`, and `./config.toml` if it exists. If a number has two possible

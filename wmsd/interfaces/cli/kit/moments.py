@@ -11,7 +11,7 @@ from wmsd.base import timestamps
 
 AGO: Final = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
 UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-FORMS: Final = "30m, 1h or 2d ago, a day (UTC), or a date and time such as 2026-11-20T13:25:00Z"
+FORMS: Final = "how long ago, such as 30m, 1h or 2d; a day (UTC); or a date and time, such as 2026-11-20T13:25:00Z"
 
 
 def read(text: str, now: datetime) -> datetime:

@@ -240,7 +240,8 @@ def _verdict(proof: Proof, company: str | None) -> str:
 @json_option
 @with_installation
 def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress: bool, as_json: bool) -> None:
-    """Show when backups are created and the result of the last one, or do what is due.
+    """Show when backups are created, and the result of the last one. With --run, create and verify the backups
+    that are due.
 
     The server creates and verifies backups as section [backup] of the settings says; no other setup is needed. The
     command exits with 1 if there is no reliable backup.

@@ -52,4 +52,4 @@ def confirm_clock(command_line: CommandLine) -> None:
         return timestamps.to_text(installation.clock.now())
 
     now = command_line.run(work)
-    note(f"Confirmed: the clock is right, and shows {now}. A running server follows within a second.")
+    note(f"Confirmed: the clock is right, and shows {now}. A running server notices this within a second.")

@@ -16,7 +16,7 @@ from wmsd.server.missing_credentials import LostCredentials
 from wmsd.tenants.recovery import actions
 from wmsd.tenants.recovery.schema import EndedAccess, RecoveryChoice
 
-NOTHING: Final = "There are no open entries: everything that a restore lost or brought back is settled."
+NOTHING: Final = "There are no open entries: all tasks after a restore are settled."
 UNKNOWN_AFTER: Final = (
     "wmsd does not know which access was revoked or disabled after {}. Confirm the access that is "
     "right (`wmsd recovery confirm`), and end all other access (`wmsd recovery end`)."
@@ -36,7 +36,8 @@ def every(what: str) -> Callable[[Any], Any]:
 
 @click.group()
 def recovery_command() -> None:
-    """List and settle what a restore has lost, and which access may have come back.
+    """List and settle the tasks after a restore: create lost things again, and confirm or end access that may have
+    come back.
 
     After a restore without the keys, tokens, credentials of webhooks and second factors must be created again. If
     the previous platform.db could not be read, users, sites and platform tokens that were disabled or revoked

@@ -31,7 +31,7 @@ def replica_command() -> None:
 def config(command_line: CommandLine, address: str) -> None:
     """Print a Litestream configuration that copies this data folder to REPLICA.
 
-    REPLICA is a folder, such as one of another machine, or an address that begins with sftp:// or s3://.
+    REPLICA is a folder on another disk or machine, or an address that begins with sftp:// or s3://.
     """
     command_line.find()
     folder = command_line.folder
@@ -107,12 +107,13 @@ def _tell(done: TakenOver, as_json: bool) -> None:
     for each in done.taken:
         if each.known_missing:
             events = count_of(each.known_missing, "event")
-            note(f"{each.code} lacks at least {events} after {each.last_event}.")
+            note(f"{each.code} lacks at least {events} after event {each.last_event}.")
     for code, reason in done.failed.items():
         note(f"{code} was not restored: {reason}")
     note(sentence_of_access(done.access_unknown_after))
     note(
-        f"Restored in {done.seconds:.1f} s. Everything after the last change of each company is missing; "
-        f"new numbers skip at least {LEAST_LEAP}. Start `wmsd serve` now, and make sure that the other "
+        f"Restored in {done.seconds:.1f} s. Changes after the last replicated change of each company are "
+        f"missing; new numbers skip at least {LEAST_LEAP}. Start `wmsd serve` now, and make sure that the "
+        "other "
         "machine does not serve any more."
     )

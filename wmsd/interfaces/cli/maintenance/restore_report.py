@@ -161,8 +161,8 @@ def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) ->
     sentences = []
     if known:
         sentences.append(
-            f"The last minute of {some_of(known)} may be missing too: there was no readable file, so these "
-            "numbers come from platform.db."
+            f"Changes of the last minute in {some_of(known)} may be missing too: no file could be read, so "
+            "these numbers come from platform.db."
         )
     if unknown:
         sentences.append(

@@ -40,7 +40,7 @@ TIMES_REHEARSED: Final = 10
 @click.option(
     "--public-key", "key_file", metavar="FILE", type=click.Path(path_type=Path), help="The maker's public key."
 )
-@click.option("--sha256", metavar="HEX", help="The SHA-256 of FILE, which you have compared with the maker's.")
+@click.option("--sha256", metavar="HEX", help="The SHA-256 that the maker publishes for FILE.")
 @click.option("--only-rehearse", is_flag=True, help="Do only the trial run; change nothing.")
 @click.option("--rehearse", "is_rehearsal", is_flag=True, hidden=True, help="FILE is a backup.")
 @json_option

@@ -167,8 +167,8 @@ def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal |
     """Correct how much there is of an article in a warehouse.
 
     With --serial, the units with these serials are added (--by +2) or removed (--by -2). To remove goods that have
-    a lot or a serial, name it. Goods that are added without a lot or a serial have none. Orders keep their
-    reservations: an adjustment that would leave less than the reserved quantity is refused.
+    a lot or a serial, give --lot or --serial. Goods that you add without these options have no lot and no serial.
+    Orders keep their reservations: an adjustment that would leave less than the reserved quantity is refused.
 
     \b
     wmsd stock adjust --company ACME --article A --warehouse MAIN --by -2 --reason "Broken glass"

@@ -94,8 +94,10 @@ because this scans every live object.
 @click.option(
     "--tls",
     metavar="off|lan|files",
-    help="Serve https: lan for the LAN, with wmsd's own certificate authority; files for "
-    "server.certificate.  [default: off]",
+    help=(
+        "off: plain HTTP; lan: https with a certificate from wmsd's own authority, for the LAN; files: https "
+        "with the certificate in server.certificate.  [default: off]"
+    ),
 )
 @click.option("--demo", "with_demo", is_flag=True, help="Also create a demo company, and a token for it.")
 @create_option
@@ -105,8 +107,8 @@ def serve_command(
 ) -> None:
     """Serve the API and the pages until Ctrl-C.
 
-    The command creates the data folder if it does not exist. If other files are there, it asks first. Only one
-    server at a time can use a data folder; the other commands work while it runs.
+    The command creates the data folder if it does not exist. If the folder has other files, but no wmsd data, the
+    command asks first. Only one server at a time can use a data folder; the other commands work while it runs.
     """
     keep_little()
     command_line.say_path()

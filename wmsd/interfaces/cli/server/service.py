@@ -74,7 +74,7 @@ def install(
 
     The command creates the user, copies the program to /usr/local/bin, writes /etc/wmsd/config.toml if it does not
     exist, writes the unit, and prints what it has done. Steps that are already done are skipped: a second run
-    changes only what you give, and what a changed configuration needs.
+    changes only what the options say, and what a changed configuration needs.
     """
     if not dry_run:
         commands.check_root()

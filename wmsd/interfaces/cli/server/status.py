@@ -64,9 +64,9 @@ def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) 
 
     A running server reports its metrics: requests and their times in the last minute, open companies, waiting
     webhook deliveries, the largest log, memory. No company's file is opened. The command exits with 1 if a problem
-    needs a person, also if a server runs and does not answer within 5 s. A stopped server is no problem: a person
-    may have stopped it. Over HTTP, /api/health says whether a running server is well. /metrics has its metrics for
-    Prometheus if metrics.listen or metrics.token_file is set.
+    needs a person, or if a running server does not answer within 5 s. A stopped server does not count as a
+    problem: a person may have stopped it. Over HTTP, /api/health says whether a running server is well. /metrics
+    has its metrics for Prometheus if metrics.listen or metrics.token_file is set.
     """
     command_line.find()
     if is_watching:

@@ -33,7 +33,7 @@ from wmsd.tenants.accounts.ways_in import Holdings
 ABILITIES_HELP: Final = (
     "An ability, or a set of abilities; repeat the option for several. One of: "
     f"{', '.join(ABILITIES)}, or * for everything. Sets: "
-    f"{'; '.join(f'{each.name} {each.says}' for each in ABILITY_SETS)}."
+    f"{'; '.join(f'{each.name} ({each.says})' for each in ABILITY_SETS)}."
 )
 
 WAITS: Final = (
@@ -155,9 +155,10 @@ def change_user(
     clear_abilities: bool,
     **given: str | None,
 ) -> None:
-    """Change the user EMAIL. Rights that are removed end with the user's next request, also for the user's tokens.
+    """Change the user EMAIL. Removed rights stop working from the user's next request on, also for the user's
+    tokens.
 
-    New rights apply to sessions and tokens that are created from now on; existing ones keep their rights. If
+    New rights apply only to sessions and tokens that are created from now on. If
     another person may know the password, the new rights wait, and the command says so. Then send the user a link
     from `wmsd user reset-password`, or let the user sign in by single sign-on.
     """
@@ -256,7 +257,7 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     """Delete the user EMAIL, with the user's sessions and tokens.
 
     The user's actions stay in the audit and in the history of records, with the e-mail address. A running server
-    follows within a second. To keep the user for later, disable the user instead.
+    applies the change within a second. To keep the user for later, disable the user instead.
     """
 
     def look(tx: Transaction) -> None:

@@ -69,8 +69,8 @@ def create_company(
 ) -> None:
     """Create the company CODE.
 
-    A company without modules cannot be used: give --all-modules, or --module for each. The module api is switched
-    on with any other module.
+    A company without modules cannot be used: give --all-modules, or --module for each module that you need. Any
+    other module also switches on the module api.
     """
     chosen = list(MODULES) if all_modules else list(dict.fromkeys(modules))
     if chosen and "api" not in chosen:
@@ -141,7 +141,7 @@ def create_company(
 )
 @with_installation
 def change_company(command_line: CommandLine, /, code: str, **given: Any) -> None:
-    """Change the company CODE. A running server follows within a second."""
+    """Change the company CODE. A running server applies the change within a second."""
     # imported only here, so that other commands start faster
     from wmsd.interfaces.cli.tenants import change_company as company_changes
 
@@ -153,7 +153,7 @@ def change_company(command_line: CommandLine, /, code: str, **given: Any) -> Non
 @click.argument("field_code", metavar="NEW_CODE")
 @with_installation
 def rename_company(command_line: CommandLine, code: str, field_code: str) -> None:
-    """Give the company CODE the code NEW_CODE.
+    """Change the code of a company from CODE to NEW_CODE.
 
     The company's id stays, so programs that send the id notice nothing. In commands and in rules of single
     sign-on, use the new code.
@@ -308,8 +308,9 @@ def move_company(
     on the other machine. Then it lists what does not move (users, tokens, sites, the company's id), and marks what
     is done.
 
-    --check shows that list again at any time: for a data folder, or for an address, which is asked over its API.
-    Nothing is deleted here: the list ends with `wmsd company delete`. `wmsd company thaw` cancels the move.
+    --check shows this list again at any time. Name the data folder of --to, or the address of the other
+    installation: then --check asks its API. The move deletes nothing here: when everything is done, run `wmsd
+    company delete`. To cancel the move, run `wmsd company thaw`.
     """
     from wmsd.interfaces.cli.tenants import move_company as company_moving  # imported only here
 

@@ -150,8 +150,8 @@ def import_company_command(
 ) -> None:
     """Import a company that `wmsd company export` wrote in another installation.
 
-    The company gets a new id, and its webhooks are off: switch them on when the other installation no longer
-    sends.
+    The company gets a new id, and its webhooks are off: switch them on when the other installation no longer sends
+    webhooks.
     """
     command_line.find()
     passphrase = _secret(command_line, file, passphrase_file)
@@ -202,8 +202,9 @@ def bring_in(
         credentials = "were imported" if arrival.credentials is not None else "were not imported: set them again"
         off = count_of(done.webhooks, "webhook is", "webhooks are")
         note(
-            f"{off} off, and the credentials {credentials}. When the other installation no longer sends, "
-            "switch each webhook on (wmsd webhook on): wmsd then sends what is queued."
+            f"{off} off, and the credentials {credentials}. When the other installation no longer sends "
+            "webhooks, switch each webhook on (wmsd webhook on): wmsd then sends the queued webhook "
+            "deliveries."
         )
 
 

@@ -138,4 +138,7 @@ def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.
 
 def _note_users(left: deletion_store.Left, code: str) -> None:
     if left.users:
-        note(f"Users who no longer have {code}: {', '.join(left.users)}. These users keep all their other rights.")
+        note(
+            f"Users who no longer have access to {code}: {', '.join(left.users)}. These users keep all their "
+            "other rights."
+        )

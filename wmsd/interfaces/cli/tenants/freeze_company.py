@@ -23,7 +23,8 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
         return Freeze(**loan.ask(FREEZE, [code, at_the_command_line().name], FREEZE_SECONDS))
     if command_line.folder.server() is not None:
         raise StorageError(
-            f"The running server cannot freeze {code}, because the disk of the data folder has no sockets. "
+            f"The running server cannot freeze {code}, because the disk of the data folder does not support "
+            "sockets. "
             "Stop the server, then try again."
         )
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # its error is raised here as well

@@ -12,8 +12,8 @@ from wmsd.tenants.accounts.kernel_tokens import MadeKernelToken
 def kernel_token_command() -> None:
     """Create, replace and revoke the platform token.
 
-    With this token, the programs of the people who run the platform use the kernel interface, /api/kernel/v1, and
-    nothing else. A running server follows within a second.
+    With this token, programs of the platform admin can use the kernel interface, /api/kernel/v1, and nothing else.
+    A running server applies changes within a second.
     """
 
 

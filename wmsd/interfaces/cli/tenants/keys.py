@@ -71,7 +71,7 @@ def rotate(command_line: CommandLine) -> None:
     """Sign new tokens with a new key. If there is a key file, also encrypt the keys with a new secret.
 
     Tokens that were signed with the previous key are still accepted, as after `wmsd token rotate-key`. A running
-    server follows. Older copies of the key file open only older backups.
+    server uses the new keys automatically. Older copies of the key file open only older backups.
     """
     named = command_line.settings.server.key_file
 

@@ -9,7 +9,7 @@ from wmsd.tenants.companies import actions
 
 @click.group()
 def module_command() -> None:
-    """Switch a company's modules on and off. A running server follows within a second."""
+    """Switch a company's modules on and off. A running server applies changes within a second."""
 
 
 @module_command.command("list")

@@ -22,8 +22,8 @@ SANDBOX_WEBHOOKS: Final = (
 def operator_command() -> None:
     """Create, change and list operators, who run the warehouses of several companies.
 
-    Sandbox companies send no webhooks unless their operator allows them with --webhooks. Their deliveries then
-    carry the header X-ThreePl-Sandbox: true.
+    Sandbox companies send no webhooks unless their operator allows them with --webhooks. Their webhook deliveries
+    then have the header X-ThreePl-Sandbox: true.
     """
 
 
@@ -50,7 +50,7 @@ def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | 
 @click.option("--webhooks/--no-webhooks", "sandbox_webhooks", default=None, help=SANDBOX_WEBHOOKS)
 @with_installation
 def change_operator(command_line: CommandLine, /, code: str, **given: str | bool | None) -> None:
-    """Change the operator CODE. A running server follows within a second."""
+    """Change the operator CODE. A running server applies the change within a second."""
     if all(value is None for value in given.values()):
         raise click.UsageError("No changes given. Give --name, --sandbox or --webhooks.")
     changes = validate_model(OperatorChanges, given)

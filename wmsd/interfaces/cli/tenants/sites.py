@@ -22,8 +22,8 @@ warehouse_argument = click.argument("warehouse", metavar="WAREHOUSE")
 def site_command() -> None:
     """Create, rotate and revoke the tokens of sites, for the transport integration.
 
-    A site is a warehouse of a company: WAREHOUSE and COMPANY are their codes. A running server follows within a
-    second.
+    A site is a warehouse of a company: WAREHOUSE and COMPANY are their codes. A running server applies changes
+    within a second.
     """
 
 
@@ -34,7 +34,7 @@ def site_command() -> None:
 @json_option
 @with_installation
 def create_site(command_line: CommandLine, company: str, warehouse: str, name: str, as_json: bool) -> None:
-    """Create a site. Standard output gets only its token, and only once: keep it safe."""
+    """Create a site. Its token is printed on standard output only once: keep it safe."""
     new = validate_model(NewSite, {"name": name})
 
     async def work(installation: Installation) -> tuple[int, str, list[str]]:

@@ -80,7 +80,7 @@ def create_token(
     name: str,
     expires: timedelta | None,
 ) -> None:
-    """Create a token. Standard output gets only the token, and only once: keep it safe."""
+    """Create a token. The token is printed on standard output only once: keep it safe."""
     validate_model(TokenName, {"name": name})
     tokens = command_line.settings.tokens
     lifetime = expires or timedelta(days=tokens.lifetime_days)
@@ -143,7 +143,10 @@ def list_tokens(command_line: CommandLine, as_json: bool) -> None:
 @click.argument("token_id", metavar="ID", type=click.IntRange(1, MAX_ID))
 @with_installation
 def revoke_token(command_line: CommandLine, token_id: int) -> None:
-    """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""
+    """Revoke the token with this ID (see `wmsd token list`).
+
+    A running server applies the change within a second.
+    """
 
     is_new = command_line.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
     note(f"Token {token_id} {'is revoked' if is_new else 'was already revoked'}.")

@@ -72,7 +72,7 @@ def create_user(
     --company. A member has the abilities of --ability in these companies; without --ability, all abilities that
     end with :read.
 
-    With --link the user is invited: standard output gets only the link, and only once.
+    With --link the user is invited: the link is printed on standard output only once.
     """
     if with_link and password_stdin:
         raise click.UsageError("Give --link or --password-stdin, not both.")
@@ -148,7 +148,9 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
 @click.argument("email")
 @with_installation
 def disable_user(command_line: CommandLine, email: str) -> None:
-    """Disable the user EMAIL, and refuse all tokens of the user. A running server follows within a second."""
+    """Disable the user EMAIL, and refuse all tokens of the user. A running server applies the change within a
+    second.
+    """
 
     def disable(tx: Transaction) -> str:
         user = user_of(tx, email)
@@ -204,8 +206,8 @@ def remove_second_factor(command_line: CommandLine, email: str) -> None:
 def set_password(command_line: CommandLine, email: str, keep_tokens: bool, password_stdin: bool) -> None:
     """Give the user EMAIL a new password.
 
-    This ends the tokens that were created by signing in; tokens from `wmsd token create` stay. A running server
-    follows within a second.
+    The user is signed out of all browsers, and tokens that were created by signing in end; tokens from `wmsd token
+    create` stay. A running server applies the change within a second.
     """
     password = _password(password_stdin)
 
@@ -268,7 +270,7 @@ def _link(command_line: CommandLine, page: str, code: str) -> str:
 def reset_password(command_line: CommandLine, email: str) -> None:
     """Create a link at which the user EMAIL chooses a new password, because the user has forgotten the old one.
 
-    Standard output gets only the link, and only once. The link works once, for a week, and earlier links stop
+    The link is printed on standard output only once. The link works once, for a week, and earlier links stop
     working. The present password works until a new one is chosen.
     """
     renew = users.renew_invitation.action
@@ -282,8 +284,8 @@ def reset_password(command_line: CommandLine, email: str) -> None:
 def first_admin_link(command_line: CommandLine) -> None:
     """Create a new link for the first admin, if the link that the server printed is lost.
 
-    Standard output gets only the link. The link works once, for a day, and replaces the previous one. The command
-    is refused if there is an admin already.
+    The link is printed on standard output. The link works once, for a day, and replaces the previous one. The
+    command is refused if there is an admin already.
     """
     code = command_line.write(offer_first_admin)
     if code is None:

@@ -49,9 +49,9 @@ one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntR
 
 @click.group()
 def webhook_command() -> None:
-    """List, test and switch webhooks, read their log, and send webhook deliveries again.
+    """List and test webhooks, switch them on and off, read their log, and send webhook deliveries again.
 
-    Webhooks are created in the browser or over the API. A running server follows within a second.
+    Webhooks are created in the browser or over the API. A running server applies changes within a second.
     """
 
 
@@ -62,7 +62,8 @@ def webhook_command() -> None:
 def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List the webhooks, and the state of their deliveries.
 
-    open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that wmsd stopped trying.
+    open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that failed at every
+    attempt.
     """
 
     def read(tx: Transaction, company: Company) -> list[Row]:
@@ -278,9 +279,7 @@ def list_deliveries(
 @one_webhook
 @click.argument("delivery", metavar="[DELIVERY]", type=click.IntRange(1, MAX_ID), required=False)
 @moment_option("--since", "All deliveries queued at this time or later")
-@moment_option(
-    "--until", "With --since: only deliveries queued at this time or earlier; without --until, up to now"
-)
+@moment_option("--until", "With --since: only deliveries queued at this time or earlier (default: now)")
 @click.option("--failed", is_flag=True, help="With --since: only exhausted and skipped deliveries.")
 @click.option("--dry-run", is_flag=True, help="Only count the deliveries.")
 @json_option

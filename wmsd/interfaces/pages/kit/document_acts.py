@@ -176,7 +176,7 @@ WORK: Final[Mapping[str, Work]] = {
                 "RECEPTIONAT",
                 "The return is received. Now choose what happens to the goods of each line, and finish the "
                 "return.",
-                "The goods have arrived. The lines of a received return stay as they are.",
+                "The goods have arrived. After this step, you can change only the dispositions of the lines.",
                 is_next=True,
             ),
             Move(

@@ -175,15 +175,15 @@ SITE_ACTS: Final = (
         "new",
         "New site",
         make_site,
-        "A site is a warehouse whose transport planner signs in with its own bearer.",
+        "A site is a warehouse whose transport planner signs in with its own bearer token.",
         goes_to="once",
         template="bearer",
     ),
     Act(
         "renew",
-        "New bearer",
+        "New bearer token",
         sites.renew_site_bearer,
-        "The planner of this site gets a new bearer. If the old bearer was revoked, the site works again.",
+        "The planner of this site gets a new bearer token. If the old token was revoked, the site works again.",
         goes_to="once",
         template="bearer",
     ),
@@ -191,8 +191,8 @@ SITE_ACTS: Final = (
         "revoke",
         "Revoke",
         sites.revoke_site_bearer,
-        "wmsd refuses all bearers of this site from the next request on, and the planner stops working. "
-        "The site stays, and works again with a new bearer.",
+        "wmsd refuses all bearer tokens of this site from the next request on, and the planner stops "
+        "working. The site stays, and works again with a new bearer token.",
         "The site's bearer token is revoked.",
         is_final=True,
         when=("status", "active"),
@@ -203,8 +203,8 @@ KERNEL_TOKEN_ACTS: Final = (
         "new",
         "New platform token",
         kernel_tokens.make_kernel_token,
-        "There is one platform token at a time. The token reads the numbers of all companies and "
-        "switches their modules.",
+        "There is one platform token at a time. The token reads the totals of all companies, and switches "
+        "their modules on and off.",
         goes_to="once",
         template="kernel_token",
     ),

@@ -95,7 +95,7 @@ def _of_place(place: Place | None, here: str, language: str) -> str:
     if place:
         own = [(name, f"{place.address}/{name}", _(title)) for name, title in place.resources]
         parts.append(f"<h2>{escape(place.name)}</h2>\n{_others(place, here)}{_links(own, here)}")
-    parts.append(f"<h2>{escape(_('Connected'))}</h2>\n{_links(_programs(place), here)}")
+    parts.append(f"<h2>{escape(_('Connections'))}</h2>\n{_links(_programs(place), here)}")
     return "".join(parts)
 
 

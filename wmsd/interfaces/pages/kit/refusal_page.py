@@ -58,9 +58,9 @@ ONE_ORIGIN: Final = (
     "wmsd accepts forms only from %(origin)s (server.public_url). Open wmsd there, and send the form again."
 )
 BEHIND_PROXY: Final = (
-    "Your browser opened %(origin)s, but the form arrived as if sent to another address. If wmsd "
-    'has the address that your browser opened, a platform admin sets server.public_url = "%(origin)s", '
-    "or makes the proxy pass on host, port and scheme."
+    "Your browser opened %(origin)s, but the form arrived as if sent to another address. If "
+    '%(origin)s is the right address of wmsd, a platform admin must set server.public_url = "%(origin)s", '
+    "or configure the proxy to pass on host, port and scheme."
 )
 GUIDE: Final = "/docs"
 PROXIES: Final = "/docs/reverse-proxies"

@@ -115,7 +115,7 @@ IMPORTS: Final = Resource(
             "Undo import",
             imports.undo_import,
             "wmsd deletes the records that the import created, restores the records that it changed, and "
-            "books counter movements for stock. If other records already depend on the import, wmsd undoes "
+            "books opposite stock movements. If other records already depend on the import, wmsd undoes "
             "nothing.",
             "The import is undone.",
             is_final=True,

@@ -57,8 +57,7 @@ INVALID: Final = 422
 KEY_REUSED: Final = "IDEMPOTENCY_KEY_REUSED"
 """The error code of a form that was already sent with other values."""
 SAVED_BEFORE: Final = (
-    "You already sent this form. The values that you sent then are saved. To save what the form shows now, "
-    "send it again."
+    "wmsd already saved this form with other values. To save what the form shows now, send it again."
 )
 
 

@@ -61,7 +61,7 @@ KINDS: Final[Mapping[MovementKind, Words]] = {
         *("A loading", "%(num)s loadings"),
     ),
     "unloading": Words(
-        *("Unloaded", "%(amount)s unloaded again", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("Unloaded", "%(amount)s unloaded", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
         *("An unloading", "%(num)s unloadings"),
     ),
     "return": Words(
@@ -100,7 +100,7 @@ def beginning(stock: Mapping[str, Any]) -> str:
     """Return the first term of the sum, such as `120 counted on 3 May`."""
     number, count = figure(stock["begins_with"]), stock["count"]
     if count is None:
-        return _("%(number)s to begin with") % {"number": number}
+        return _("%(number)s at the start") % {"number": number}
     return _("%(number)s counted on %(day)s") % {"number": number, "day": day(count["at"], year_of(stock["at"]))}
 
 

@@ -80,7 +80,7 @@ def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
         "late_orders": _("orders late"),
         "to_load_today": _("to load today"),
         "orders_not_taken": _("orders not started"),
-        "late_inbound": _("inbound late"),
+        "late_inbound": _("purchase orders late"),
         "expected_today": _("expected today"),
         "given_up": _("failed webhook deliveries"),
         "low": _("under minimum stock"),
@@ -116,7 +116,7 @@ def held_up_by(late: Mapping[str, Any]) -> str:
         return _("On transport %(code)s, not loaded.") % {"code": on} if on else _("In work, not loaded.")
     if on:
         return _("Reception %(code)s is not finished.") % {"code": on}
-    return _("No goods received yet.") if is_new else _("Part of the goods not received yet.")
+    return _("No goods received yet.") if is_new else _("Some of the goods are not received yet.")
 
 
 def _address(asked: dict[str, str], number: int) -> str:
