@@ -24,13 +24,13 @@ BY_NAME = {fault.name: fault for faults in FAULTS.values() for fault in faults}
 CHOSEN = (
     "the clock is set forward by ten years",
     "the clock is set back by an hour",
-    "the disk is full but for 300 kB",
+    "the disk has 300 kB left",
     "syncs fail: a company's log",
-    "writes find no room: a company's file",
+    "writes find no free space: a company's file",
     "reads fail: the platform's file",
     "no more files can be opened",
-    "no more memory is given",
-    "a company's file is removed, and what was kept is put back",
+    "no more memory can be allocated",
+    "a company's file is removed, and the copy that wmsd kept is put back",
     "another program has a company's file locked",
 )
 KILLS = 15 if IS_THOROUGH else 8

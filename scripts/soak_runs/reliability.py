@@ -28,23 +28,25 @@ Linux {kernel}, Python {python}, SQLite {sqlite}: {faults} faults and {kills} ki
 
 ## Guarantees
 
-Clients write and read in three companies while a test causes a fault, and ends it. These laws must hold:
+Clients write and read in three companies while a test causes a fault, and ends it. These rules, the *laws* in the
+tables, must hold:
 
 - every acknowledged write is stored, once;
 - no part of a refused write is stored;
 - a write with an unknown outcome is stored at most once, and exactly once after a repetition with the same
   `Idempotency-Key`;
-- the server answers every request within 20 seconds, with a true sentence, or closes the connection;
-- the server refuses no request of a company without the fault, and answers 99 of 100 in less than
-  {slowest:.0f} ms;
+- the server answers every request within 20 seconds, with a correct answer or a correct error, or closes the
+  connection;
+- the server refuses no request of companies that the fault does not affect, and answers 99 of 100 of these
+  requests in less than {slowest:.0f} ms;
 - {whole:.0f} s after the fault the server refuses nothing and health is `ok`, without a manual restart;
 - the log reports the fault once, without a stack trace;
 - SIGTERM ends the process within {stop:.0f} s with status 0, and `wmsd doctor` finds no problems.
 
-In the tables, `others' p99` is the time for 99 of 100 requests of companies without the fault. `whole after` is
-the time from the end of the fault until the server works fully. If other virtual machines took more than
-{much:.0%} of the processors, and only the law of the {slowest:.0f} ms was broken, the fault was tried
-again: {again} times.
+In the tables, `others' p99` is the time in which 99 of 100 requests of the other companies were answered.
+`whole after` is the time from the end of the fault until the server works fully. A *log* is the write-ahead log of
+a file (`-wal`). If only the law of the {slowest:.0f} ms was broken while other virtual machines took more than
+{much:.0%} of the processors, the fault was tested again. This happened {again} times.
 """
 TABLE: Final = """
 | fault | times | acknowledged | refused | unknown | others' p99 | whole after | laws broken |
@@ -56,7 +58,7 @@ KILLS: Final = """
 SIGKILL ends the process while clients send 360 requests a second. After the restart, clients repeat unanswered
 requests with their keys. {acknowledged} acknowledged writes were checked: {broken} laws broken.
 
-| struck at | times |
+| killed at | times |
 |---|--:|
 """
 FOOT: Final = """
@@ -82,8 +84,8 @@ with old cursors, ETags, keys and webhook. These laws must hold:
 - every change that was acknowledged before the start of the backup is stored;
 - wmsd uses no id, code, event number or webhook delivery number twice;
 - the API reports to the integrator what is lost, and names each number that a receiver lacks;
-- the integrator gets every event, and every record by cursor and by `updated_since`, and never changes a different
-  record;
+- the integrator gets every event, and every record by cursor and by `updated_since`, and never changes a wrong
+  record by mistake;
 - nothing is lost if only `platform.db` was lost, or if the company was moved to another installation;
 - `wmsd doctor` finds no problems, a backup can be created and verified, a newer program migrates the files,
   another installation can import the company, and another machine can use the replica.

@@ -17,9 +17,8 @@ DAY = 86_400
 KEY = {"Idempotency-Key": "k"}
 ORDER = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 3}]}
 WARNING = (
-    "the clock was set forward by 95 days: wmsd does not delete old data until "
-    "2027-02-24T12:00:00.000Z, when the clock has been steady for a day. If the clock is right, run "
-    "`wmsd clock confirm`"
+    "the clock was set forward by 95 days, so wmsd deletes no old data until "
+    "2027-02-24T12:00:00.000Z. If the clock is right, run `wmsd clock confirm`"
 )
 
 

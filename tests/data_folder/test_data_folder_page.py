@@ -26,6 +26,7 @@ PAGE: Final = (Path(docs.__file__).parent / "data-folder.md").read_text(encoding
 ROWS: Final = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
 BEGAN: Final = "2026-11-24T00:00:00.000Z"
 MADE_ELSEWHERE: Final = {
+    "deleted-…/": "tests/maintenance/company_moves/test_lost_companies.py",
     "upgrade-….log": "tests/maintenance/upgrades/test_changed_over.py",
     "alerts-mail.json": "tests/server/alerts/test_alerts.py",
     "backup-folders.json": "tests/maintenance/backups/test_backup_disk.py",

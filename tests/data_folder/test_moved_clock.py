@@ -110,10 +110,10 @@ def test_the_command_line_tells_of_it(moved: Home, clock: MovedClock) -> None:
         is_told(server, "degraded")
     shown = moved.ok("clock", "show", "--json")
     assert (shown.json["steady"], shown.json["step_seconds"] // 3600) == (False, 2)
-    assert "The clock was set forward by 2 h 0 min: wmsd does not delete old data until " in shown.err
+    assert "The clock was set forward by 2 h 0 min, so wmsd deletes no old data until " in shown.err
     done = moved.ok("doctor")
     assert done.code == ONLY_WARNINGS
-    assert "Warning: The clock was set forward by 2 h 0 min: wmsd does not delete old data until " in done.out
+    assert "Warning: The clock was set forward by 2 h 0 min, so wmsd deletes no old data until " in done.out
     moved.ok("clock", "confirm")
     assert moved.ok("clock", "show", "--json").json["steady"] is True
 

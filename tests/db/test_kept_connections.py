@@ -93,7 +93,7 @@ async def test_while_no_file_can_be_opened_a_quick_read_waits_for_the_writer(
     with no_more_files():
         writing = asyncio.ensure_future(database_of_a_company.write(lambda _: goes_on.wait(20)))
         await asyncio.sleep(0.01)
-        reading = [database_of_a_company.read(one) for _ in range(3)]
+        reading = [asyncio.ensure_future(database_of_a_company.read(one)) for _ in range(3)]
         await asyncio.sleep(5 * inline_reader.PATIENCE_SECONDS)
         assert not any(each.done() for each in reading)
         goes_on.set()

@@ -243,11 +243,11 @@ async def test_reading_returns_suffices_to_write_them_unless_it_is_set_otherwise
 async def test_the_answers_of_batches_that_are_kept_have_a_bound(world: World) -> None:
     kept = world.installation.dispatcher.kept_answers
     kept.hold("1", 32 * MEBIBYTE)
-    with pytest.raises(Problem, match="Too many large batches are running"):
+    with pytest.raises(Problem, match="Too many large batches at the same time"):
         kept.hold("1", 1)
     for company, share in (("2", 32), ("3", 32), ("4", 31), ("5", 1)):
         kept.hold(company, share * MEBIBYTE)
-    with pytest.raises(Problem, match="Too many large batches are running"):
+    with pytest.raises(Problem, match="Too many large batches at the same time"):
         kept.hold("5", 1)
 
 

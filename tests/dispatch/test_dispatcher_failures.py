@@ -17,7 +17,7 @@ from wmsd.dispatch.call import Loaded
 
 NO_DISK = "The server cannot use its disk now; nothing was changed."
 SHORT = "The server is short of memory, threads or open files; nothing was changed. Try again in a few seconds."
-TOO_LONG = "This read took more than 5 s and was stopped. Ask for fewer records."
+TOO_LONG = "This request took more than 5 s and was stopped. Ask for fewer records."
 MISTAKE = {
     "code": "SERVER_ERROR",
     "message": "The server had an internal error. Look for the request id in its log.",

@@ -184,7 +184,7 @@ def test_names_that_are_none(name: str) -> None:
     ["", " ", "a ", " a", "a\r\nX-B: c", "a\nb", "a\rb", "a\0", "ä", "a\tb", "a\x7f", "a\u2028b", "x" * 4097],
 )
 def test_values_that_are_none(value: str) -> None:
-    sentence = "The value must have 1 to 4096 characters of visible ASCII, or spaces between them."
+    sentence = "The value must have 1 to 4096 visible ASCII characters, with spaces only between them."
     assert header_errors({"X-A": value}) == {"X-A": [sentence]}
 
 

@@ -89,9 +89,9 @@ def test_an_errors_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path
 
 WRONG_HEADERS = {
     "cod,nam,nonsense\nA,Apple,1\n": [
-        ("1", "cod", "there is no column 'cod'; did you mean code?"),
-        ("1", "nam", "there is no column 'nam'; did you mean name?"),
-        ("1", "nonsense", "there is no column 'nonsense'; the columns are "),
+        ("1", "cod", "the column 'cod' is unknown; did you mean code?"),
+        ("1", "nam", "the column 'nam' is unknown; did you mean name?"),
+        ("1", "nonsense", "the column 'nonsense' is unknown; the known columns are "),
         ("1", "code", "the column 'code' is missing"),
     ],
     "code,name,name\nA,Apple,Pear\n": [("1", "name", "the column 'name' appears twice")],
@@ -143,7 +143,7 @@ def test_a_refused_header_leaves_no_trace(tenant: Tenant, flags: tuple[str, ...]
         with path.open("rb") as file:
             done = tenant.home.run_fresh(*arguments, stdin=file)
         assert done.code == 1
-        assert "there is no column 'Artikelnummer'" in done.err
+        assert "the column 'Artikelnummer' is unknown" in done.err
         assert "ignored" not in done.err
         assert "Traceback" not in done.err
 

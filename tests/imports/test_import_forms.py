@@ -77,7 +77,7 @@ def test_a_preview_names_the_encodings_that_can_read_the_file(tenant: Tenant) ->
 def test_unknown_columns_are_named_once(tenant: Tenant) -> None:
     command = ("import", "clients", "-", "--company", tenant.code, "--preview")
     sentence = tenant.home.refused(*command, stdin="code,name,colour,zzz\nC1,A,B,C\n")
-    assert sentence.startswith("there are no columns 'colour', 'zzz'; the columns are code, name, ")
+    assert sentence.startswith("the columns 'colour', 'zzz' are unknown; the known columns are code, name, ")
     assert sentence.count("colour") == sentence.count("tax_id") == 1
 
 

@@ -17,17 +17,17 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "blank": (b"\n\n", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
     "only a BOM": (b"\xef\xbb\xbf", "the file is empty. Its first line must name the columns."),
     "column twice, in other capitals": (b"code,Name, NAME \nA,B,C\n", "the column 'name' appears twice."),
-    "unknown column": (b"code,nmae\nA,Apple\n", "there is no column 'nmae'; did you mean name?"),
-    "no near column": (b"code,q\nA,1\n", f"there is no column 'q'; the columns are {ARTICLE_COLUMNS}."),
+    "unknown column": (b"code,nmae\nA,Apple\n", "the column 'nmae' is unknown; did you mean name?"),
+    "no near column": (b"code,q\nA,1\n", f"the column 'q' is unknown; the known columns are {ARTICLE_COLUMNS}."),
     "headings of another language": (
         b"Cod;Denumire;UM;Stoc minim\nA;Apple;pcs;1\n",
-        "there is no column 'Cod'; did you mean code? There are no columns 'Denumire', 'UM', 'Stoc minim'; "
-        f"the columns are {ARTICLE_COLUMNS}. The column 'code' is missing.",
+        "the column 'Cod' is unknown; did you mean code? The columns 'Denumire', 'UM', 'Stoc minim' "
+        f"are unknown; the known columns are {ARTICLE_COLUMNS}. The column 'code' is missing.",
     ),
     "very many columns": (
         b"code," + b",".join(b"%d" % n for n in range(100)),
-        f"there are no columns {', '.join(repr(str(n)) for n in range(20))}, and 80 other columns of "
-        f"the file are unknown; the columns are {ARTICLE_COLUMNS}.",
+        f"the columns {', '.join(repr(str(n)) for n in range(20))} and 80 other columns of "
+        f"the file are unknown; the known columns are {ARTICLE_COLUMNS}.",
     ),
     "more columns than any list has": (
         b"code," + b",".join(b"%d" % n for n in range(1000)),
@@ -37,7 +37,7 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "column twice": (b"code,name,name\nA,B,C\n", "the column 'name' appears twice."),
     "all at once": (
         b"name,name,desription\nA,B,C\n",
-        "there is no column 'desription'; did you mean description? The column 'name' appears twice. "
+        "the column 'desription' is unknown; did you mean description? The column 'name' appears twice. "
         "The column 'code' is missing.",
     ),
     "mixed": (
@@ -191,7 +191,9 @@ def test_partners_that_are_refused(tenant: Tenant) -> None:
         "row 4, code: is required.",
         "row 6, code: is given twice; first in row 5.",
     ]
-    assert tenant.refuses("warehouses", "code,name,type\nA,B,CLIENT\n")[0].startswith("there is no column 'type'")
+    assert tenant.refuses("warehouses", "code,name,type\nA,B,CLIENT\n")[0].startswith(
+        "the column 'type' is unknown"
+    )
     assert tenant.refuses("clients", "code\nA\n") == ["the column 'name' is missing."]
 
 
@@ -218,8 +220,8 @@ def test_stock_that_is_refused(tenant: Tenant) -> None:
 def test_a_column_is_suggested_where_it_is_like_what_was_typed(tenant: Tenant) -> None:
     header = "article_code,warehous_code,unit\n"
     sentences = " ".join(tenant.refuses("stock", header))
-    assert "there is no column 'warehous_code'; did you mean warehouse_code?" in sentences
-    assert "There is no column 'unit'; the columns are" in sentences
+    assert "the column 'warehous_code' is unknown; did you mean warehouse_code?" in sentences
+    assert "The column 'unit' is unknown; the known columns are" in sentences
 
 
 def test_for_programs_there_is_json(tenant: Tenant) -> None:

@@ -71,7 +71,7 @@ def test_an_import_is_taken_back(tenant: Tenant, kind: str) -> None:
     tenant.home.ok("doctor")
     (sentence,) = refused(tenant)
     assert re.fullmatch(
-        rf"The last import with changes, number \d+ of {kind}, was undone at 20\S+Z\.",
+        rf"The last import with changes, number \d+ \({kind}\), was undone at 20\S+Z\.",
         sentence,
     )
 
@@ -219,8 +219,8 @@ def test_an_import_of_documents_cannot_be_taken_back(tenant: Tenant) -> None:
     tenant.take("sales-orders", order)
     (sentence,) = refused(tenant)
     assert sentence.endswith(
-        "of sales-orders, has documents, which cannot be undone: "
-        "cancel them one by one, or by a file with the column status."
+        "(sales-orders), cannot be undone, because it has documents: cancel the documents one by one, or with "
+        "a file that has the column status."
     )
 
 

@@ -59,7 +59,7 @@ async def test_a_file_that_needs_too_much_memory_is_told_and_nothing_is_taken_in
     _, about = await looked_at(world, desk_of(world, Limits(120 * MEGABYTE, 600)), "stock-count", LOTS)
     assert (about.state, about.message) == (
         "failed",
-        "This file needs more memory than the 120 MB of an import. Nothing was imported: split the "
+        "This file needs more than the 120 MB of memory that an import may use. Nothing was imported: split the "
         "file, and import the parts one after the other.",
     )
     found, about = await looked_at(world, desk_of(world), "stock-count", LOTS)

@@ -330,7 +330,8 @@ def _of_files() -> Iterator[tuple[str, str]]:
         for node, function in _nodes(module.tree):
             match node:
                 case ast.Call(
-                    func=ast.Name(id="StorageError" | "WrongPhrase") | ast.Attribute(attr="__init__"), args=[said]
+                    func=ast.Name(id="StorageError" | "WrongPhrase") | ast.Attribute(attr="__init__"),
+                    args=[said],
                 ):
                     yield from ((text, module.path) for text in texts(said, Place(module, function)))
                 case ast.Call(func=ast.Name(id="WrongOwner"), args=[_, said, _]):

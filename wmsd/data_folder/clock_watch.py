@@ -62,14 +62,11 @@ def sentence(doubted_since: datetime, step: timedelta | None) -> str:
     `step` is how far the clock was set, or None if that is unknown.
     """
     if step is None:
-        what = "wmsd did not run for more than a day, or the clock was set meanwhile"
+        what = "the server was off for more than a day, or the clock was set meanwhile"
     else:
         what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {in_words(abs(step))}"
     until = timestamps.to_text(doubted_since + STEADY_AFTER)
-    return (
-        f"{what}: wmsd does not delete old data until {until}, when the clock has been steady for a day. If "
-        "the clock is right, run `wmsd clock confirm`"
-    )
+    return f"{what}, so wmsd deletes no old data until {until}. If the clock is right, run `wmsd clock confirm`"
 
 
 def in_words(duration: timedelta) -> str:

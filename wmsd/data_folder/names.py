@@ -24,7 +24,7 @@ NAMES: Final = (
         "alerts-mail.json",
         "examination.json",
     ),
-    *("upgrade.json", "upgrade-….log", "before-…/", "replaced-…/", "swap.json"),
+    *("upgrade.json", "upgrade-….log", "before-…/", "replaced-…/", "deleted-…/", "swap.json"),
     *("….json.new", ".wmsd-probe", ".proving/", ".restoring/", ".platform-copy-…", ".taking-over-…/", ".replica/"),
     *("litestream.socket", ".platform.db-litestream/", "companies/.ID.db-litestream/"),
 )

@@ -64,8 +64,8 @@ ENDING_SECONDS: Final = 3.0
 NO_ROOM: Final = "The server's disk has no space for an upload. Tell the platform admin."
 BUSY: Final = "Another import of this company is running. Wait until it ends, then try again."
 OF_MEMORY: Final = (
-    "This file needs more memory than the {megabytes} MB of an import. Nothing was imported: split "
-    "the file, and import the parts one after the other."
+    "This file needs more than the {megabytes} MB of memory that an import may use. Nothing was imported: "
+    "split the file, and import the parts one after the other."
 )
 OF_TIME: Final = (
     "This file took more than {minutes} minutes of processor time and was stopped. Nothing was "

@@ -18,9 +18,11 @@ class Words(NamedTuple):
 
 
 WORDS: Final[Mapping[str, Words]] = {
-    "_notice_changes": Words("Notice changes", "Notices changes by the command line, and files that were moved."),
+    "_notice_changes": Words(
+        "Detect changes", ("Detects changes made on the command line, and files that were moved.")
+    ),
     "tick": Words("Send webhooks", "Sends the webhook deliveries that are due."),
-    "watch_the_clock": Words("Watch the clock", "Notices when the clock of this machine is changed."),
+    "watch_the_clock": Words("Watch the clock", "Detects when the clock of this machine is changed."),
     "keep": Words(
         "Save the time",
         "Saves the current time. At the next start, wmsd compares it with the clock of this machine.",
@@ -35,7 +37,7 @@ WORDS: Final[Mapping[str, Words]] = {
         "Last change of each file",
         "Saves the number of the last change of each file, so that wmsd notices an older copy.",
     ),
-    "keep_today": Words("Numbers of Today", "Updates the numbers on the page Today after changes."),
+    "keep_today": Words("Numbers on the page Today", "Updates the numbers on the page Today after changes."),
     "index_changes": Words("Search index", "Adds changes to the search index of each company."),
     "close_unused": Words("Close files", "Closes the files of companies that are not in use."),
     "try_failed_writes": Words("Retry failed writes", "Tries again to write to the files whose disk failed."),

@@ -82,7 +82,7 @@ async def test_of_those_who_wait_whoever_has_cost_least_is_next(work: WorkAdmiss
 async def test_so_many_may_wait_and_no_more(work: WorkAdmission) -> None:
     asking = [Asking(work, person(1)) for _ in range(1 + MOST_WAITING_OF_ONE)]
     await settle()
-    with pytest.raises(Problem, match="Too many downloads are running") as refused:
+    with pytest.raises(Problem, match="Too many downloads at the same time") as refused:
         async with work.turn("download", person(1)):
             pass
     assert (refused.value.status, refused.value.headers) == (503, {"Retry-After": "5"})

@@ -47,7 +47,7 @@ DAMAGE = {
     "a last number": (
         "UPDATE webhook_subscriptions SET last_sequence = 2 WHERE id = 1",
         (
-            "the last number of a webhook subscription is that of its newest delivery",
+            "the last number of a webhook subscription is the number of its newest delivery",
             "webhook subscription 1",
             "2",
             "3",

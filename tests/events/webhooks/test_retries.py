@@ -302,7 +302,7 @@ async def test_who_subscribes_in_a_sandbox_is_warned_that_nothing_is_sent(hooks:
     platform = hooks.world.installation.platform
     await platform.write(lambda tx: tx.execute("UPDATE companies SET sandbox = 1"))
     sentence = (
-        "The company is a sandbox, and its operator does not allow webhooks. wmsd sends no webhooks "
+        "The company is a sandbox, and has no operator that allows webhooks. wmsd sends no webhooks "
         "until this changes."
     )
     body = {"name": "ERP", "url": hooks.receiver.url("/200"), "events": ["*"], "secret": "x" * 16}

@@ -215,7 +215,7 @@ A_PEM = {"TLS": "files", "CERTIFICATE": "a.pem"}
         ),
         ({"TLS": "files", "CERTIFICATE": "none.pem"}, "none.pem cannot be read: no such file or directory."),
         ({"TLS": "files", "CERTIFICATE": "text.pem"}, "text.pem has no private key."),
-        (A_PEM, "a.pem has no private key. Name its file in"),
+        (A_PEM, "a.pem has no private key. Set tls = files, and name the file of the private key in"),
         (
             {"TLS": "files", "CERTIFICATE": "a.pem", "CERTIFICATE_KEY": "b.key"},
             "does not belong to the certificate in",

@@ -42,7 +42,7 @@ async def test_without_a_public_url_host_decides(world: World, caplog: pytest.Lo
     assert told(caplog) == []
     refused = await signing_in(world, LAN)
     assert refused.status == 403
-    assert 'a platform admin sets server.public_url = "http://wms.lan:8080"' in html.unescape(refused.text)
+    assert 'a platform admin must set server.public_url = "http://wms.lan:8080"' in html.unescape(refused.text)
     assert 'href="/docs/reverse-proxies"' in refused.text
     assert told(caplog) == [
         "refused a form, because it did not come from http://wms.lan, the address of the request; "

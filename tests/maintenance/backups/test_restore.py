@@ -84,7 +84,7 @@ def test_what_is_missing_by_what_the_platform_noted_is_not_called_unknown(instal
     done = installation.ok("backup", "restore", saved, "--yes", "--json")
     assert done.json["missing_events"] == 1
     assert "ACME: 1 event (2) came after the backup and is missing." in done.err
-    assert "The last minute of ACME may be missing too: there was no readable file" in done.err
+    assert "Changes of the last minute in ACME may be missing too: no file could be read" in done.err
     assert "does not know" not in done.err
 
 

@@ -45,7 +45,7 @@ def test_a_change_from_later_than_now(data: Path) -> None:
 def test_a_clock_that_was_set(data: Path) -> None:
     at = situation(data, clock=Known(NOW, NOW, NOW, timedelta(hours=3)))
     assert told(clock.findings(at), "clock-doubted").startswith(
-        "The clock was set forward by 3 h 0 min: wmsd does not delete old data until "
+        "The clock was set forward by 3 h 0 min, so wmsd deletes no old data until "
     )
     assert names(clock.findings(situation(data, clock=Known(NOW, NOW)))) == []
 

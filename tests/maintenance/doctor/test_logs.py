@@ -30,7 +30,7 @@ async def test_a_copy_of_a_running_server_without_the_log_of_a_company(tmp_path:
     assert names(write_ahead_logs.findings(at)) == ["log-missing"]
     sentence = told(write_ahead_logs.findings(at), "log-missing")
     assert sentence.startswith(
-        f"{tmp_path}/copy/companies/1.db has no log next to it, and lacks changes: its last change"
+        f"{tmp_path}/copy/companies/1.db has no -wal file next to it, and changes are missing: its last change"
     )
 
 
@@ -61,4 +61,7 @@ def test_a_log_that_has_grown(data: Path) -> None:
     assert names(write_ahead_logs.findings(at)) == []
     os.truncate(log, LARGEST_LOG + 1_000_000)
     sentence = told(write_ahead_logs.findings(at), "log-large")
-    assert sentence == f"The log {log} is large (269 MB), because it is not written back into its file."
+    assert sentence == (
+        f"The write-ahead log {log} is large (269 MB), because its changes are not written back into the "
+        "database file."
+    )

@@ -43,11 +43,21 @@ DAMAGE = {
     ),
     "a reservation too many": (
         "INSERT INTO reservations VALUES ('sales_order', 5, 1, 1000000)",
-        ("an open sales order reserves the quantity of its lines, and any other nothing", "SO-000005", "0", "1"),
+        (
+            "an open sales order reserves the quantity of its lines, and other sales orders reserve nothing",
+            "SO-000005",
+            "0",
+            "1",
+        ),
     ),
     "a reservation too few": (
         "DELETE FROM reservations WHERE holder_id = 1",
-        ("an open sales order reserves the quantity of its lines, and any other nothing", "SO-000001", "3", "0"),
+        (
+            "an open sales order reserves the quantity of its lines, and other sales orders reserve nothing",
+            "SO-000001",
+            "3",
+            "0",
+        ),
     ),
     "a line that was not shipped": (
         "UPDATE sales_order_lines SET quantity = 4000000 WHERE sales_order_id = 4",
@@ -140,19 +150,39 @@ LOT_DAMAGE = {
     ),
     "lots together": (
         "UPDATE stock_lots SET quantity = 7000000 WHERE lot_number = 'L1'",
-        ("the lots of a stock record together have at most its quantity", "L in MAIN", "9", "10"),
+        (
+            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "L in MAIN",
+            "9",
+            "10",
+        ),
     ),
     "lots reserved together": (
         "UPDATE stock SET reserved = 1000000 WHERE id = 1",
-        ("the lots of a stock record together have at most its quantity", "L in MAIN, reserved", "1", "2"),
+        (
+            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "L in MAIN, reserved",
+            "1",
+            "2",
+        ),
     ),
     "lots quarantined together": (
         "UPDATE stock SET quarantined = 0 WHERE id = 1",
-        ("the lots of a stock record together have at most its quantity", "L in MAIN, quarantined", "0", "1"),
+        (
+            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "L in MAIN, quarantined",
+            "0",
+            "1",
+        ),
     ),
     "lots not quarantined together": (
         "UPDATE stock SET quarantined = 3000000 WHERE id = 1",
-        ("the lots of a stock record together have at most its quantity", "L in MAIN, not quarantined", "6", "7"),
+        (
+            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "L in MAIN, not quarantined",
+            "6",
+            "7",
+        ),
     ),
     "a serial that is gone": (
         "DELETE FROM stock_serials WHERE serial = 'S3'",

@@ -89,7 +89,8 @@ NAMED = {
     "a serial that a closed order holds": (
         "UPDATE stock_serials SET holder_kind = 'sales_order', holder_id = 1 WHERE serial = 'S2'",
         (
-            "an open sales order reserves the serials that its lines name, and any other no serials",
+            "an open sales order reserves the serials that its lines name, and other sales orders reserve no "
+            "serials",
             "SO-000001, serial S2",
             "free",
             "held",
@@ -98,7 +99,8 @@ NAMED = {
     "a serial that is not held": (
         "UPDATE stock_serials SET holder_kind = NULL, holder_id = NULL",
         (
-            "an open sales order reserves the serials that its lines name, and any other no serials",
+            "an open sales order reserves the serials that its lines name, and other sales orders reserve no "
+            "serials",
             "SO-000002, serial S1",
             "held",
             "free",
@@ -107,7 +109,8 @@ NAMED = {
     "a lot that is held too much": (
         "UPDATE lot_reservations SET quantity = 3000000",
         (
-            "an open sales order reserves the quantity of each lot that its lines name, and any other nothing",
+            "an open sales order reserves the quantity of each lot that its lines name, and other sales "
+            "orders reserve nothing",
             "SO-000002, lot L1",
             "2",
             "3",

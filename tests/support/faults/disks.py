@@ -12,9 +12,9 @@ from tests.support.small_disk import fill
 
 CALLS: Final = {
     "writes fail": ("pwrite64", "EIO"),
-    "writes find no room": ("pwrite64", "ENOSPC"),
+    "writes find no free space": ("pwrite64", "ENOSPC"),
     "syncs fail": (SYNC, "EIO"),
-    "cuts fail": ("ftruncate", "EIO"),
+    "truncations fail": ("ftruncate", "EIO"),
     "opens fail": ("openat", "EIO"),
     "reads fail": ("pread64", "EIO"),
 }
@@ -26,7 +26,7 @@ FILES: Final = {
 }
 MUST_BE_TOLD: Final = {
     ("a company's log", "writes fail"),
-    ("a company's log", "writes find no room"),
+    ("a company's log", "writes find no free space"),
     ("a company's log", "syncs fail"),
 }
 """Faults that orders meet immediately. The others appear only when the log is written into the file, or when a
@@ -69,7 +69,7 @@ def full(leave: int, running: Running) -> Iterator[None]:
 
 FULL: Final = tuple(
     Fault(
-        f"the disk is full but for {leave // 1000} kB",
+        f"the disk has {leave // 1000} kB left",
         partial(full, leave),
         EVERYBODY,
         told="disk",

@@ -104,11 +104,11 @@ def writer_at_work(running: Running) -> Iterator[None]:
 STANDS_NOWHERE: Final = "company 1 is unavailable: .* was removed or replaced while it was in use"
 TOUCHED: Final = (
     Fault("a company's file is moved away and back", moved_away, told=STANDS_NOWHERE),
-    Fault("a company's file is removed, and what was kept is put back", removed, told=STANDS_NOWHERE),
-    Fault("a company's file is replaced, and what was kept is put back", replaced, told=STANDS_NOWHERE),
+    Fault("a company's file is removed, and the copy that wmsd kept is put back", removed, told=STANDS_NOWHERE),
+    Fault("a company's file is replaced, and the copy that wmsd kept is put back", replaced, told=STANDS_NOWHERE),
     Fault("a company's log is removed", log_removed, told="1.db-wal was removed"),
-    Fault("the index of a company's log is cut", index_cut, NOBODY),
+    Fault("the index of a company's log is truncated", index_cut, NOBODY),
     Fault("another program has a company's file locked", locked, told="has locked the file", is_from_start=True),
-    Fault("a pipe stands in a company's place", pipe_in_place, told="it is not a file", is_from_start=True),
-    Fault("a command writes to a borrowed file for long", writer_at_work),
+    Fault("a pipe replaces a company's file", pipe_in_place, told="it is not a file", is_from_start=True),
+    Fault("a command writes to a company's file for a long time", writer_at_work),
 )

@@ -46,7 +46,7 @@ CALLS: Final = {
 for which a kill may wait.
 """
 AT_ANY_MOMENT: Final = "any moment"
-WHILE_STARTING: Final = "a moment of its start"
+WHILE_STARTING: Final = "any moment of its start"
 EXAMINED_EVERY: Final = 50
 
 

@@ -42,5 +42,5 @@ def no_more_threads(running: Running) -> AbstractContextManager[None]:
 SHORTAGES: Final = (
     Fault("no more files can be opened", no_more_files, (LATE,), late=(LATE,)),
     Fault("no more threads can be started", no_more_threads, (LATE,), late=(LATE,)),
-    Fault("no more memory is given", no_more_memory, EVERYBODY, late=(LATE,), is_heavy=True),
+    Fault("no more memory can be allocated", no_more_memory, EVERYBODY, late=(LATE,), is_heavy=True),
 )

@@ -68,7 +68,10 @@ DAMAGE = {
     "booked while open": ("UPDATE counts SET status = 'IN_LUCRU' WHERE id = 1", "line 2", "not booked", "-2"),
     "to be counted again": ("UPDATE count_lines SET count_again = 1 WHERE id = 2", "line 2", "not booked", "-2"),
 }
-PROMISE = "a finished count has booked the counted quantity minus the ledger quantity, and any other count nothing"
+PROMISE = (
+    "a finished count has booked the counted quantity minus the ledger quantity, and other counts have booked "
+    "nothing"
+)
 
 
 @pytest.mark.parametrize("damage, line, expected, found", DAMAGE.values(), ids=DAMAGE)

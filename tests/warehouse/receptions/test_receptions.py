@@ -105,7 +105,7 @@ async def test_what_get_shows_can_be_sent_back(dock: Dock) -> None:
         (
             {"po_item_id": 5, "quantity_um3pl": 0.1},
             "quantity_um3pl",
-            "multiplied by 0.333333, the um3pl_factor of THIRD, has more than 6 decimal places",
+            "multiplied by 0.333333, the um3pl_factor of THIRD, must have at most 6 decimal places",
         ),
         (
             {"po_item_id": 6, "quantity_um3pl": 999999999},

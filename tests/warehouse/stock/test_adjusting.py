@@ -126,13 +126,23 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         LOTTED,
         {"by": -2},
-        {"by": ["would remove 2, but only 1 are without a lot or serial: name the lot or serial of the others"]},
+        {
+            "by": [
+                "would remove 2, but only 1 without a lot or serial are in stock: for the rest, name the lots "
+                "or serials"
+            ]
+        },
     ),
     "which lot, to": (
         "adjust",
         LOTTED,
         {"to": 10},
-        {"to": ["would remove 3.5, but only 1 are without a lot or serial: name the lot or serial of the others"]},
+        {
+            "to": [
+                "would remove 3.5, but only 1 without a lot or serial are in stock: for the rest, name the "
+                "lots or serials"
+            ]
+        },
     ),
     "no such lot": (
         "adjust",
@@ -150,7 +160,11 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         SERIAL,
         {"by": -1, "lot_number": "X"},
-        {"by": ["would remove 1, but only 0 are without a serial: name the lot or serial of the others"]},
+        {
+            "by": [
+                "would remove 1, but only 0 without a serial are in stock: for the rest, name the lots or serials"
+            ]
+        },
     ),
     "serials here and elsewhere": (
         "adjust",
@@ -227,8 +241,8 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"quantity": 1},
         {
             "quantity": [
-                "is 1, but only 0 are without a lot or serial and not in quarantine: name the lot or "
-                "serial of the others"
+                "is 1, but only 0 without a lot or serial are in stock and not in quarantine: for the "
+                "rest, name the lots or serials"
             ]
         },
     ),

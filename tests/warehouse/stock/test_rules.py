@@ -112,7 +112,10 @@ UNNAMED_GOODS = "a lot or serial"
             None,
             11,
             1,
-            ("quarantined", "is below the 2 in quarantine with a lot or serial: name these lots or serials"),
+            (
+                "quarantined",
+                "is less than the 2 in quarantine that have a lot or serial: name these lots or serials",
+            ),
         ),
         (
             None,
@@ -120,14 +123,18 @@ UNNAMED_GOODS = "a lot or serial"
             None,
             (
                 "quantity",
-                f"would remove 3, but only 2 are without {UNNAMED_GOODS}: name the lot or serial of the others",
+                f"would remove 3, but only 2 without {UNNAMED_GOODS} are in stock: for the rest, name the "
+                "lots or serials",
             ),
         ),
         (
             "A",
             1,
             None,
-            ("quantity", "would remove 5, but only 4 are without a serial: name the lot or serial of the others"),
+            (
+                "quantity",
+                "would remove 5, but only 4 without a serial are in stock: for the rest, name the lots or serials",
+            ),
         ),
     ],
 )
@@ -152,10 +159,10 @@ def test_why_no_more_can_be_changed() -> None:
     assert only(plain, None, 3 * SCALE) == "only 3 are in stock"
     assert only(plain, None, 3 * SCALE, " and in quarantine") == "only 3 are in stock and in quarantine"
     assert only(MIXED, None, SCALE // 2) == (
-        "only 0.5 are without a lot or serial: name the lot or serial of the others"
+        "only 0.5 without a lot or serial are in stock: for the rest, name the lots or serials"
     )
     assert only(MIXED, "A", SCALE, " and free") == (
-        "only 1 are without a serial and free: name the lot or serial of the others"
+        "only 1 without a serial are in stock and free: for the rest, name the lots or serials"
     )
     assert only(MIXED, "B", 0) == "only 0 are in stock"
 

@@ -180,19 +180,25 @@ REFUSED = {
             (
                 2,
                 "quantity",
-                "would remove 4.5, but only 1 are without a lot or serial: name the lot or serial of the others",
+                "would remove 4.5, but only 1 without a lot or serial are in stock: for the rest, name the "
+                "lots or serials",
             ),
             (
                 3,
                 "quantity",
-                "would remove 1, but only 0 are without a lot or serial: name the lot or serial of the others",
+                "would remove 1, but only 0 without a lot or serial are in stock: for the rest, name the "
+                "lots or serials",
             ),
         ],
     ),
     "quarantine of which": (
         "L,MAIN,,,13.5,0\nP,MAIN,,,1,\n",
         [
-            (2, "quarantined", "is below the 1 in quarantine with a lot or serial: name these lots or serials"),
+            (
+                2,
+                "quarantined",
+                "is less than the 1 in quarantine that have a lot or serial: name these lots or serials",
+            ),
             (3, "quantity", "is below the 2 that are reserved or in quarantine"),
         ],
     ),

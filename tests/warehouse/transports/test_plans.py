@@ -179,7 +179,7 @@ async def test_a_loaded_plan_is_not_changed(planner: Planner) -> None:
             ),
             (
                 {"order_codes": ["SO-000001"]},
-                {"order_codes": [f"must also contain SO-000002, because its status is {status}"]},
+                {"order_codes": [f"must also contain SO-000002, because the status of this order is {status}"]},
             ),
             (
                 {"order_codes": [*codes, "SO-000003"]},

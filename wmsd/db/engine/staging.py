@@ -283,8 +283,8 @@ class Staging:
             return error
         if (most := self._folder.most_bytes) is not None:
             return StorageError(
-                f"This file needs more space on the server's disk than an import may use, {_megabytes(most)} "
-                "MB. Nothing was imported. Split the file, and import the parts one after the other."
+                f"This file needs more than the {_megabytes(most)} MB of disk space that an import may use. "
+                "Nothing was imported: split the file, and import the parts one after the other."
             )
         return StorageError(
             f"The rows cannot be written to the temporary folder {self.folder}: {error}. Free some space "

@@ -87,7 +87,7 @@ CHECKS: Final = (
         words=(DELIVERY,),
     ),
     Check(
-        "the last number of a webhook subscription is that of its newest delivery",
+        "the last number of a webhook subscription is the number of its newest delivery",
         LAST,
         in_millionths=False,
         words=(SUBSCRIPTION,),

@@ -32,8 +32,8 @@ refused.
 """
 
 READ_AGAIN: Final = (
-    "Put a new certificate there, and make the server read it: systemctl reload wmsd, or kill -HUP "
-    "with the process number that wmsd status shows."
+    "Replace the file with a new certificate, and make the server read it: systemctl reload wmsd, or kill "
+    "-HUP with the process number that wmsd status shows."
 )
 FOR_ITS_NAME: Final = (
     "Get a certificate for the name that users type, or use tls = lan, which creates a certificate "
@@ -44,8 +44,8 @@ UNUSABLE: Final = FindingKind(
     "certificate-unusable",
     "wrong",
     "The files of the certificate cannot be used: {reason}",
-    "Put the certificate and its private key there, readable for the user that runs wmsd, and check them with "
-    "wmsd config check. See /docs/tls.",
+    "Correct the files of the certificate, and make sure that the user that runs wmsd can read them. Then "
+    "run wmsd config check. See /docs/tls.",
     words=(*FAULTS, *REASONS),
 )
 EXPIRED: Final = FindingKind(
@@ -58,7 +58,8 @@ NOT_YET: Final = FindingKind(
     "certificate-early",
     "wrong",
     "The certificate {file} is valid only from {day}: browsers and programs refuse it until then.",
-    "Check whether the clock of this machine is right. If it is right, put another certificate there.",
+    "Check whether the clock of this machine is right. If it is right, replace the certificate with one that "
+    "is valid now.",
 )
 ENDS: Final = FindingKind(
     "certificate-ends",

@@ -84,7 +84,10 @@ class Alerts(Section):
     mail_tls: Annotated[
         Literal["starttls", "tls", "none"],
         Field(
-            description="starttls; tls: encrypted from the first byte; none: only for a relay in `allow_networks`."
+            description=(
+                "starttls: encrypted after the command STARTTLS; tls: encrypted from the first byte; none: "
+                "not encrypted, only for a relay in `allow_networks`."
+            )
         ),
     ] = "starttls"
     mail_user: Annotated[str, Field(description="The user name for the mail relay. Empty: no sign-in.")] = ""

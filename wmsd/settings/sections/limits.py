@@ -10,8 +10,10 @@ from wmsd.settings.sections.fields import PerMinute, Section
 class Limits(Section):
     """Requests per minute, in a sliding window. A company can have its own limits."""
 
-    data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
-    sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
+    data_per_minute: Annotated[PerMinute, Field(description="API requests of a company, except GraphQL.")] = 60
+    sandbox_per_minute: Annotated[
+        PerMinute, Field(description=("API requests of a sandbox company, except GraphQL."))
+    ] = 12
     graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
     pages_per_minute: Annotated[
         PerMinute, Field(description="Requests of one person to the pages, from all browsers together.")

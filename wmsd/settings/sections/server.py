@@ -35,8 +35,10 @@ class Server(Section):
     key_file: Annotated[
         str,
         Field(
-            description="A file outside the data folder that encrypts the keys in the data folder (wmsd key "
-            "move). Empty: the keys are not encrypted."
+            description=(
+                "The key file: its secret encrypts the keys in the data folder. It must be outside that "
+                "folder; wmsd key move creates it. Empty: the keys are not encrypted."
+            )
         ),
         SecretFile,
         OfPath,

@@ -157,7 +157,7 @@ CHECKS: Final = (
     ),
     Check("the reserved quantity of a lot is the sum of its reservations", LOTS_RESERVED, words=WORDS_OF_LOT),
     Check(
-        "the lots of a stock record together have at most its quantity",
+        "the quantities of a stock record's lots add up to at most the quantity of the stock record",
         LOTS_TOGETHER,
         words=(RESERVED, QUARANTINED, NOT_QUARANTINED, IN_WAREHOUSE),
     ),

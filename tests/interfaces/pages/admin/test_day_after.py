@@ -161,7 +161,7 @@ async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
         assert seen.status in (422, 400), (wrong, seen.status)
     lost = next(each for each in buttons(await admin.get("/admin/day-after")) if each["act"] == "dismiss")
     seen = await admin.post("/admin/day-after", {**lost, "act": "confirm"})
-    assert "is about something lost" in text_of(seen.text)
+    assert "is about something that was lost" in text_of(seen.text)
     assert (await admin.post("/admin/day-after", {**form, "form_token": "x"})).status == 403
     assert await open_entries(admin.world) == before
 

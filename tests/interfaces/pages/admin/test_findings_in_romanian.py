@@ -80,9 +80,9 @@ def test_every_kind_is_told_with_its_facts(kind: FindingKind) -> None:
 @pytest.mark.parametrize(
     ("step", "told"),
     [
-        (None, "Wmsd nu a funcționat mai mult de o zi"),
-        (timedelta(hours=-3), "Ceasul a fost dat înapoi cu 3 h 0 min: "),
-        (timedelta(days=30), "Ceasul a fost dat înainte (zile: 30): "),
+        (None, "Serverul a fost oprit mai mult de o zi"),
+        (timedelta(hours=-3), "Ceasul a fost dat înapoi cu 3 h 0 min, deci "),
+        (timedelta(days=30), "Ceasul a fost dat înainte (zile: 30), deci "),
     ],
 )
 def test_the_doubt_about_the_clock_is_told(step: timedelta | None, told: str) -> None:
@@ -120,13 +120,16 @@ def test_what_is_wrong_with_a_certificate_is_told(tmp_path: Path) -> None:
     begin = "Fișierele certificatului nu pot fi folosite:"
     assert said == [
         f"{begin} {missing} nu poate fi citit: fișierul sau dosarul nu există.",
-        f"{begin} {key} nu conține nicio cheie privată. Indicați fișierul ei în "
-        "server.certificate_key, cu tls = files.",
+        f"{begin} {key} nu conține nicio cheie privată. Setați tls = files și indicați fișierul "
+        "cheii private în server.certificate_key.",
     ]
 
 
 def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
-    reason = "/a.key has no private key. Name its file in server.certificate_key, with tls = files."
+    reason = (
+        "/a.key has no private key. Set tls = files, and name the file of the private key in "
+        "server.certificate_key."
+    )
     found = kept(verdict.UNUSABLE.of(reason=reason))
     alert = {"kind": "certificate-unusable", "subject": "", "facts": {"reason": reason}}
     assert health_words.sentence_of(alert) == sentence_of(found)
@@ -179,7 +182,8 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "în loc de 0.",
         ),
         (
-            "an open sales order reserves the serials that its lines name, and any other no serials; but "
+            "an open sales order reserves the serials that its lines name, and other sales orders reserve no "
+            "serials; but "
             "SO-1, serial S: free instead of held.",
             "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, iar oricare alta nicio serie; dar "
             "SO-1, seria S: liberă în loc de rezervată.",
@@ -265,7 +269,7 @@ async def test_the_page_has_every_kind_in_romanian(tmp_path: Path) -> None:
     assert "ACME totalul unei liste este corect; dar articles: 7 în loc de 0." in page
     for each in found:
         told, remedy = (TRANSLATIONS[text].format_map(each.facts) for text in (each.kind.says, each.kind.remedy))
-        severity = "Greșit" if each.is_wrong else "Avertisment"
+        severity = "Problemă" if each.is_wrong else "Avertisment"
         assert f"{severity} {told} {remedy}" in page
         assert each.sentence not in page
         assert each.remedy not in page

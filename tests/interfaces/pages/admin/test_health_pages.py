@@ -144,7 +144,7 @@ async def test_a_check_that_fails_says_why_and_what_to_do(admin: Visitor) -> Non
     seen = await admin.get("/admin/health")
     found = {cells[0]: cells[1:] for cells in rows(seen)}
     state, says, remedy = found["Files"]
-    assert (state, remedy) == ("Wrong", "The log and wmsd doctor show which file and why.")
+    assert (state, remedy) == ("Problem", "The log and wmsd doctor show which file and why.")
     assert says.startswith("A company's file cannot be used. ACME: ")
     assert "Degraded the service" in text_of(seen.text)
 
@@ -161,7 +161,7 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
         in text
     )
     assert (
-        "wmsd checks for alerts every 15 seconds (last check: 20 Nov 2026, 12:00 UTC). The checks above are"
+        "wmsd checks for alerts every 15 seconds (last check: 20 Nov 2026, 12:00 UTC). The checks above ran"
         in text
     )
     admin.world.jobs.disk_watch.note(Disk(2**40, 2**40))
@@ -179,7 +179,7 @@ async def test_why_there_is_no_backup_comes_with_what_to_do_at_health_and_today(
     failed = FailedBackup(at=timestamps.to_text(admin.world.clock.now()), error="The disk is gone.")
     change_record(admin.world.installation.folder.path, lambda _: BackupRecord(failed=failed))
     (cells,) = [each for each in rows(await admin.get("/admin/health")) if each[0] == "Backup"]
-    assert cells[1] == "Wrong"
+    assert cells[1] == "Problem"
     assert "The disk is gone." in cells[2]
     assert cells[3] == REMEDY
     assert f"There is no reliable backup. {REMEDY}" in text_of((await admin.get("/today")).text)
@@ -207,7 +207,7 @@ async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
 async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
     assert "The files have not been examined here yet." in (await admin.get("/admin/health")).text
     seen = await examined(admin)
-    assert "No problems. All 2 files are right. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
+    assert "No problems. All 2 files are in order. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
     assert (await audit(admin))[0][:4] == [EMAIL, "examination.begin", "doctor", "127.0.0.1"]
 
 
@@ -249,7 +249,7 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     database = await admin.world.database()
     await database.write(lambda tx: tx.execute(WRONG_COUNT.replace("+", "-")))
     well = await examined(admin)
-    assert "All 2 files are right." in well.text
+    assert "All 2 files are in order." in well.text
     for page in (well, await admin.get("/today")):
         assert "Working the service" in text_of(page.text)
         assert "found by the doctor" not in text_of(page.text)
@@ -261,7 +261,7 @@ async def test_findings_outlive_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
         await examined(await signed_in(world))
     async with open_world(tmp_path, started=of_house) as world:
         seen = await (await signed_in_as(world, EMAIL)).get("/admin/health")
-        assert "All 2 files are right." in seen.text
+        assert "All 2 files are in order." in seen.text
 
 
 async def test_a_script_in_what_is_found_is_text(admin: Visitor) -> None:

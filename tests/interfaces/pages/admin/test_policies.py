@@ -28,7 +28,7 @@ async def test_each_policy_is_explained_and_changed(admin: Visitor) -> None:
     form = await admin.get(PATH)
     assert (form.status, form.heading) == (200, "Change the policies")
     assert "The percentage that may be received beyond the ordered quantity." in form.text
-    assert "If empty, no stock is low." in form.text
+    assert "If empty, only articles with their own minimum stock can be low." in form.text
     typed = form_of(form)
     assert (typed["over_receipt_pct"], typed["min_stock"]) == ("0", "")
     done = await admin.post(PATH, {**typed, "over_receipt_pct": "2,5", "min_stock": "0.5"})

@@ -14,7 +14,10 @@ from wmsd.data_folder.litestream import ReplicatedFile
 from wmsd.platform.admin_view.health import MOST_BEHIND
 
 WITH_REPLICA = {"replica": {"enabled": True}, "backup": {"every": "never"}}
-REMEDY = "wmsd replica status shows since when. Check the server log, and the place of the replica."
+REMEDY = (
+    "Check that Litestream is running and can reach its destination. wmsd replica status shows which files "
+    "are behind, and since when."
+)
 ROMANIAN = {"Accept-Language": "ro"}
 
 
@@ -76,12 +79,12 @@ async def test_what_a_replica_does_not_have_is_named(
     replicates(monkeypatch, admin.world, **ages)
     says = f"The replica does not have the latest changes of {behind}."
     state, said, remedy = await of_replica(admin)
-    assert (state, remedy) == ("Wrong", REMEDY)
+    assert (state, remedy) == ("Problem", REMEDY)
     number = behind.count(",") + 1
     assert said == f"The replica is behind. {says} Files behind: {number}"
     assert says in await of_backups(admin)
     state, told, _ = await of_replica(admin, ROMANIAN)
-    assert state == "Greșit"
+    assert state == "Problemă"
     assert told.startswith("Replica este în urmă. Replica nu are ultimele modificări pentru ")
     assert told.endswith(f"{behind}. Fișiere în urmă: {number}")
 
@@ -96,7 +99,7 @@ async def test_many_files_are_counted(admin: Visitor, monkeypatch: pytest.Monkey
 
 async def test_a_replica_that_nobody_makes(admin: Visitor) -> None:
     state, said, remedy = await of_replica(admin)
-    assert (state, remedy) == ("Wrong", REMEDY)
+    assert (state, remedy) == ("Problem", REMEDY)
     assert said.startswith("The replica is behind. Litestream does not answer at ")
     _, told, _ = await of_replica(admin, ROMANIAN)
     assert told.startswith("Replica este în urmă. Niciun Litestream nu răspunde la ")

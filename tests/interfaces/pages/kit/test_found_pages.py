@@ -42,7 +42,7 @@ async def test_so_many_wait_and_the_next_is_refused(world: World, path: str) -> 
         done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         refused = next(iter(done)).result()
         assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
-        assert "Too many searches are running" in refused.text
+        assert "Too many searches at the same time" in refused.text
     assert {each.status for each in await asyncio.gather(*waiting)} == {200, 503}
 
 

@@ -156,10 +156,10 @@ async def test_rights_are_told_with_their_reasons(admin: Visitor) -> None:
     path = f"/admin/users/{await id_of(admin, MEMBER)}"
     seen = await admin.get(f"{path}/rights")
     may, may_not = parts_of(seen)
-    assert "Members may do only what was granted to them" in may
+    assert "Members may do only what their abilities allow" in may
     said = re.findall(r'<td class="long">(.*?)</td><td class="soft"><code>(.*?)</code>', may)
     assert said == [("Read stock", "stock:read")]
-    assert "this was not granted to the user" in may_not
+    assert "does not have this ability" in may_not
     assert ("Read articles" in may_not, "stock:read" in may_not) == (True, False)
     assert "Module oprite" in (await admin.get(f"{path}/rights", {"Accept-Language": "ro"})).text
     own = await admin.get(f"/admin/users/{await id_of(admin, EMAIL)}/rights")

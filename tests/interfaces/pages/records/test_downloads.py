@@ -55,7 +55,7 @@ async def test_too_many_are_refused_with_a_page_that_says_so(visitor: Visitor, w
         done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         [refused] = [each.result() for each in done]
         assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
-        assert "Too many downloads are running" in refused.text
+        assert "Too many downloads at the same time" in refused.text
     assert {each.status for each in await asyncio.gather(*waiting)} == {200, 503}
     assert work.under_way("download") == 0
 

@@ -212,7 +212,7 @@ async def test_confirmed_twice_is_done_once(visitor: Visitor) -> None:
 NO_LISTS = {
     "a workbook": (b"PK\x03\x04" + bytes(100), "is a workbook (.xlsx) or another zipped file"),
     "NULs": (b"code,name\nA,B\0\n", "has a byte of value 0"),
-    "an unknown column": (b"code,nmae\nA,B\n", "there is no column 'nmae'"),
+    "an unknown column": (b"code,nmae\nA,B\n", "the column 'nmae' is unknown"),
     "an open quote": (b'code,name\nA,"B\n', "line 2: a quotation mark opens here and is never closed."),
 }
 
@@ -228,8 +228,10 @@ async def test_what_is_no_list_is_answered_with_a_sentence(visitor: Visitor, nam
 async def test_unknown_columns_are_told_once_and_there_is_a_template(visitor: Visitor) -> None:
     _, seen = await looked_at(visitor, "articles", "Cod;Denumire;UM;Stoc minim\nA;Apple;pcs;1\n")
     told = [html.unescape(each) for each in re.findall(r"<li>(.*?)</li>", seen.text)]
-    assert told[0] == "there is no column 'Cod'; did you mean code?"
-    assert told[1].startswith("there are no columns 'Denumire', 'UM', 'Stoc minim'; the columns are code, name,")
+    assert told[0] == "the column 'Cod' is unknown; did you mean code?"
+    assert told[1].startswith(
+        "the columns 'Denumire', 'UM', 'Stoc minim' are unknown; the known columns are code, name,"
+    )
     assert (told[2:], words(seen).count("barcodes, unit_3pl")) == (["the column 'code' is missing."], 1)
     (template,) = re.findall(r'href="(\S+/imports/templates/\S+)"', seen.text)
     headings = await visitor.get(template)

@@ -71,9 +71,7 @@ async def test_rows_that_wait_take_a_part_of_what_the_disk_has_to_spare(
     watching = asyncio.ensure_future(watch())
     _, seen = await looked_at(visitor, "stock", STOCK)
     watching.cancel()
-    assert "This file needs more space on the server's disk than an import may use, 6 MB." in words(seen), words(
-        seen
-    )
+    assert "This file needs more than the 6 MB of disk space that an import may use." in words(seen), words(seen)
     assert most_used < 9 * MEBIBYTE, "a quarter, and the upload itself"
     _, seen = await looked_at(visitor, "stock", STOCK[:10_000].rpartition("\n")[0] + "\n")
     assert "is not an article of this company" in words(seen)

@@ -48,7 +48,8 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "Clock",
         "The clock is right.",
         "The clock was changed.",
-        "wmsd deletes no old data until an admin confirms the time with wmsd clock confirm.",
+        "If the clock is wrong, set it, preferably by NTP. If the clock is right, run wmsd clock confirm, "
+        "and wmsd deletes old data again.",
     ),
     "backup": CheckWords(
         "Backup",
@@ -71,7 +72,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
     ),
     "keys": CheckWords(
         "Installation keys",
-        "No decision is needed.",
+        "The installation keys need no action.",
         "The keys are not protected against the loss of this machine.",
         "Create a recovery phrase and check it, on the page Recovery phrase or with wmsd recovery-phrase create.",
     ),
@@ -79,7 +80,8 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "Replica",
         "The replica is up to date.",
         "The replica is behind.",
-        "wmsd replica status shows since when. Check the server log, and the place of the replica.",
+        "Check that Litestream is running and can reach its destination. wmsd replica status shows which "
+        "files are behind, and since when.",
     ),
 }
 REMEDIES: Final[Mapping[str, str]] = {

@@ -32,7 +32,10 @@ LOST = "lost=form"
 """A parameter of the sign-in page: a form was sent after its session had ended."""
 SECOND_FACTOR = "/account/second-factor"
 MOST_KEYS = 2000
-AGAIN = "This form was already sent, and its action is done or in progress. Check the list."
+AGAIN = (
+    "This form was already sent, and its action is done or in progress. Check the result before you fill in a "
+    "new form."
+)
 
 
 class HasStatus(Protocol):
