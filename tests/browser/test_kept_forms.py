@@ -166,7 +166,9 @@ def test_a_session_that_wmsd_has_ended_loses_no_form(
         late.fill("[name='lines.0.quantity']", "2")
         sign_in_elsewhere(browser, house, email)
         late.click("main .acts button[type=submit]")
-        expect(late.locator(".note.warn").first).to_contain_text("You signed in at more than 20 places")
+        expect(late.locator(".note.warn").first).to_contain_text(
+            "You signed in on more than 20 devices or browsers"
+        )
         expect(late.locator("[data-kept]")).to_be_visible()
         late.fill("#email", email)
         late.fill("#password", "a mistake")

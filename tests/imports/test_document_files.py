@@ -150,7 +150,8 @@ def test_what_is_wrong_with_a_reception_is_told_by_row_and_column(dock: Tenant) 
         "row 2, purchase_order_code: is not a purchase order of this company.",
         "row 3, warehouse_code: is not a warehouse of this company.",
         "row 4, article_code: is not an item of purchase order PO-1.",
-        "row 5, quantity_um3pl: is more than the order still allows: 7 given, 6 of 6 may still be received.",
+        "row 5, quantity_um3pl: is more than the order still allows: you entered 7, and 6 of 6 can still be "
+        "received.",
         "row 6, lot_number: is required: the article is tracked by lots.",
         "row 7, serial_data: must have one serial for each unit: 2 arrived, 1 given.",
         "row 8, item: must be a whole number.",

@@ -183,10 +183,9 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
         ),
         (
             "an open sales order reserves the serials that its lines name, and other sales orders reserve no "
-            "serials; but "
-            "SO-1, serial S: free instead of held.",
-            "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, iar oricare alta nicio serie; dar "
-            "SO-1, seria S: liberă în loc de rezervată.",
+            "serials; but SO-1, serial S: free instead of held.",
+            "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, iar celelalte comenzi de vânzare nu "
+            "rezervă nicio serie; dar SO-1, seria S: liberă în loc de rezervată.",
         ),
         (
             "the total of a list is correct; but articles: 7 instead of 0.",

@@ -180,7 +180,7 @@ async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
         "Add the first article",
         "Give a program a token",
     ]
-    assert "There is A1 , First." in text_of(seen.text)
+    assert "Article: A1 , First" in text_of(seen.text)
     answer = await fresh.send("GET", "/api/articles", token=made["token"])
     assert [each["code"] for each in answer.body["data"]] == ["A1"]
 
@@ -198,7 +198,7 @@ async def test_the_steps_lead_through_warehouse_tls_and_the_disk_of_backups(
     monkeypatch.setattr(BackupFolder, "is_on_disk_of", lambda self, other: False)
     seen = await visitor.get("/start")
     assert steps_done(seen)[1:] == ["Create the first warehouse", "Put the backups on another disk"]
-    assert "There is EAST , Eastern hall." in text_of(seen.text)
+    assert "Warehouse: EAST , Eastern hall" in text_of(seen.text)
 
 
 MAILING = {"alerts": {"mail_to": ["admin@example.com"], "mail_relay": "relay.example.com"}}

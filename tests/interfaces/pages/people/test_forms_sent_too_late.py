@@ -116,7 +116,7 @@ async def test_a_session_that_gave_way_to_others(visitor: Visitor) -> None:
         visitor.world.clock.advance(60)
         await Visitor(visitor.world).sign_in(EMAIL, PASSWORD)
     late = await visitor.post(NEW_ORDER, fields)
-    assert "You signed in at more than 20 places" in late.text
+    assert "You signed in on more than 20 devices or browsers" in late.text
     assert form_of(await go_on(visitor, await sign_in(visitor, late)))["partner"] == "P1"
 
 

@@ -39,7 +39,7 @@ async def test_the_next_page_says_why(world: World) -> None:
     last = await signed_in(world)
     assert WHY in (await told(visitor)).text
     romanian = (await told(visitor, "ro")).text
-    assert "V-ați autentificat în mai mult de 20 de locuri" in romanian
+    assert "V-ați autentificat pe mai mult de 20 de dispozitive sau browsere" in romanian
     assert [await is_in(each) for each in (*others, last)] == [True] * MOST_OF_A_USER
     assert ["session.end 1 oldest", EMAIL] in [each[1:3] for each in await audit(last)]
     await visitor.sign_in(EMAIL, "a guess")
