@@ -13,11 +13,13 @@ import pytest
 
 from tests.support.command import Home, Server, first_day
 from tests.support.contention import BATCH, V1, V2, Post, order
-from tests.support.forked import Program
+from tests.support.forked import LONGEST, Program
 from tests.support.raw_http import without_replays
 from tests.support.wholeness import NOT_TOLD_ONCE
 from wmsd.db.engine.sqlite import connect
 
+ENOUGH = 60
+"""After more acknowledged requests than this, a test kills the server."""
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000", "WMSD_LOG_REQUESTS": "false"}
 
 
@@ -76,13 +78,17 @@ def rows(home: Home, sql: str) -> list[Any]:
         connection.close()
 
 
-def posted_until_killed(server: Server, posters: Sequence[Poster], seconds: float) -> None:
+def posted_until_killed(server: Server, posters: Sequence[Poster]) -> None:
+    """Kill the server while the posters work, after enough acknowledged requests."""
     for poster in posters:
         poster.start()
-    time.sleep(seconds)
+    until = time.monotonic() + LONGEST
+    while sum(len(poster.acknowledged) for poster in posters) <= ENOUGH and time.monotonic() < until:
+        time.sleep(0.02)
     server.kill()
     for poster in posters:
         poster.join()
+    assert sum(len(poster.acknowledged) for poster in posters) > ENOUGH
 
 
 def test_what_was_acknowledged_is_there_after_a_kill(home: Home) -> None:
@@ -91,9 +97,8 @@ def test_what_was_acknowledged_is_there_after_a_kill(home: Home) -> None:
             Poster(server, f"P{number}", "/api/articles", lambda name: {"code": name, "name": "x"})
             for number in range(8)
         ]
-        posted_until_killed(server, posters, 1.5)
+        posted_until_killed(server, posters)
     acknowledged = {code for poster in posters for code in poster.acknowledged}
-    assert len(acknowledged) > 50
     assert rows(home, "PRAGMA integrity_check") == [("ok",)]
     kept = {code for (code,) in rows(home, "SELECT code FROM articles WHERE code LIKE 'P%-%'")}
     told = {code for (code,) in rows(home, "SELECT data ->> 'code' FROM events WHERE event = 'article.created'")}
@@ -128,8 +133,7 @@ def test_orders_that_are_repeated_after_a_kill_are_there_once(home: Home) -> Non
         home.ok("import", kind, "-", "--company", "ACME", stdin=text)
     with home.serving(env=UNLIMITED) as server:
         posters = [Poster(server, f"P{place}", path, orders(path)) for place, path in enumerate([*ORDERS_IN] * 3)]
-        posted_until_killed(server, posters, 0.8)
-    assert sum(len(poster.acknowledged) for poster in posters) > 50
+        posted_until_killed(server, posters)
     asked = [(poster, name) for poster in posters for name in poster.asked]
     acknowledged = {
         note for poster, name in asked if name in poster.acknowledged for note in notes(name, poster.path)
