@@ -1,7 +1,6 @@
 """Attacks by a hostile provider, and faults of a broken provider: nobody can sign in, and nothing hangs."""
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +67,11 @@ async def test_a_broken_provider(scene: Scene, path: str, answer: Any, caplog: p
 
 async def test_a_slow_provider(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow provider delays nobody else, and gets one request for all waiting users."""
-    monkeypatch.setattr("wmsd.http_client.client.Countdowns", lambda _, is_over: Countdowns(0.5, is_over))
+    monkeypatch.setattr("wmsd.http_client.client.Countdowns", lambda _, is_over: Countdowns(2.0, is_over))
     scene.provider.answers[PATHS[0]] = _slow
-    begun = time.monotonic()
     waiting = [asyncio.create_task(Visitor(scene.world).get("/sign-in/company")) for _ in range(5)]
     assert (await scene.visitor.get("/sign-in")).status == 200
-    assert time.monotonic() - begun < 0.5
+    assert not any(each.done() for each in waiting)
     assert {seen.status for seen in await asyncio.gather(*waiting)} == {503}
     assert scene.provider.asked == [PATHS[0]]
     assert (await scene.provider.begin(scene.visitor)).status == 503
