@@ -68,7 +68,7 @@ def test_an_order_is_received_in_parts_and_no_more_than_may_be(page: Page, make:
     page.goto(address)
     received(page, "6")
     expect(page.locator("[id='selected_items.0.quantity_um3pl-error']")).to_contain_text(
-        "is more than the order still allows: 6 given, 5 of 11 may still be received"
+        "is more than the order still allows: you entered 6, and 5 of 11 can still be received"
     )
     expect(page.locator(OPEN)).to_have_value("6")
     page.fill(OPEN, "5")

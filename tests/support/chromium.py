@@ -66,10 +66,10 @@ HEAVIEST_SCRIPT_WITH_ROWS: Final = 25_000
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    executable = program("chromium")
+    executable = program("chromium-headless-shell")
     with sync_playwright() as playwright:
         # CI runs as root and has no graphics processor
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--in-process-gpu"])
         try:
             yield browser
         finally:
