@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 Every = Literal["never", "hour", "day"]
 A_DAY: Final = timedelta(days=1)
 LATE: Final = {"hour": timedelta(hours=3), "day": timedelta(hours=36)}
-"""How long after the last backup the next one counts as missed."""
+"""By `Every`, the time since the last backup after which the next backup counts as missed."""
 
 
 class Keep(NamedTuple):
@@ -24,7 +24,10 @@ class Keep(NamedTuple):
 
 
 def begin_of_period(every: Every, at: time, now: datetime) -> datetime:
-    """Return the time at which the current period began: the current hour, or the day that starts at `at`."""
+    """Return the time at which the current period began: the current hour, or the day that starts at `at`.
+
+    All values of `every` except "hour" mean a day.
+    """
     if every == "hour":
         return now.replace(minute=0, second=0, microsecond=0)
     today = now.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
@@ -72,7 +75,7 @@ def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) ->
 def is_proof_due(every: Every, at: time, now: datetime, proven: datetime | None) -> bool:
     """Return True if no backup was verified on the current day, which started at `at`.
 
-    Return False if `every` is "never".
+    `proven` is the time of the last verification, or None. Return False if `every` is "never".
     """
     return every != "never" and is_due("day", at, now, [] if proven is None else [proven])
 
@@ -85,10 +88,11 @@ PERIODS: Final[dict[str, Callable[[datetime], object]]] = {
 
 
 def backups_to_keep(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
-    """Return the times of the backups to keep: the newest one, and the last one of each period.
+    """Return the times of the backups to keep: the newest backup, and the last backup of each period.
 
-    The periods are the newest hours, days and weeks that have a backup. A faulty backup is kept only if its period
-    has no other. Only the times of the backups count, not the clock.
+    The periods are the newest hours, days and weeks that have a backup, as many as `keep` says. `faulty` are the
+    times of damaged backups. A damaged backup is kept only if its period has no other backup. The current time
+    does not matter.
     """
     newest_first = sorted(set(made), reverse=True)
     found = set(newest_first[:1])

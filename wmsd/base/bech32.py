@@ -15,7 +15,7 @@ def encoded(prefix: str, content: bytes) -> str:
 
 
 def _in_fives(content: bytes) -> Iterator[int]:
-    """Yield the bits in groups of five. Zeros fill the last group."""
+    """Yield the bits of the bytes as numbers of five bits. Zeros fill the last number."""
     bits = "".join(f"{byte:08b}" for byte in content)
     for at in range(0, len(bits), 5):
         yield int(bits[at : at + 5].ljust(5, "0"), 2)

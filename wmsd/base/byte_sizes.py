@@ -6,7 +6,7 @@ from typing import Final
 UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 TOP: Final = Decimal("999.5")
-"""The limit of a unit: a number from here on would be rounded to four digits."""
+"""The number of a unit from which the next larger unit is used: 999.5 would be rounded to four digits."""
 
 
 def scaled(number: int) -> tuple[str, str]:

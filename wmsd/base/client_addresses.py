@@ -30,7 +30,7 @@ def is_in(address: str, networks: Sequence[Network]) -> bool:
 
 
 def without_port(text: str) -> str:
-    """Return the address without its port. Some proxies write 192.0.2.1:4711 or [2001:db8::1]:4711."""
+    """Return the address without the port that some proxies add: 192.0.2.1:4711 or [2001:db8::1]:4711."""
     if text.startswith("["):
         return text[1:].partition("]")[0]
     host, colon, port = text.partition(":")

@@ -9,7 +9,7 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """Return the time of the wall clock in UTC, timezone-aware.
 
-        The wall clock may jump. Code that must not miss a point in time must not rely on it.
+        The wall clock may jump over a point in time. Code that waits for a point in time must expect this.
         """
 
     def monotonic(self) -> float:
@@ -31,15 +31,15 @@ class SystemClock:
 
 
 LONGEST_STOP: Final = timedelta(days=31)
-"""How far the clock may be ahead of the last time that was stored before a stop, and still be believed
-immediately.
+"""The longest time that the program may have been stopped. At the start, the clock is believed immediately if it
+is at most this much later than the last time that was stored before the stop.
 """
 SMALL_LEAP: Final = timedelta(hours=1)
-"""How far the clock may leap ahead while the program runs, and still be believed immediately. The limit is smaller
-than after a stop, because the program knows how much time has passed.
+"""While the program runs, the clock is believed immediately after a leap ahead of at most this much. The limit is
+smaller than after a stop, because the program knows how much time has passed.
 """
 LASTING_SECONDS: Final = 600.0
-"""How long the clock must keep its new time after a larger leap, before changes get positions by this new time.
+"""The seconds after a larger leap during which `ordering` does not follow the clock. Then the clock is believed.
 When a machine starts with a wrong clock, the network usually corrects the clock within a minute.
 """
 
@@ -62,7 +62,7 @@ class OrderedClock:
     _zero: datetime
     """The time by the believed clock at which `passed` was 0."""
     _most_ahead: timedelta
-    """How far the clock may be ahead of the believed clock, and still be believed immediately."""
+    """The largest leap ahead of the believed clock after which the clock is still believed immediately."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -93,9 +93,9 @@ class OrderedClock:
         return passed - self._leap.passed >= LASTING_SECONDS
 
     def remember(self, moment: datetime, leap: timedelta = LONGEST_STOP) -> None:
-        """Set the last time at which the clock was known to be right, before the program started.
+        """Believe a stored time, at which the clock was right before the program started.
 
-        `leap` is how far the clock may be ahead of `moment` now.
+        The clock is believed immediately if it is now at most `leap` later than `moment`.
         """
         self._zero, self._most_ahead = moment - timedelta(seconds=self._clock.passed()), leap
         self._leap = None

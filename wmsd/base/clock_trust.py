@@ -17,7 +17,7 @@ LONGEST_STOP: Final = timedelta(days=1)
 have been a step of the clock.
 """
 STEADY_AFTER: Final = timedelta(days=1)
-"""How long the clock must run without another step."""
+"""How long the clock must run without another step, until it is trusted again."""
 
 
 class Reading(NamedTuple):
@@ -41,9 +41,9 @@ class Known(NamedTuple):
     """What is stored about the clock, so that the next start can use it."""
 
     steady_at: datetime
-    """The last time at which the clock was steady."""
+    """The time of the last reading at which the clock was trusted."""
     seen_at: datetime
-    """The last time that was read."""
+    """The time of the last reading."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
     """How far the clock was set forward or back. None if the clock is only doubted because of a long stop."""
@@ -97,8 +97,9 @@ class ClockTrust:
         return self.doubted_since is None
 
     def look(self, now: Reading) -> bool:
-        """Record a reading of the clock, and return True if a step was found or the doubt is over. Call this
-        often.
+        """Record a reading of the clock. Return True if the reading shows a step, or ends the doubt.
+
+        Call this function often: it recognises a step by two consecutive readings.
         """
         step = now.zero - self._last.zero
         before = self.doubted_since

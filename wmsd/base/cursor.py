@@ -36,7 +36,9 @@ FIRST_EPOCH: Final = "1"
 
 
 class Place(NamedTuple):
-    """The position at which a list continues, and the epoch in which that position was given."""
+    """The content of a cursor: the position at which a list continues, and the epoch in which that position was
+    given.
+    """
 
     position: int
     epoch: str

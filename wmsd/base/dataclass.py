@@ -78,7 +78,7 @@ def _comparison(fields: tuple[Field[Any], ...]) -> dict[str, Callable[..., Any]]
 
 
 def _reader(names: list[str]) -> Callable[[object], Any]:
-    """Return a function that reads these fields: a single field as its value, several fields as a tuple."""
+    """Return a function that returns these fields of an object: the value of one field, or a tuple of several."""
     return attrgetter(*names) if names else lambda _: ()
 
 

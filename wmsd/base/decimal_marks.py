@@ -1,8 +1,8 @@
 """Numbers as people and spreadsheets write them: `1234.5`, `1.234,5`, `1 234,5`, `1,234.5`.
 
-A number such as `1.000` has two meanings: one with a decimal point, another with a decimal comma. Therefore a cell
-is read with both marks, and the mark follows from which reading succeeds. What a person types is never guessed: if
-a text has two meanings, wmsd asks for the right one.
+A text such as `1.000` has two meanings: one with a decimal point, another with a decimal comma. Therefore wmsd
+reads the cells of a file with both marks, and derives the mark from the cells that are a number with only one of
+them. What a person types is never guessed: if a text has two meanings, wmsd asks for the right one.
 """
 
 import re
@@ -49,7 +49,7 @@ def read(cell: str, mark: Mark) -> Decimal:
 
 
 def number_readings(cell: str) -> dict[Mark, Decimal]:
-    """Return the number in the cell for each decimal mark with which the cell is a number."""
+    """Return the number in the cell by decimal mark, without the marks with which the cell is no number."""
     found: dict[Mark, Decimal] = {}
     for mark in MARKS:
         try:
@@ -60,10 +60,9 @@ def number_readings(cell: str) -> dict[Mark, Decimal]:
 
 
 def read_typed(text: str) -> Decimal:
-    """Return the number that a person has typed, with a decimal point.
+    """Return the number that a person has typed with a decimal point.
 
-    Raise ValueError with a sentence if the text is no number. If the text may mean two numbers, the sentence asks
-    for the right one.
+    Raise ValueError with a sentence if the text is no number, or with a question if the text may mean two numbers.
     """
     number = read(text, "point")
     if both := two_meanings(text):
@@ -86,14 +85,14 @@ def mark_question(whole: str, fraction: str) -> str:
 
 
 def plain_number(number: Decimal, sign: str = ".") -> str:
-    """Return the number without groups and powers, with the decimal sign `sign`. The text never has two
-    meanings.
+    """Return the number as text without groups and powers, with the decimal sign `sign`. The text never has two
+    meanings (see `unambiguous`).
     """
     return unambiguous(f"{number.normalize():f}".replace(".", sign))
 
 
 def unambiguous(text: str) -> str:
-    """Add a zero to the number if its fraction could be read as a group of three digits. The text has no
-    groups.
+    """Return the number in the text, with a zero added if the fraction could be read as a group of three digits:
+    `1.2340` for `1.234`. The text must not have groups.
     """
     return f"{text}0" if two_meanings(text) else text

@@ -24,7 +24,8 @@ def mailbox_of(address: str) -> str:
 def check_mailbox(address: str) -> str:
     """Return the form of an address as `mailbox_of` does. Raise ValueError if no user can have the address.
 
-    The address must be valid, have only printable characters, and have a domain that is possible in DNS.
+    The address must be valid, have only printable characters and at most `LONGEST` of them, and have a domain that
+    is possible in DNS.
     """
     if len(address) > LONGEST or not ADDRESS.fullmatch(address) or not address.isprintable():
         raise ValueError(INVALID)
@@ -36,9 +37,10 @@ def check_mailbox(address: str) -> str:
 
 
 def forms_of_mailbox(address: str) -> tuple[str, ...]:
-    """Return the forms in which a user with this mailbox may be stored, with the typed form first.
+    """Return all forms in which this address of a user may be stored.
 
-    Before version 1.2, wmsd stored the typed address in small letters, without any other change.
+    The first form is the address in small letters, as wmsd stored it before version 1.2. The others are the form
+    of `mailbox_of` and the same address in other Unicode forms.
     """
     typed = address.lower()
     if typed.isascii() and PUNYCODE not in typed:

@@ -14,8 +14,8 @@ class Ids(Protocol):
 
 
 class RandomIds:
-    """A source of random ids. It reads random bytes for 256 ids at a time: every request needs an id, and each
-    read releases Python's lock.
+    """A source of random ids. Every request needs an id, and each read of random bytes releases Python's lock.
+    Therefore one read gets the bytes for 256 ids.
     """
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ Made = TypeVar("Made")
 
 
 class LazyValue(Generic[Made]):
-    """A value that `make` creates on a thread. If `make` fails, it runs again at the next request."""
+    """A value that the function `make` creates on a thread. If `make` fails, the next `get` calls it again."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make

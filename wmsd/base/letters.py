@@ -24,17 +24,18 @@ list.
 
 LONGEST: Final = 1024
 """The most characters of a text whose form is changed; a longer text stays as it is. The time to order accents
-grows by the square: half an hour for a megabyte. No code, name, address, password or search is that long.
+grows with the square of the length: half an hour for a megabyte. No code, name, address, password or search has
+more characters.
 """
 
 
 def composed_text(text: str) -> str:
-    """Return the text with each letter and its accents as one character where that exists (Unicode's NFC)."""
+    """Return the text with each letter and its accents as one character, if there is such a character (NFC)."""
     return text if text.isascii() or len(text) > LONGEST else unicodedata.normalize("NFC", text)
 
 
 def decomposed_text(text: str) -> str:
-    """Return the text with each accent as a separate character (Unicode's NFD)."""
+    """Return the text with each accent as a separate character (NFD)."""
     return text if text.isascii() or len(text) > LONGEST else unicodedata.normalize("NFD", text)
 
 

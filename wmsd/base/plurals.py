@@ -1,4 +1,4 @@
-"""Counts with a noun, such as `1 user` and `3 users`, and the first of many names."""
+"""Texts about several things: counts with a noun, such as `1 user` and `3 users`, and the first of many names."""
 
 from collections.abc import Iterable
 from itertools import islice

@@ -52,9 +52,9 @@ class Problem(Exception):
         for_readers: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Create a problem. `for_readers` holds further details.
+        """Create a problem. `status` is the HTTP status, by default the status of `code` in `STATUS_OF_CODE`.
 
-        Only callers who may read the records of the operation get those details.
+        `for_readers` holds further details for callers who may read the records of the operation.
         """
         super().__init__(message)
         self.code = code
@@ -92,8 +92,8 @@ def or_not_found(value: Value | None, what: str) -> Value:
 
 
 def _first_of(errors: FieldErrors) -> FieldErrors:
-    """Return the first errors, and the number of the others. The sender of a body determines how many errors it
-    has.
+    """Return the first `MOST_TOLD` errors and, under the path "", the number of further errors. A limit is needed
+    because a body may have any number of errors.
     """
     told: FieldErrors = {}
     room = MOST_TOLD
@@ -117,7 +117,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def by_path(found: Iterable[tuple[str, str]]) -> FieldErrors:
-    """Return the errors of pairs (path, sentence) as a dict with all sentences of each path."""
+    """Return a dict with all sentences of each path. Each item of `found` is (path, sentence)."""
     errors: FieldErrors = {}
     for path, sentence in found:
         errors.setdefault(path, []).append(sentence)

@@ -17,16 +17,16 @@ from wmsd.base.problems import Problem
 
 SILENT_SECONDS: Final = 3600.0
 FLAPPING_SECONDS: Final = 60.0
-"""The least time between two lines about an action that fails and succeeds by turns, so that it does not fill the
-log.
+"""The least time between two lines about the failure of an action that fails and succeeds by turns. Otherwise such
+an action would fill the log.
 """
 MOST_REMEMBERED: Final = 1000
-"""The most failures that are remembered. Beyond this number the oldest one is forgotten, and perhaps logged again:
-tenants may choose what fails.
+"""The most failing actions that are remembered. Beyond this number, the oldest action is forgotten, and its next
+failure is logged again. A limit is needed because a tenant can cause any number of actions to fail.
 """
 FORESEEN: Final = (Problem, OSError)
-"""Errors that are logged without a traceback, like shortages. Their cause is the machine or a caller, not this
-program.
+"""The errors that are logged without a traceback, because the machine or a caller causes them, not this program.
+Shortages are logged without a traceback too.
 """
 
 
@@ -65,7 +65,8 @@ class RepeatedFailures:
         self._failing: dict[str, _Failing] = {}
 
     def failed(self, what: str, error: BaseException, request_id: str | None = None) -> None:
-        """Record a failure, and log it unless it was logged a short time ago.
+        """Record a failure, and log it unless an error of the same kind was logged a short time ago: an hour, or a
+        minute if the action has succeeded meanwhile.
 
         `what` begins the line, such as "webhooks of company 7 cannot be loaded". The error ends the line.
         """
@@ -92,7 +93,9 @@ class RepeatedFailures:
 
     @contextmanager
     def trying(self, what: str, *errors: type[Exception]) -> Iterator[None]:
-        """Run the body of this context, and log these errors instead of raising them."""
+        """Run the body of the `with` statement, and record its failure or success. Errors of the types `errors`
+        are logged and not raised.
+        """
         try:
             yield
         except errors as error:

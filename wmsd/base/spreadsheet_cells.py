@@ -32,8 +32,8 @@ TRUTH: Final = {
 TRUE: Final = frozenset(true for true, _ in TRUTH.values())
 FALSE: Final = frozenset(false for _, false in TRUTH.values())
 LONGEST_TRUTH: Final = 20
-"""The most characters of a truth value, with accents as separate characters. The time to compose a longer text
-grows by the square.
+"""The most characters of a truth value, with accents as separate characters. Longer texts are refused, because the
+time to compose accents grows with the square of the length.
 """
 
 DOTTED: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ T]+(.+))?", re.ASCII)
@@ -57,7 +57,7 @@ DAMAGED: Final = (
 
 
 def read_flag(cell: str) -> bool:
-    """Return the truth value in the cell. Raise ValueError with a sentence if the cell has none."""
+    """Return the truth value in the cell. Raise ValueError with a sentence if the cell has no truth value."""
     text = cell.strip()
     word = unicodedata.normalize("NFC", text[:LONGEST_TRUTH]).lower()
     if len(text) > LONGEST_TRUTH or word not in TRUE | FALSE:
@@ -95,7 +95,7 @@ def read_moment(cell: str) -> str:
 
 
 def _dotted(cell: str) -> "tuple[str, re.Match[str] | None]":
-    """Return the text, and the match of a date with dots, or None if there is no such date."""
+    """Return the stripped cell, and the match of a date with dots, or None. Raise ValueError for slashes."""
     text = cell.strip()
     if SLASHED.fullmatch(text):
         raise ValueError(SLASHES)

@@ -3,8 +3,8 @@
 Duplicate keys, NaN and Infinity, numbers out of bounds, lone surrogates and deep nesting are reported together,
 each with its field path (decisions, section 1). Fractions become Decimal, never float.
 
-The sender determines the size of a text. Therefore reading stops when a text has more parts or errors than any
-honest one.
+A sender may send a text of any size. Therefore reading stops when a text has more parts or errors than any honest
+text has.
 """
 
 import codecs
@@ -25,12 +25,12 @@ MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
 """The most fields of all objects together. A document of 1 000 lines has about 10 000 fields."""
 MOST_CONTAINERS = 100_000
-"""The most arrays and objects. Creating and collecting them takes Python's lock longer than all other steps."""
+"""The most arrays and objects. Creating and collecting them holds Python's lock longer than any other step."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextError:
-    """An error in a parsed document, in the place of a value that JSON should not contain."""
+    """An error that a parsed document contains in the place of an invalid value."""
 
     sentence: str
 

@@ -18,13 +18,13 @@ MOST_NEAR: Final = 3
 HOUR: Final = 13
 MINUTE: Final = 16
 SECOND: Final = 19
-"""`HOUR`, `MINUTE` and `SECOND` are the number of characters of an ISO 8601 time up to that part."""
+"""`HOUR`, `MINUTE` and `SECOND` are the lengths of an ISO 8601 time that ends with that part, in characters."""
 LONGEST_NAME: Final = 64
 
 
 class TimeZoneError(ValueError):
-    """The error for an unknown name of a time zone. Its text continues a sentence that begins with a field's
-    name.
+    """The error for an unknown name of a time zone. The text of the error continues the name of a field: "is not
+    known; …".
     """
 
 
@@ -42,7 +42,7 @@ def places() -> Sequence[str]:
 
 
 def time_zone(name: str) -> ZoneInfo:
-    """Return the time zone with this name. Raise TimeZoneError with the nearest names if there is none."""
+    """Return the time zone with this name. Raise TimeZoneError with the nearest names if the name is unknown."""
     if name not in names():
         near = near_names(name)
         raise TimeZoneError(
@@ -121,9 +121,10 @@ def local_minute(text: str, zone: ZoneInfo) -> Local:
 
 @lru_cache(8192)
 def _local_hour(text: str, zone: ZoneInfo) -> Local | None:
-    """Return the first local time in an hour of UTC, or None if more than the minute changes within that hour.
+    """Return the local time at the beginning of an hour of UTC, such as 2026-11-24T10.
 
-    The result is cached, because files contain the same hours again and again.
+    Return None if the local hour or the offset changes within this hour of UTC, as in zones with an offset of half
+    an hour. The result is cached, because files contain the same hours again and again.
     """
     first, last = _converted(f"{text}:00", zone), _converted(f"{text}:59", zone)
     is_even = first._replace(text=f"{first.text[:HOUR]}:59") == last and first.text.endswith(":00")

@@ -41,7 +41,10 @@ def day_of(text: str) -> date:
 
 
 def from_text(text: str) -> datetime:
-    """Return the moment of a text with any offset, timezone-aware, in UTC. Raise ValueError with a sentence."""
+    """Return the moment of an ISO 8601 text with any offset, as a timezone-aware datetime in UTC.
+
+    Raise ValueError with a sentence if the text is no date and time, has no offset, or is out of range.
+    """
     try:
         moment = datetime.fromisoformat("" if "W" in text else text)
     except ValueError:

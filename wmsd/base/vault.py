@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class Vault:
-    """A key that encrypts texts with Fernet: AES-128-CBC and HMAC-SHA256, with a random initialisation vector
-    each.
+    """A key that encrypts texts with Fernet: AES-128-CBC with a random initialisation vector for each text, and
+    HMAC-SHA256.
 
-    `secret` is a text that nobody can guess. The secret alone is enough to decrypt.
+    `secret` is a text that nobody can guess. The key is derived from this secret only.
     """
 
     def __init__(self, secret: str) -> None:

@@ -31,17 +31,17 @@ ABILITIES: Final[dict[str, str]] = {
 """Every ability. A list of abilities may also contain `*`, which stands for all of them."""
 
 ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:write"), "1.2.0")
-"""The release that introduced an ability, for abilities that version 1.1.0 did not have."""
+"""The version that introduced each ability, for the abilities that came after version 1.1.0."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""By ability, a weaker ability that is enough for a token, unless the settings require the ability itself. In the
-browser, users always need the ability itself.
+"""By ability, a weaker ability that is enough for a token, unless the settings require the full ability. In the
+browser, users always need the full ability.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {
     "returns:read": "read and create returns, and change their status (this changes stock)"
 }
-"""By ability, what a token may do if that ability is accepted in place of another ability (see `SUFFICES`)."""
+"""By weaker ability, what a token with this ability may do while `SUFFICES` applies."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 
@@ -132,8 +132,8 @@ def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
 def needed_ability(declared: str | None, in_force: Container[str]) -> str | None:
     """Return the ability that a token needs for an operation that declares the ability `declared`.
 
-    `in_force` are the abilities that tokens may have in this installation. If `declared` is not among them, a
-    weaker ability is enough.
+    `in_force` are the abilities that tokens may have in this installation. If `declared` is not among these,
+    return the weaker ability from `SUFFICES`. Return None if `declared` is None: the operation needs no ability.
     """
     return declared if declared is None or declared in in_force else SUFFICES[declared]
 

@@ -35,10 +35,10 @@ class CellError:
 
 
 class Errors:
-    """The errors of a file: the first ones by line, and the number of all errors.
+    """The errors of a file: the first errors in the order of the lines, and the number of all errors (`in_all`).
 
-    Only the first error of each cell counts: a cell that could not be read needs no further error. Only one bit
-    for each line is stored in each column with errors, so that large files need little memory.
+    Only the first error of each cell counts: a cell that could not be read needs no further error. Of the further
+    errors, only the cells are stored, as one bit per line and column, so that large files need little memory.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Errors:
         self._until: int | None = None
         """The last line whose errors are stored. None as long as all errors are stored."""
         self._wrong: dict[str, bytearray] = {}
-        """The lines with an error by column, as one bit for each line."""
+        """By column, one bit for each line, which is 1 if the cell has an error."""
         self.in_all = 0
 
     def __bool__(self) -> bool:
@@ -54,7 +54,7 @@ class Errors:
 
     @property
     def first(self) -> list[CellError]:
-        """The first errors by line, at most MOST_ERRORS."""
+        """The first errors in the order of the lines, at most `MOST_ERRORS`."""
         return sorted(self._first.values(), key=lambda error: error.line)[:MOST_ERRORS]
 
     def add(self, error: CellError) -> None:
@@ -158,7 +158,7 @@ class ImportRefused(Exception):
 
 
 class FirstSeen:
-    """The keys of a file by line, in order to find duplicates."""
+    """The line in which each key of a file first occurs, to find duplicates."""
 
     def __init__(self) -> None:
         self._lines: dict[object, int] = {}
@@ -179,16 +179,18 @@ Progress = Callable[[int, int], None]
 
 
 class Watch:
-    """A receiver of an import's progress. This class ignores all reports; subclasses pass them to the user."""
+    """A receiver of reports about the progress of an import. This class ignores the reports; a subclass shows them
+    to the user.
+    """
 
     def rows(self, done: int, of: int) -> None:
-        """Report the number of finished rows, and of all rows."""
+        """Report the number of finished rows and, as `of`, the number of all rows."""
 
     def checked(self) -> None:
         """Report that the check found no error. Next, the import waits until it may write."""
 
     def writing(self) -> None:
-        """Report that the import writes from now on, and that other writers wait for it."""
+        """Report that the import begins to write, and that other writers wait for the import from now on."""
 
     def committing(self) -> None:
         """Report that only the commit remains."""
@@ -197,8 +199,8 @@ class Watch:
 class Import(Protocol):
     """An import of one kind of rows, in three steps. Only the last step makes other writers wait.
 
-    Each step adds its errors to the outcome. `gather` creates tables for the rows in the attached database
-    `schema`. The other steps use these tables without the name of the database.
+    Each step adds its errors to `outcome`. `gather` creates tables for the rows in the attached database whose
+    name is `schema`. The other steps use these tables without the name of the database.
     """
 
     checks_all: bool

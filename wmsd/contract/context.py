@@ -17,7 +17,7 @@ class Operator:
     name: str
     sandbox: bool
     sandbox_webhooks: bool = False
-    """True if sandbox companies of this operator may send webhooks."""
+    """True if sandbox companies (companies for trials) of this operator may send webhooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Company:
     requests_per_minute: int | None = None
     graphql_per_minute: int | None = None
     quota_megabytes: int | None = None
-    """The largest size of the company's file, in megabytes."""
+    """The largest allowed size of the company's file, in megabytes, or None for no limit."""
     held_before: int | None = 0
     """The bytes that the company used when wmsd began to limit each company to a share of the disk. 0 for newer
     companies, None if the number is not recorded yet.
@@ -72,7 +72,7 @@ class Actor:
     user_id: int | None = None
     token_id: int | None = None
     address: str | None = None
-    """The network address of the request, or None if it is not stored with the change."""
+    """The network address of the request, or None if the address is not stored with the change."""
 
 
 PROGRAM = Actor("wmsd")
@@ -103,7 +103,7 @@ class Caller:
 
 
 class FromAddress(Protocol):
-    """The parts of a request, in addition to its body, that signing in needs."""
+    """A request with the network address of the client, for operations that store or check the address."""
 
     @property
     def address(self) -> str: ...

@@ -1,7 +1,8 @@
 """Conversion of field values to CSV cells and back.
 
-`unguarded`, and then the function that `reader` returns for the field, restore the value that `write_cell` wrote.
-Lists are written with `;` between their members, or as a JSON array if the list could not be read back otherwise.
+`write_cell` writes a value as a cell. To read the cell, call `unguarded`, and then the function that `reader`
+returns for the field. Lists are written with `;` between their members, or as a JSON array if the list could not
+be read back otherwise.
 
 A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, no matter who typed the name that contains it.
 Therefore a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same applies
@@ -42,7 +43,7 @@ FORMULA = re.compile(
     r"'*[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 )
 """The beginning of a cell that a spreadsheet may run as a formula, or that wmsd has escaped with `'` for this
-reason. Invisible characters may come first, and the sign may be a full-width form.
+reason. Invisible characters may come before the sign, and the sign may be a full-width character.
 """
 NUMBER_AS_TEXT = re.compile(rf"'+(?:[0-9]+(?:[.,][0-9]+)*|{POWER})", re.ASCII | re.IGNORECASE)
 FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*)"')
@@ -60,9 +61,10 @@ def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
 
 
 def typed_reader(field: FieldInfo) -> ReadCell:
-    """Return the function that reads a value for this field that a person types as an option of a command.
+    """Return the function that reads a value of this field from a text that a person has typed.
 
-    For a number with two possible meanings, the function raises ValueError with a question.
+    The function raises ValueError with a sentence if it cannot read the text, and with a question if the text may
+    mean two numbers.
     """
     plain, marks = _plain(field)
     return decimal_marks.read_typed if Decimals in marks else _reader_of(plain, marks)
@@ -77,9 +79,9 @@ def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
 
 
 def read_record(text: str) -> Any:
-    """Return the record of a JSON text, with numbers as texts.
+    """Return the record in a JSON text, with each number as the text in which it is written.
 
-    As texts, numbers are neither rounded nor formatted differently in an export.
+    Therefore an export neither rounds nor reformats numbers.
     """
     return json.loads(text, parse_float=str, parse_int=str)
 
@@ -90,7 +92,9 @@ def write_cell(value: object) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return the cell without the `'` that `write_cell` puts before formulas, or a spreadsheet before texts."""
+    """Return the cell without the `'` or `="…"` that `write_cell` or a spreadsheet has added, as `AsText` in that
+    case.
+    """
     if (written := FORMULA_OF_TEXT.fullmatch(cell)) is not None:
         return AsText(written[1].replace('""', '"'))
     text = ";".join(_without_guards(part) if "\t" in part else _without_guard(part) for part in cell.split(";"))
@@ -125,7 +129,9 @@ def _is_formula(text: str) -> bool:
 
 
 def plain_cell(value: object) -> str:
-    """Return the cell for a value without escaping formulas, for a reader that is no spreadsheet."""
+    """Return the cell for a value as `write_cell` does, but without escaping formulas, for readers that are no
+    spreadsheets.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -188,11 +194,11 @@ def _named(cell: str) -> str:
 
 
 TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
-"""The functions that read cells of text fields, by the mark class in the field's annotation."""
+"""The functions that read cells of text fields, by the class that marks the field, such as `Named`."""
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
-    """Return the field's type without None and Annotated, and the marks of its annotation."""
+    """Return the field's type without None and Annotated, and the metadata of the annotation, such as `Named`."""
     marks = list(field.metadata)
     annotation: Any = field.annotation
     for part in _parts(annotation):

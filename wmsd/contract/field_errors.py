@@ -18,8 +18,8 @@ MESSAGES: Final[Mapping[str, str | None]] = {
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
 """The message of each error code. None means that the message says how many fields are not valid. An answer has
-only one code: if several occur, the first of them in this order. EXTERNAL_REF_TAKEN is the first, so a client that
-sends an order twice learns that the order exists, not that its stock is reserved.
+only one code. If errors have different codes, the answer has the code that comes first here. EXTERNAL_REF_TAKEN is
+the first: a client that sends an order twice should learn that the order exists, not that its stock is reserved.
 """
 
 
@@ -36,7 +36,7 @@ class FieldError:
 
 
 def invalid_field(path: str, sentence: str) -> FieldError:
-    """Return the error of a field for which there is no special code."""
+    """Return the error of a field with the general code VALIDATION_FAILED."""
     return FieldError("VALIDATION_FAILED", path, sentence)
 
 
@@ -61,7 +61,7 @@ def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
 
 
 def problem_of(found: Sequence[FieldError]) -> Problem:
-    """Return the problem that reports these errors."""
+    """Return the problem that reports these errors, of which there must be at least one."""
     errors = by_path((each.path, each.sentence) for each in found)
     first = next(each for code in MESSAGES for each in found if each.code == code)
     return Problem(

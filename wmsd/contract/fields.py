@@ -26,7 +26,7 @@ document would come first in every list of late documents.
 """
 
 CHOICE: Final = "x-choice"
-"""The key of a JSON schema for the name of an enumeration."""
+"""The key under which a JSON schema contains the name of an enumeration."""
 
 
 def choice_of(name: str, values: Iterable[str]) -> WithJsonSchema:
@@ -43,16 +43,16 @@ def validation_error(sentence: str) -> PydanticCustomError:
 
 
 def not_among(given: str, choices: str) -> PydanticCustomError:
-    """Return the error for a name that is not among the choices.
+    """Return the error for the name `given`, which is not among `choices`, a text with all allowed names.
 
-    The name comes first in the sentence, because long sentences are cut at the end.
+    The given name comes first in the sentence, because long sentences are cut at the end.
     """
     shown = given if len(given) <= LONGEST_NAME_SHOWN else f"{given[:LONGEST_NAME_SHOWN]}…"
     return validation_error(f"cannot be {shown!r}, only {choices}")
 
 
 class Decimals:
-    """A mark for fields that are stored as millionths and sent as a JSON number."""
+    """A mark for fields that are stored as integers of millionths and sent as decimal JSON numbers."""
 
 
 class Named:
@@ -72,7 +72,7 @@ class Sealed:
 
 
 class SentBack:
-    """A mark for fields that wmsd sets. A client may send such a field back in a body, and wmsd ignores it."""
+    """A mark for fields that wmsd sets. A client may send such a field back in a body: wmsd ignores the value."""
 
 
 def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
@@ -222,7 +222,7 @@ def _timestamp(value: object) -> str:
 Timestamp = Annotated[
     str, BeforeValidator(_timestamp), Moments, WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""A date and time. Any offset is accepted; stored and returned is UTC with milliseconds and `Z`."""
+"""A date and time. Callers may use any offset. wmsd stores and returns UTC with milliseconds and `Z`."""
 
 
 def _date(value: object) -> str:
@@ -307,8 +307,8 @@ class Input(Model):
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
         """Return the errors of the JSON text that this model reports.
 
-        By default, these are all `text_errors`. A model whose parts are bodies of other requests leaves the errors
-        of these parts to them.
+        By default, these are all `text_errors`. A body that contains the bodies of other requests reports only the
+        errors outside those bodies: each of the other requests reports its own errors.
         """
         return text_errors
 

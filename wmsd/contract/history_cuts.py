@@ -1,5 +1,5 @@
-"""The points in a company's history after which events may be missing, as lists of events report them (decisions,
-section 11).
+"""History cuts: the points in a company's history after which events may be missing. Lists of events report them
+(decisions, section 11).
 """
 
 from typing import Annotated, Final
@@ -9,7 +9,7 @@ from pydantic import Field
 from wmsd.contract.fields import Model, Timestamp, choice_of
 
 REASONS: Final = ("restore", "replica", "import", "copy", "older_file")
-"""The reasons why a company's history begins a new epoch, except for the creation of the company."""
+"""The events that begin a new epoch of a company's history, apart from the creation of the company."""
 
 
 class HistoryCut(Model):

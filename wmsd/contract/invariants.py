@@ -1,4 +1,4 @@
-"""Invariants of a company's file. Each is declared by the package that guarantees it."""
+"""Invariants of a company's file. The package that guarantees an invariant also declares the invariant."""
 
 from wmsd.base.dataclass import dataclass
 
@@ -7,9 +7,9 @@ from wmsd.base.dataclass import dataclass
 class Check:
     """An invariant that `wmsd doctor` can check.
 
-    `promise` is the invariant as a sentence. `differing` is a SELECT of the records that break it, with the
-    columns record, expected value and found value. `words` are the English names of records and values in the
-    result of `differing`, listed so that they can be translated.
+    `promise` is the invariant as a sentence. `differing` is a SELECT of the records that break the invariant, with
+    the columns record, expected value and found value. `in_millionths` is True if the values are millionths.
+    `words` are the English names of records and values in the result of `differing`, listed for translation.
     """
 
     promise: str

@@ -86,9 +86,9 @@ QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"ty
 
 
 def several_of(names: Sequence[str]) -> BeforeValidator:
-    """Return a validator for a comma-separated choice of the names.
+    """Return a validator for a text with one or more of the names, separated by commas.
 
-    Its result is a tuple in the order of `names`.
+    The validator returns a tuple with these names in the order of `names`.
     """
 
     def check(value: object) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ class Query(Model):
     SINCE: ClassVar[frozenset[str]] = frozenset({CHANGED_SINCE, "since"})
     """The parameters with a time from which on records or events are requested."""
     NEEDS: ClassVar[Mapping[str, str]] = {}
-    """By parameter, the ability that a caller needs for it in addition to the ability of the operation."""
+    """By parameter, the ability that a caller needs to use it, in addition to the ability of the operation."""
     BEGINS: ClassVar[frozenset[str]] = frozenset()
     """The parameters that say where a list starts. They are not filters: a cursor continues without them."""
 
@@ -141,7 +141,7 @@ class Query(Model):
         return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
 
     def beginning(self) -> dict[str, object] | None:
-        """Return the parameter with the time at which the list starts, and its value.
+        """Return a dict with the parameter that gives the time at which the list starts, and its value.
 
         Return an empty dict if the caller did not send the parameter, and None if the list has no such parameter.
         """
@@ -178,8 +178,8 @@ class NoQuery(Query):
 
 
 class SortedBy:
-    """A validator for the sort order of a list. `names` are the possible orders. With `-` before the name, the
-    list begins with the last record.
+    """A validator for the sort order of a list. `names` are the fields by which the list can be sorted. A `-`
+    before the name reverses the order.
     """
 
     def __init__(self, *names: str) -> None:
@@ -207,22 +207,22 @@ class PageQuery(Query):
         return (self.page - 1) * self.per_page
 
     def of_some(self, number: int) -> Self:
-        """Return a query without filters for one page of `number` records whose ids are already known. Sort order
-        and returned fields stay the same.
+        """Return a copy of this query without filters, for one page of `number` records. The caller selects the
+        records by their ids. The sort order and the returned fields stay the same.
         """
         return self.model_copy(update={**dict.fromkeys(self.filter_names()), "page": 1, "per_page": number})
 
 
 ALWAYS_READ = 50
-"""The largest page size that always works. If a page of this size is too large for one answer, wmsd reads it in
-pieces (decisions, section 11).
+"""The largest page size, in records, that always works. If a page of this size is too large for one answer, wmsd
+reads the page in pieces (decisions, section 11).
 """
 
 
 def refuse_large_page(query: PageQuery) -> None:
-    """Raise Problem (422) if the query asks for more than `ALWAYS_READ` records per page.
+    """Raise Problem (422), which names `ALWAYS_READ`, if the query asks for more records per page than that.
 
-    The error names this number. The function is called if a page is too large for one answer.
+    Call this function if a page is too large for one answer.
     """
     if query.per_page > ALWAYS_READ:
         error = (

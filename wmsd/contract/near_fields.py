@@ -12,8 +12,8 @@ NEAR: Final = 0.8
 """How similar two names must be, from 0 to 1."""
 LONGEST_NAME: Final = 40
 MOST_LOOKED_FOR: Final = 10
-"""The most unknown fields of one body for which wmsd searches. The limit is needed because the sender determines
-how many there are.
+"""The most unknown fields of one body for which wmsd searches. A limit is needed because a sender may send any
+number of unknown fields.
 """
 
 
@@ -46,13 +46,13 @@ def _near(model: type[BaseModel], name: str) -> str | None:
 
 
 def _beginnings(name: str) -> list[str]:
-    """Return the name and its beginnings of whole words, so that `weight` finds `weight_kg`."""
+    """Return the name and the first words of the name, such as `weight` for `weight_kg`."""
     words = name.split("_")
     return ["_".join(words[:number]) for number in range(1, len(words) + 1)]
 
 
 def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel] | None:
-    """Return the model of the object at a path, or None if there is none.
+    """Return the model of the object at a path, or None if no model describes the object.
 
     Numbers in the path are positions in a list.
     """

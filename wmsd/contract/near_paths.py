@@ -9,8 +9,8 @@ from typing import Final
 NOWHERE: Final = "This address does not exist."
 LONGEST_PATH: Final = 200
 MOST_PARTS: Final = 8
-"""The most parts of an unknown path for which wmsd searches. The limit is needed because the sender determines the
-length of the path.
+"""The most parts of an unknown path for which wmsd searches. A limit is needed because a sender may send a path of
+any length.
 """
 LONGEST_PART: Final = 40
 NEAR: Final = 0.7
@@ -34,7 +34,7 @@ class NearPaths:
         return patterns
 
     def sentence(self, path: str) -> str:
-        """Return the sentence that there is nothing at the path, with the path that may be meant."""
+        """Return the error sentence for an unknown path, with the path that was probably meant, if any."""
         meant = self._meant(path)
         if meant is None or meant == path:
             return NOWHERE
@@ -56,7 +56,7 @@ class NearPaths:
         return next(filter(None, exact), None) or (self._found(parts, NEAR) if is_of_the_api else None)
 
     def _found(self, parts: Sequence[str], likeness: float) -> str | None:
-        """Return the path whose parts are similar to `parts`, or None if there is none.
+        """Return the known path whose parts are similar to `parts`, or None if no path is similar.
 
         `likeness` is the least similarity of a part, from 0 to 1. With 1, the parts must be equal.
         """

@@ -41,7 +41,7 @@ class Operation:
     description: str
     tag: str
     takes: frozenset[str]
-    """The action's parameters, except the first."""
+    """The names of the action's parameters, except the first parameter."""
     path_types: dict[str, type]
     query: type[BaseModel] | None
     body: type[Input] | None
@@ -200,9 +200,9 @@ def _bare(hint: Any) -> type:
 
 
 def _read_only(body: type[BaseModel] | None, returns: type[BaseModel] | None) -> frozenset[str]:
-    """Return the fields that an answer has and a body cannot set.
+    """Return the read-only fields of an answer that are not fields of the body.
 
-    A body may contain these fields, so that a client may send back a received record.
+    A body may contain these fields, so that a client can send back a received record. Their values are ignored.
     """
     if body is None or returns is None or not issubclass(returns, Recorded):
         return frozenset()

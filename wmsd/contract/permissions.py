@@ -48,8 +48,8 @@ class Permissions(NamedTuple):
 
 
 def is_on(module: str | None, modules: Container[str], is_person: bool = True) -> bool:
-    """Return True if `module` is among the company's modules, or is None.
+    """Return True if `module` is None or among the company's modules.
 
-    For a person in the browser, the module "api" always counts as present.
+    For a user in the browser, the module "api" is always on.
     """
     return module is None or module in modules or (is_person and module == "api")

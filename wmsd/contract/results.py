@@ -1,4 +1,4 @@
-"""The results of actions. Records are JSON texts, which SQLite renders (see `db/sql/records.py`)."""
+"""The results of actions. Records are texts in JSON, which SQLite renders (see `db/sql/records.py`)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,8 +39,8 @@ class CursorPage:
 
     records: str
     end_position: int
-    """The position after which the next page begins: usually that of the last record, or of the cursor if the page
-    is empty.
+    """The position after which the next page begins: usually the position of the last record, or the position of
+    the cursor if the page is empty.
     """
     has_more: bool
     positions: str
@@ -50,14 +50,14 @@ class CursorPage:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Several records without pages. `records` are JSON texts with commas between them."""
+    """The records of an answer that has no pages. `records` are JSON texts with commas between them."""
 
     records: str
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An object that is already JSON text."""
+    """An object as JSON text, which is sent as it is."""
 
     json: str
 

@@ -1,4 +1,4 @@
-"""Marks on declared fields that contain secrets, or names of files and folders.
+"""Marks for the declarations of fields that contain secrets, or paths of files and folders.
 
 Code that displays settings, or that makes relative paths absolute, looks for these marks.
 """
@@ -9,7 +9,7 @@ class Secret:
 
 
 class SecretFile:
-    """A mark for the name of a file whose content is a secret."""
+    """A mark for the path of a file that contains a secret."""
 
 
 class OfPath:

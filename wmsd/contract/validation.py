@@ -61,10 +61,11 @@ def validate_model(
 ) -> Model:
     """Create the model from the values. Raise Problem with all errors if there are any.
 
-    `text_errors` are errors that were already found in the text. They replace the model's errors at the same path.
+    `text_errors` are the errors that the JSON parser has found. They replace the model's errors at the same path
+    and below.
     """
     if text_errors and sum(map(len, text_errors.values())) >= MOST_TOLD:
-        raise invalid(text_errors)  # the answer has no room for more errors
+        raise invalid(text_errors)  # an answer cannot report more errors
     errors = dict(text_errors or {})
     checked: Model | None = None
     try:
@@ -79,9 +80,9 @@ def validate_model(
 
 
 def well_formed(sent: Mapping[str, Any], errors: Container[str]) -> dict[str, Any]:
-    """Return the values as they were sent, but None in place of each value that has an error.
+    """Return the sent values, with None in place of each value that has an error.
 
-    `errors` has field paths.
+    `errors` are the field paths of the errors.
     """
     return {name: _well_formed(value, name, errors) for name, value in sent.items()}
 
@@ -97,7 +98,7 @@ def _well_formed(value: Any, path: str, errors: Container[str]) -> Any:
 
 
 def field_errors(error: ValidationError, model: type[BaseModel] | None = None) -> FieldErrors:
-    """Return the errors by field path.
+    """Return the error sentences of a pydantic error by field path.
 
     If `model` is given, the error for an unknown field names the most similar field of the model.
     """

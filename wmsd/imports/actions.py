@@ -30,10 +30,10 @@ by_admins = partial(operation, tag="Imports", role="company-admin")
 async def upload_as_json(
     desk: ImportDesk, database: Database, company: Company, upload: Upload, about: About
 ) -> dict[str, Any]:
-    """Return an upload as JSON, with its state, progress and preview.
+    """Return an upload in the form of JSON, with its state, progress and preview.
 
-    The state is "imported" only if the company's file has a record of the import, whatever the upload's own files
-    say.
+    The state is "imported" if the company's file has a record of the import, even if the upload's own files have
+    another state.
     """
     found = await database.read(lambda tx: record.of_upload(tx, upload.id))
     state, message = about.state, about.message

@@ -19,18 +19,20 @@ DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
 UNFINISHED: Final = "unexpected end of data"
 TOO_LARGE: Final = "field larger than field limit"
-"""The message of Python's CSV reader if a cell is too long, usually because a quotation mark is never closed."""
+"""`UNFINISHED` and `TOO_LARGE` are parts of messages of Python's CSV reader. Usually their cause is a quotation
+mark that is never closed: the file ends in a cell, or a cell is too long.
+"""
 NO_ROWS: Final = "The file has only the line that names the columns, so there are no rows to import."
 Columns = Mapping[str, FieldInfo]
 
 
 LIKE: Final = 0.7
-"""The least similarity of a mistyped column name to a known column, where 1 means the same name."""
+"""How similar a mistyped column name must be to a known column, from 0 to 1."""
 MOST_NAMED: Final = 20
 """The most unknown columns that an error names, and for which wmsd looks for a similar known column."""
 LONGEST_NAMED: Final = 60
 MOST_COLUMNS: Final = 200
-"""The most columns of a file. No kind has as many, so a file with more columns is not meant for an import."""
+"""The most columns of a file. Every kind has fewer, so a file with more columns is not meant for an import."""
 
 
 class Unreadable(Exception):
@@ -43,7 +45,9 @@ class Unreadable(Exception):
 
 
 class WrongHeader(Unreadable):
-    """The error for a wrong header. `wrong` maps the column names, as the file writes them, to error sentences."""
+    """The error for a wrong header. `wrong` has the error sentences by column name, as the file writes the name.
+    The name "" means the whole header.
+    """
 
     def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
         super().__init__(*(sentence for sentences in wrong.values() for sentence in sentences))
@@ -99,10 +103,10 @@ def column_name(heading: str, columns: Columns) -> str:
 def read_header(
     columns: Columns, required: Iterable[str], cells_of_it: Sequence[str], of_lines: Collection[str] = ()
 ) -> Header:
-    """Check the cells of the first line against the known columns.
+    """Compare the cells of the first line with the known columns, and return the names with their errors.
 
-    `of_lines` are the columns of document lines. If a file of documents has none of them, it only changes existing
-    documents, and no column is required.
+    `of_lines` are the columns of document lines. A file of documents without any of these columns only changes
+    existing documents, so none of the columns in `required` is necessary.
     """
     names = tuple(column_name(heading, columns) for heading in cells_of_it)
     unknown: dict[str, str | None] = {}
@@ -122,9 +126,11 @@ def read_rows(
     form: Form = PLAIN,
     of_lines: Collection[str] = (),
 ) -> Iterator[Row]:
-    """Read the rows of a file.
+    """Yield the rows of a file. `texts` are its lines (see `split`).
 
-    Cells that cannot be read are added to the errors of `outcome`. Raise Unreadable if the file is no valid CSV.
+    Add an error to `outcome` for each cell that cannot be read, and for each row with the wrong number of cells.
+    Raise Unreadable if the file is no valid CSV, and WrongHeader if a column is unknown or missing, or appears
+    twice.
     """
     rows = split(texts, form.delimiter)
     names = _named(columns, required, next(rows, Line(1, [])).cells, of_lines)
@@ -139,7 +145,7 @@ def read_rows(
 class Line:
     """A row of the file. `number` is the row number in a spreadsheet: the header is row 1, and empty rows count.
 
-    `stray` is the number of the first filled column that has no heading, or None.
+    `stray` is the number of the first column, from 1, that has a value in this row but no heading, or None.
     """
 
     number: int
@@ -148,10 +154,10 @@ class Line:
 
 
 def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
-    """Split a file into rows, without empty rows and without columns that have no heading. The header comes first.
+    """Yield the header and then the rows of a file, without empty rows and without columns that have no heading.
 
-    Each of `texts` is one line, or a line together with the empty lines after it. Raise Unreadable if the file is
-    no valid CSV.
+    Each of `texts` is one line, or a line together with the empty lines after this line. Raise Unreadable if the
+    file is no valid CSV.
     """
     lines = Quotes(iter(texts))
     first = next(lines, "")
@@ -178,14 +184,14 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
 
 
 class Quotes:
-    """An iterator over lines that knows in which line a quotation mark opened that is not closed yet."""
+    """An iterator over lines that knows in which line the quotation mark is that is still open (`open_since`)."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
         self._before = self._done = 0
         self._ends = 1
         self.number = 0
-        """The number of the line at which the last returned text begins."""
+        """The number, from 1, of the line at which the last returned text begins."""
         self.open_since: int | None = None
 
     def end_record(self) -> int:
@@ -199,7 +205,7 @@ class Quotes:
 
     @property
     def begun(self) -> int:
-        """The line of the quotation mark that is not closed yet, or else the first line of the current record."""
+        """The line of the quotation mark that is still open, or else the first line of the current record."""
         return self.open_since or self._before + 1
 
     def __iter__(self) -> "Quotes":
@@ -215,7 +221,7 @@ class Quotes:
 
 
 def ends_in(text: str) -> int:
-    """Count the line ends in `text`, whichever system wrote them."""
+    """Return the number of line ends in `text`, each of which may be LF, CR or CR LF."""
     ends = text.count("\n")
     return ends + text.count("\r") - text.count("\r\n") if "\r" in text else ends
 
@@ -227,8 +233,8 @@ def _unguarded(row: list[str]) -> list[str]:
 def _under(width: int, nameless: set[int], row: Line) -> Line:
     """Return the row without empty cells after the last column, and without columns that have no heading.
 
-    `width` is the number of columns, `nameless` the positions of those without a heading. Spreadsheets add empty
-    cells to rows that are shorter than others.
+    `width` is the number of columns, and `nameless` the positions, from 0, of the columns without a heading. Some
+    spreadsheets add empty cells to short rows.
     """
     found = row.cells
     while len(found) > width and not found[-1]:
@@ -259,7 +265,9 @@ def _named(
 
 
 def _wrong_names(columns: Columns, header: Header) -> Iterator[tuple[str, str]]:
-    """Yield each wrong column of the header with its error sentence. Known columns are listed only once."""
+    """Yield each wrong column of the header with its error sentence. One sentence covers all unknown columns
+    without a similar column, so that the list of known columns appears only once.
+    """
     for name, near in header.unknown.items():
         if near:
             yield name, f"the column {_named_as(name)} is unknown; did you mean {near}?"
@@ -292,9 +300,10 @@ def _named_as(name: str) -> str:
 def _values(
     readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: Line, outcome: Outcome
 ) -> dict[str, object] | None:
-    """Return the values of the row by column, or None if the number of cells is wrong.
+    """Return the values of the row by column, or None if the number of cells is wrong. Add errors to `outcome`.
 
-    A cell that cannot be read stays text, so that the other errors of the row are found too.
+    A cell that cannot be read stays text, so that the other errors of the row are found too. An empty cell means
+    null or an empty list; in other columns, the value is missing.
     """
     if row.stray is not None:
         sentence = f"has a value in column {row.stray}, but this column has no heading"

@@ -23,8 +23,8 @@ from wmsd.warehouse.stock.store import Place
 Values = Mapping[str, Any]
 LONGEST_NUMBER: Final = 20
 Current = Callable[[Transaction, Values], Values | None]
-"""A function that takes the values of a row. It returns the current values of the row's record by column, or None
-for a new record.
+"""A function that takes the values of a row, and returns the current values of the row's record by column. It
+returns None if the row would create a record.
 """
 
 
@@ -48,7 +48,10 @@ def _directory(kind: DirectoryKind, tx: Transaction, row: Values) -> Values | No
 
 
 def _stock(tx: Transaction, row: Values) -> Values | None:
-    """Return the stock of the article in the warehouse, or only of the lot or serial that the row names."""
+    """Return the stock of the article in the warehouse, or of the lot or serial if the row names one.
+
+    Return None if the article or the warehouse is unknown.
+    """
     article_id = articles.id_of_code(tx, str(row.get("article_code")))
     warehouse_id = directory.id_of_code(tx, directory.WAREHOUSES, str(row.get("warehouse_code")))
     if article_id is None or warehouse_id is None:
@@ -86,7 +89,10 @@ def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None
 
 
 def rows_of_document(kind: DocumentKind, tx: Transaction, row: Values) -> list[Values] | None:
-    """Return the current rows of the document that `row` names, or None if there is no such document."""
+    """Return the rows that a file would have for the current document that `row` names by code or external_ref.
+
+    Return None if there is no such document.
+    """
     code, external_ref = row.get("code"), row.get("external_ref")
     if code is not None:
         document_id = kind.table.id_of_code(tx, str(code))
@@ -112,7 +118,7 @@ CURRENT: Final[Mapping[str, Current]] = {
 
 
 def as_cell(value: object) -> str:
-    """Return the text of a cell for a value. Equal numbers give equal texts."""
+    """Return a value as the text of a cell. Equal numbers, such as 1.0 and 1.00, get the same text."""
     if isinstance(value, Decimal):
         return (
             f"{value.normalize():f}"

@@ -9,14 +9,13 @@ from wmsd.db.engine.staging import StagingFolder
 
 MEGABYTE = 1_000_000
 SHARE_OF_DISK: Final = 4
-"""The divisor of the spare disk space. One import may use a quarter for its rows, because two imports may run at
-the same time.
+"""A divisor: one import may use a quarter of the spare disk space, because two imports may run at the same time.
 """
 
 
 def staging_folder(folder: Path) -> StagingFolder:
-    """Return a staging folder on the disk of the data, for an import that was started in the browser. Raise
-    OSError if the disk cannot be examined.
+    """Return a staging folder on the disk of the data, with limits for its size, for an import that was started in
+    the browser. Raise OSError if the disk cannot be examined.
     """
     disk = disk_of(folder)
     spare = max(disk.free - disk.refused_below, 0)
@@ -24,10 +23,10 @@ def staging_folder(folder: Path) -> StagingFolder:
 
 
 class Room:
-    """The disk space for the import into a company's file.
+    """The check of the disk space for an import into a company's file. `folder` is on the same disk as the file.
 
     An import leaves some space free for the orders and receptions that users create in the meantime. `most_growth`
-    is the largest growth of the company's file in bytes, or None for no limit.
+    is the largest allowed growth of the company's file in bytes, or None for no limit.
     """
 
     def __init__(self, folder: Path, most_growth: int | None = None) -> None:
@@ -35,7 +34,7 @@ class Room:
         self.most_growth = most_growth
 
     def admit(self, rows: int, bytes_per_row: int) -> None:
-        """Check the free space before `rows` rows are written. Raise Problem if the space is too small."""
+        """Check the free space before `rows` rows are written. Raise Problem (503) if the space is too small."""
         disk, needed = disk_of(self._folder), rows * bytes_per_row
         if disk.free < needed + disk.refused_below:
             raise unavailable(
@@ -46,7 +45,7 @@ class Room:
             )
 
     def look(self) -> None:
-        """Check the free space while rows are written. Raise Problem if the disk has filled up."""
+        """Check the free space while rows are written. Raise Problem (503) if the disk has become too full."""
         disk = disk_of(self._folder)
         if disk.free < disk.refused_below:
             raise unavailable(

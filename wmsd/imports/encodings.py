@@ -23,7 +23,7 @@ ENCODINGS: Final[Mapping[str, str]] = {
 }
 """The encodings that a user can choose, with their names for people."""
 GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
-"""The encodings that an error can suggest. None of these encodings can read every file."""
+"""The encodings that an error can suggest: encodings in which not every file is valid."""
 MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 OTHER_FILES: Final = {
     b"PK\x03\x04": "is a workbook (.xlsx) or another zipped file",
@@ -40,8 +40,8 @@ BLOCK: Final = 64 * 1024
 class Encoding(NamedTuple):
     """An encoding of a file.
 
-    If the encoding is a guess, `others` are the encodings that can read the file too, but with other letters.
-    `is_doubtful` is True if the result is probably wrong, because few of the non-ASCII characters would be
+    If the encoding is a guess, `others` are the encodings that can also read the file, but with other letters.
+    `is_doubtful` is True if the guess is probably wrong, because most of the non-ASCII characters would not be
     letters, as in files from DOS.
     """
 
@@ -51,10 +51,10 @@ class Encoding(NamedTuple):
 
 
 def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
-    """Return the encoding that the byte order mark of the file names, or else the chosen encoding, or else the
-    detected encoding.
+    """Return the encoding of the byte order mark of the file, or else the encoding that the user has chosen, or
+    else the detected encoding.
 
-    Raise Unreadable if the file is no text.
+    Raise Unreadable if the file is no text, and WrongEncoding if the user must choose the encoding.
     """
     file.seek(0)
     beginning = file.read(4)
@@ -72,8 +72,8 @@ def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
 def _of_bytes(file: IO[bytes]) -> Encoding:
     """Detect the encoding from the bytes of the file.
 
-    The result is UTF-8 unless the file has invalid UTF-8. Raise Unreadable if the file mixes encodings or is no
-    text.
+    The result is UTF-8 if the whole file is valid UTF-8. Raise Unreadable if the file mixes UTF-8 with another
+    encoding, or is no text. Raise WrongEncoding if no encoding is likely.
     """
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -124,7 +124,9 @@ def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "Wrong
 
 
 class WrongEncoding(Unreadable):
-    """The error for a file that is not text in its encoding. `others` are encodings that can read the file."""
+    """The error for a file that is not text in the chosen or detected encoding. `others` are the encodings that
+    the user can choose instead.
+    """
 
     def __init__(self, sentence: str, others: list[str]) -> None:
         super().__init__(sentence)
@@ -152,7 +154,7 @@ def not_readable(file: IO[bytes], encoding: str) -> WrongEncoding:
 
 
 def _first_wrong_line(file: IO[bytes], encoding: str) -> int | None:
-    """Return the line of the first byte that is invalid in `encoding`, or None if the whole file is valid."""
+    """Return the number of the first line that is invalid in `encoding`, or None if the whole file is valid."""
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
     line = 1
@@ -172,8 +174,8 @@ MOST_ROWS: Final = 10_000
 
 
 class Sample(NamedTuple):
-    """A cell that shows how letters were read. `others` has the text of the cell in other encodings that can read
-    the whole file.
+    """A cell that shows the user how the letters of the file were read. `others` has, by encoding, the text of the
+    cell in the other encodings that can read the whole file.
     """
 
     line: int
@@ -182,7 +184,7 @@ class Sample(NamedTuple):
 
 
 def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> Sample | None:
-    """Return the first cell that one of `others` reads differently, or None.
+    """Return the first cell that one of the encodings `others` would read differently, or None.
 
     If `others` is empty, return the first cell that is not ASCII.
     """
@@ -196,7 +198,7 @@ def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> S
 
 
 def _around(cell: str, place: int) -> str:
-    """Return the part of a long cell that contains the character at `place`."""
+    """Return the cell or, if it is long, the part of the cell around the character at `place`."""
     if len(cell) <= MOST_CHARACTERS:
         return cell
     begin = max(0, place - MOST_CHARACTERS // 2)

@@ -28,7 +28,7 @@ CHOOSE: Final = "is not clear: choose whether the file has decimal points or dec
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """An error, with the cell as the file has it."""
+    """An error, with the text of its cell in the file. `line` is 0 if the error is not about a row of the file."""
 
     line: int
     column: str
@@ -42,7 +42,7 @@ class Wrong:
 
     @property
     def text(self) -> str:
-        """The whole sentence that users see."""
+        """The error as users see it: row, column, sentence and cell."""
         quoted = "" if not self.cell else f' The cell has "{short_cell(self.cell)}".'
         return f"{self.where}: {self.sentence}.{quoted}"
 
@@ -78,7 +78,7 @@ def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[C
     last = max(wanted, default=0)
     lines: dict[int, list[str]] = {}
     names: list[str] = []
-    with suppress(Unreadable), rows_of(file, form) as rows:  # this error is already reported
+    with suppress(Unreadable), rows_of(file, form) as rows:  # `errors` already say why the file is unreadable
         for row in rows:
             if not names:
                 names = [column_name(heading, columns) for heading in row.cells]
@@ -113,10 +113,11 @@ def of_file(error: Unreadable) -> list[Wrong]:
 
 
 def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
-    """Return the errors that occur with either decimal mark, and their number.
+    """Return the errors that occur with both decimal marks, and the number of these errors.
 
-    `others` are the errors of the file with the other decimal mark. `errors` and `others` contain the sentences of
-    the first errors only. Of further errors, only the cells are known, so these are only counted.
+    `errors` are the errors of the file with one decimal mark, `others` those with the other mark. Both contain
+    only the sentences of the first errors. Of further errors, only the cells are known, so further errors are only
+    counted.
     """
     known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
     either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]
@@ -129,12 +130,12 @@ def _with_either_mark(error: CellError) -> CellError:
 
 
 def cells_to_ask(guessed: Guess) -> list[Wrong]:
-    """Return an error for each of the first cells whose decimal mark the user must choose."""
+    """Return an error for each of the cells that make the decimal mark unclear (`Guess.questions`)."""
     return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
 
 
 def write_errors(errors: Iterable[Wrong], file: TextIO, more: int = 0) -> None:
-    """Write errors as CSV. The last row says how many errors are not listed, if `more` is not 0.
+    """Write errors as CSV. If `more` is not 0, a last row says that there are `more` errors that are not listed.
 
     Cells are escaped, so that no spreadsheet runs them as formulas.
     """

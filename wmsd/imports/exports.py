@@ -33,10 +33,10 @@ def can_be_exported(kind_name: str) -> bool:
 
 
 def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str], zone: ZoneInfo) -> Operation:
-    """Return the operation `walking`, changed to return one CSV line for each record.
+    """Return an operation that lists the same records as `walking`, but as one CSV line for each record.
 
-    The answer also has the processor time that the lines took, as `seconds`. The columns in `moments` contain
-    local times of `zone`, in the form that spreadsheets read.
+    The answer also has the field `seconds`: the processor time in seconds that the lines took. The columns in
+    `moments` contain local times of `zone`, in a form that spreadsheets can read.
     """
     written = partial(time_zones.for_spreadsheets, zone=zone)
 
@@ -56,10 +56,10 @@ def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str
 
 
 def as_export(walking: Operation, kind_name: str) -> Operation:
-    """Return the operation `walking`, changed to return CSV rows that an import accepts. Only company admins may
-    use the result.
+    """Return an operation that lists the same records as `walking`, but as CSV rows that an import accepts. Only
+    company admins may use this operation.
 
-    A record may have several rows. Codes, not ids, name the other records to which a record refers.
+    A record may have several rows. A row refers to other records by their codes, not by their ids.
     """
     kind = KINDS[kind_name]
 
@@ -86,10 +86,10 @@ def as_export(walking: Operation, kind_name: str) -> Operation:
 def _lines_of(
     walking: Operation, csv: Callable[[], CsvLines | None], cells: Callable[[Transaction, Records], Cells]
 ) -> Callable[..., CursorPage]:
-    """Return the action that answers with CSV lines.
+    """Return the action of an operation like `walking` that answers with CSV lines.
 
-    `csv` returns the columns that SQLite renders as CSV lines, or None if SQL cannot render the rows. `cells`
-    converts records to cells if SQLite has not rendered lines.
+    `csv` returns the columns of the lines, so that SQLite can render them, or None if SQL cannot render the rows.
+    `cells` converts records to cells, if SQLite has rendered no lines.
     """
 
     def lines(tx: Transaction, **asked: Any) -> CursorPage:

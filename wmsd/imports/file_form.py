@@ -59,13 +59,13 @@ class Guess:
     the user has chosen the mark.
     """
     sample: Sample | None = None
-    """A cell that shows how letters were read, if the detected encoding is doubtful or other encodings read
-    letters differently; otherwise None.
+    """A cell that shows how the letters were read, if the detected encoding is doubtful, or if another encoding
+    would read letters differently; otherwise None.
     """
 
     @property
     def question(self) -> str | None:
-        """The question that the user must answer before the file can be imported, or None."""
+        """The question about the decimal mark that the user must answer before the import, or None."""
         if not self.questions:
             return None
         line, column, text = self.questions[0]
@@ -99,7 +99,7 @@ def _plain(number: Decimal) -> str:
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
     """Detect the form of the file. Raise Unreadable if the file is no valid CSV.
 
-    The whole file is read, and is then at its beginning again.
+    The function reads the whole file, and then sets the position of the file to the beginning.
     """
     encoding, others, is_doubtful = encoding_of(file, chosen.encoding)
     with closing(lines_of(file, encoding)) as texts:
@@ -122,10 +122,10 @@ def rows_of(file: IO[bytes], form: Form) -> Iterator[Iterator[Line]]:
 
 
 def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
-    """Yield the lines of the file with their ends, without a first line that names the delimiter.
+    """Yield the lines of the file with their ends. Skip a first line that names the delimiter, such as `sep=;`.
 
-    Spreadsheets write such a first line. Empty lines are joined to the line before them, as `split` expects, so
-    that millions of them are skipped quickly. Raise Unreadable if the file is no valid text.
+    Empty lines are joined to the line before them, as `split` expects, so that millions of empty lines are skipped
+    quickly. Raise Unreadable if the file is no valid text.
     """
     file.seek(0)
     reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
@@ -177,8 +177,8 @@ class Numbers:
     sure: dict[Mark, Cell] = field(default_factory=dict)
     """By decimal mark, the first cell that is a number only with this mark, such as `1.5` for the point."""
     either: dict[Mark, list[Cell]] = field(default_factory=lambda: {mark: [] for mark in MARKS})
-    """By decimal mark, the first cells that could be two different numbers. The key is the mark in the cell: the
-    point for `1.000`, which is 1 or 1000.
+    """By the mark that a cell contains, the first cells that could be two different numbers. The cell `1.000`,
+    which is 1 or 1000, contains the point.
     """
 
     @classmethod
@@ -209,9 +209,10 @@ class Numbers:
 
 
 def _with_decimal(form: Form, numbers: Numbers) -> Guess:
-    """Return a guess with the decimal mark, if all cells that are a number with only one of the marks agree on it.
+    """Return a guess with the decimal mark of the cells in `numbers.sure`, if all of them show the same mark.
 
-    A cell such as `1.000` is never read as 1 without asking the user.
+    The guess has questions if these cells show different marks, if no cell shows a mark although a cell has two
+    meanings, or if a cell such as `1.000` would be read as 1.
     """
     if len(numbers.sure) > 1:
         return Guess(form, questions=sorted(numbers.sure.values()))

@@ -50,8 +50,8 @@ OF_FIXED_KINDS: Final = {
     "packaging-movements": "stock",
 }
 Upsert = Callable[..., None]
-"""A function that writes rows. Arguments: the transaction, the rows, the outcome, and by name the options of the
-kind.
+"""A function that writes rows. It takes the transaction, the rows and the outcome, and the options of the kind as
+keyword arguments.
 """
 STRIDE: Final = 100
 """The number of rows between two progress reports."""
@@ -95,15 +95,15 @@ class Kind:
     columns: dict[str, FieldInfo]
     required: tuple[str, ...]
     importing: Callable[..., Import]
-    """The function that creates an import. The function takes the options of the kind by name."""
+    """The function that creates an import. It takes the options of the kind as keyword arguments."""
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
     rows: Callable[[Transaction, Iterable[dict[str, Any]]], Iterator[dict[str, Any]]] | None = None
-    """The function that returns the rows of given records, if a record has several rows; otherwise None. The
+    """The function that returns the rows of some records, if a record has several rows; otherwise None. The
     numbers in the records are texts.
     """
     own: Mapping[str, str] | None = None
-    """The SQL of columns that a record does not have, by column, if the export has one row per record; otherwise
-    None.
+    """By column, the SQL of the columns that are not fields of the record. None if a record has several rows, or
+    if there is no operation that exports this kind (see `can_be_exported`).
     """
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class Kind:
     lines.
     """
     table: str | None = None
-    """The table whose column `code` the rows fill, if users are warned about similar codes; otherwise None."""
+    """The table whose column `code` the rows fill, if wmsd warns about similar codes; otherwise None."""
     bytes_per_row: int = 1000
     """The most bytes per row that the company's file and its write-ahead log need while rows are written. Measured
     with 5 000 to 20 000 rows.
@@ -240,9 +240,9 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 
 def import_csv(tx: Transaction, kind: Kind, lines: Iterable[str], **options: object) -> Outcome:
-    """Import a few rows, all of them or none, in one transaction.
+    """Import a few rows in the transaction `tx`. `lines` are the lines of the file, with the header first.
 
-    Raise ImportRefused with all errors, or Unreadable if the file is no valid CSV.
+    Raise ImportRefused with all errors, or Unreadable if the file is no valid CSV; the caller must then roll back.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
     importing.gather(
@@ -270,9 +270,9 @@ def import_beside(
     last step.
 
     The last step checks the rows again, because other users may have changed records since the first check. A dry
-    run changes nothing. Pass a plain `Outcome()` as `outcome` if only the counts are needed: the outcome that a
-    kind creates itself may need much memory. Raise ImportRefused with all errors, Unreadable if the file is no
-    valid CSV, and Problem or FileFull if `room` is too small.
+    run changes nothing. `options` are the options of the kind. If you need only the counts, pass a plain
+    `Outcome()` as `outcome`, because the default outcome of a kind may need much memory. Raise ImportRefused with
+    all errors, Unreadable if the file is no valid CSV, and Problem or FileFull if `room` is too small.
     """
     outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
     rows = read_rows(kind.columns, kind.required, texts, outcome, form, kind.of_lines)
@@ -296,7 +296,7 @@ def import_beside(
     if room is not None:
         room.admit(count, kind.bytes_per_row)
 
-    gc.freeze()  # what exists now is not garbage; the collector must not scan it while other writers wait
+    gc.freeze()  # no existing object is garbage: the collector must not scan them while other writers wait
 
     def write(tx: Transaction) -> None:
         if not dry_run:
@@ -333,7 +333,7 @@ class DryRun(Exception):
 
 
 def write_headings(kind: Kind, file: IO[str]) -> None:
-    """Write the first line of a file of this kind. Without rows, the file is a template to fill in."""
+    """Write the first line of a file of this kind: the names of the columns."""
     csv.writer(file, lineterminator="\n").writerow(map(csv_cells.write_cell, kind.columns))
 
 
@@ -349,7 +349,7 @@ def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
 
 
 def cells_of(kind: Kind, record: Mapping[str, Any]) -> list[str]:
-    """Return the cells of a row, in the order of the columns."""
+    """Return the cells of the row for `record`, in the order of the kind's columns."""
     written = {name: csv_cells.write_cell(record.get(name)) for name in kind.columns}
     return [
         unambiguous(cell) if csv_cells.is_number(kind.columns[name]) else cell for name, cell in written.items()

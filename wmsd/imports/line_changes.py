@@ -22,9 +22,7 @@ Line = tuple[str, ...]
 
 
 def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row], list[Row]]:
-    """Return the first `most` rows, and the following rows that belong to the same document as the last of
-    them.
-    """
+    """Return the first `most` rows, and separately the next rows of the same document as the last row."""
     first = list(islice(rows, most))
     if not first or kind_name not in REPLACED:
         return first, []
@@ -37,10 +35,9 @@ def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row
 
 
 def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
-    """Return a dict with the number of each row whose document would get other lines.
+    """Return a dict with an entry, by row number, for each row of a document whose lines would change.
 
-    The value for a document's first row has the first removed and added lines, and the numbers of further ones.
-    The values for other rows are empty.
+    The value for the first row of a document is the result of `_change`. The values for its other rows are empty.
     """
     kind, found = REPLACED.get(kind_name), dict[int, dict[str, Any]]()
     if kind is None:
@@ -60,7 +57,7 @@ def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[i
 
 
 def _told_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
-    """Return the columns of a line that a preview shows.
+    """Return the columns of the lines that a preview shows.
 
     A second column for the same reference, such as `item` beside `article_code`, is left out if a row does not
     fill it.
@@ -71,7 +68,9 @@ def _told_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]
 
 
 def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
-    """Return the cells of a line. A cell is empty if the document has the same value, such as the warehouse."""
+    """Return the cells of a line. A cell, such as the warehouse of the line, is empty if it equals the value of
+    the whole document.
+    """
     cells = {name: as_cell(values.get(name)) for name in columns}
     own = {
         name: as_cell(values.get(name.removeprefix(OF_A_LINE))) for name in columns if name.startswith(OF_A_LINE)
@@ -80,7 +79,9 @@ def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
 
 
 def _change(before: Sequence[Line], after: Sequence[Line]) -> dict[str, Any]:
-    """Return the removed and added lines. Both lists are empty if only the order of the lines differs."""
+    """Return the first removed lines (`go`) and added lines (`come`), and the numbers of further lines (`more_go`,
+    `more_come`). The lists are empty if only the order of the lines differs.
+    """
     goes, comes = _without(before, after), _without(after, before)
     return {
         "go": [_text(line) for line in goes[:MOST_NAMED]],

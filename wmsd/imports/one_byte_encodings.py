@@ -1,7 +1,7 @@
-"""The detection of encodings with one byte per letter, by the language that explains most letters of the file.
+"""The detection of encodings with one byte per letter, by the language whose alphabet has most of the letters.
 
-The detection counts bytes and knows no words. The result is a guess, which can be wrong for a file with few
-non-ASCII letters. Therefore users see how a cell was read.
+The detection counts bytes and does not look at words. The result is a guess, which can be wrong for a file with
+few non-ASCII letters. Therefore users see how a cell was read.
 """
 
 import re
@@ -47,15 +47,14 @@ LANGUAGES: Final[Mapping[str, Iterable[Alphabet]]] = {
     "windows-1250": CENTRAL,
     "iso-8859-2": CENTRAL,
 }
-"""The languages of each encoding. If two encodings explain the same number of letters, the first encoding is
-chosen.
+"""The languages of each encoding. If two encodings explain the letters equally well, the first encoding is chosen.
 """
 NO_TEXT: Final[Mapping[str, frozenset[int]]] = {
     "windows-1252": frozenset(b"\x81\x8d\x8f\x90\x9d"),
     "windows-1250": frozenset(b"\x81\x83\x88\x90\x98"),
     "iso-8859-2": frozenset(range(0x80, 0xA0)),
 }
-"""By encoding, the bytes that are no character or a control character, so that a text does not contain them."""
+"""By encoding, the bytes that stand for no character or for a control character. No text contains these bytes."""
 
 
 def _same(one: str, other: str) -> frozenset[int]:
@@ -68,8 +67,8 @@ SHARED: Final[Mapping[str, frozenset[int]]] = {
     "windows-1250": _same("windows-1252", "windows-1250"),
     "iso-8859-2": _same("windows-1252", "iso-8859-2"),
 }
-"""By encoding, the bytes that mean the same character in the encoding for the other part of Europe (Western or
-Central).
+"""By encoding, the bytes that mean the same character in an encoding for the other part of Europe: in a Central
+European encoding for `windows-1252`, and in `windows-1252` for the Central European encodings.
 """
 OF_THE_WEST: Final = (
     b"\xa1",
@@ -103,10 +102,11 @@ LONELY: Final = re.compile(
     b"|%(mark)s(?:(?!%(letter)s)|(?<!%(letter)s.)(?!%(small)s))"
     % {b"letter": _LETTER, b"small": _SMALL, b"sign": _SIGN, b"enclosing": _ENCLOSING, b"mark": _MARK}
 )
-"""The bytes that are signs in Windows-1252 and letters in Central European encodings, where a sign is usual: `m³`,
-`5 £`, `1º`, `«Café»`. Elsewhere such a byte counts as a letter: before a letter, or as the last letter of a word
-with four or more letters. `®` and `©` also count as a letter at the beginning of a word, before a small letter.
-Therefore `Žďár` and `Škofja` in ISO 8859-2 are words, but `©Acme` is not.
+"""Bytes that are signs in Windows-1252 and letters in Central European encodings. The pattern finds them in the
+places where signs are usual: `m³`, `5 £`, `1º`, `«Café»`. In other places, such a byte counts as a letter: before
+a letter, or as the last letter of a word with four or more letters. The bytes of `®` and `©` also count as letters
+at the beginning of a word, before a small letter. Therefore `Žďár` and `Škofja` in ISO 8859-2 are words, but
+`©Acme` is not.
 """
 
 
@@ -116,7 +116,7 @@ USUAL_SIGNS: Final = (
     b"\x80\x82\x84\x85\x8b\x91\x92\x93\x94\x95\x96\x97\x9b"  # of Windows: quotes, dashes, the euro
     b"\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb5\xb7\xbb\xbf"
 )
-"""The bytes of signs that common texts have next to letters."""
+"""The bytes of signs that texts in Windows encodings often have next to letters."""
 AFTER_SMALL: Final = re.compile(rb"(?<=[a-z])[\x80-\xff]")
 BESIDE_LETTERS: Final = re.compile(
     rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])|(?<![A-Za-z])[\x80-\xff](?=[A-Za-z]{2})"
@@ -124,7 +124,7 @@ BESIDE_LETTERS: Final = re.compile(
 
 
 class Letters:
-    """A counter for the non-ASCII bytes of a file, fed block by block."""
+    """A counter of the non-ASCII bytes of a file. Call `count` with each block of the file."""
 
     def __init__(self) -> None:
         self._all: Counter[int] = Counter()
@@ -145,12 +145,12 @@ class Letters:
         return max(self._possible() or LANGUAGES, key=self._explained)
 
     def others(self, encoding: str) -> tuple[str, ...]:
-        """Return the encodings that can read all bytes too, but read some of them differently."""
+        """Return the other encodings that can read all bytes of the file, but read some bytes differently."""
         found = bytes(self._all).decode(encoding, "replace")
         return tuple(each for each in self._possible() if bytes(self._all).decode(each) != found)
 
     def are_few(self, encoding: str) -> bool:
-        """Return True if less than half of the non-ASCII bytes are letters in the encoding."""
+        """Return True if less than half of the file's non-ASCII bytes are letters in the encoding."""
         found = ((bytes([byte]).decode(encoding, "replace"), count) for byte, count in self._all.items())
         return 2 * sum(count for each, count in found if each.isupper() or each.islower()) < self._all.total()
 
@@ -182,12 +182,11 @@ class Letters:
         return signs + found, shared
 
     def _of_language(self, alphabet: Alphabet, encoding: str) -> tuple[int, int]:
-        """Return two weights of a language: of the letters that indicate this encoding, and of those that two
-        encodings share (`SHARED`).
+        """Return how well a language explains the letters of the file, as two weights to compare in this order.
 
-        Shared letters also add to the first weight, but only up to the weight of the letters that indicate this
-        encoding. A file with only `ö` and `ü` is not Hungarian. The second weight decides between equal first
-        weights: `á` with `ő` is not Estonian.
+        The first weight counts the letters that indicate this encoding, and at most as many of the letters that
+        another encoding shares (`SHARED`): a file with only `ö` and `ü` is not Hungarian. The second weight counts
+        all shared letters, and decides if first weights are equal: `á` with `ő` is not Estonian.
         """
         telling = shared = 0
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):
@@ -201,7 +200,9 @@ class Letters:
 
 
 def other_readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
-    """Return how each of `others` would read the text, if it would read the text differently."""
+    """Return, by encoding, how the encodings `others` would read the text. Omit readings that equal the text or an
+    earlier reading.
+    """
     raw, found = text.encode(encoding), dict[str, str]()
     for other in others:
         reading = raw.decode(other, "replace")
@@ -211,7 +212,7 @@ def other_readings(text: str, encoding: str, others: Iterable[str]) -> dict[str,
 
 
 def telling_letters(encoding: str, others: Collection[str]) -> "re.Pattern[str]":
-    """Return a pattern for letters and signs that one of `others` reads differently.
+    """Return a pattern for the non-ASCII characters that one of the encodings `others` reads differently.
 
     If `others` is empty, the pattern matches every non-ASCII character.
     """

@@ -114,7 +114,7 @@ def preview(
     watch: Watch | None = None,
     **options: object,
 ) -> Preview:
-    """Preview the import of a file. No record is changed."""
+    """Return the preview of the import of a file. No record is changed. `options` are the options of the kind."""
     kind, found = KINDS[kind_name], Preview(kind_name)
     try:
         found.guess = guessed = guess(file, kind.columns, chosen)
@@ -131,7 +131,7 @@ def preview(
 
 
 def evidence_of(guessed: Guess) -> str | None:
-    """Return the cell that shows the decimal mark as a text, such as `row 2, quantity: 1.5`, or None."""
+    """Return a text with the cell that shows the decimal mark, such as `row 2, quantity: 1.5`, or None."""
     cell = guessed.evidence
     return None if cell is None else f"row {cell.line}, {cell.column}: {short_cell(cell.text)}"
 
@@ -174,7 +174,7 @@ def _tried(
 def errors_anyway(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> Told:
-    """Return the errors that occur with either decimal mark, for a file whose decimal mark the user must choose.
+    """Return the errors that occur with both decimal marks, for a file whose decimal mark the user must choose.
 
     The file is tried with both marks, because a quantity also decides whether other cells are valid, such as
     serials.
@@ -189,7 +189,7 @@ def errors_anyway(
 
 
 def errors_for_people(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> Told:
-    """Return the errors as users see them."""
+    """Return the errors as users see them: with their cells, and with similar known codes."""
     return _told(staging, kind, file, form, errors.first, errors.in_all)
 
 
@@ -216,8 +216,8 @@ def _compared_rows(
 ) -> list[dict[str, Any]]:
     """Return the rows in `first`, compared with the current records.
 
-    `rest` are further rows of the last document. If the lines of a document change, its first row has the removed
-    and added lines in `lines`.
+    `rest` are further rows of the last document in `first`. If the lines of a document would change, the result
+    for its first row has the removed and added lines in `lines`.
     """
     changes = line_changes(tx, kind_name, [*first, *rest])
     found = [_compared(tx, kind_name, columns, row) for row in first]
@@ -229,9 +229,9 @@ def _compared_rows(
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
-    """Return whether the row is new, changed or the same, and the cell of each column before and after the import.
+    """Return the row with `what` ("new", "changed" or "same"), and each cell before and after the import.
 
-    An empty cell of a column that cannot be empty keeps the current value.
+    If the cell is empty and the column cannot be empty, the current value stays.
     """
     current = CURRENT[kind_name](tx, row.values)
     shown: list[dict[str, Any]] = []

@@ -1,8 +1,8 @@
 """The detection of codes in a file that look alike.
 
 Such codes differ only in capitals, in invisible characters such as a no-break space, or in leading zeros, which
-spreadsheets drop. Similar codes name two different records, which users seldom mean. Therefore wmsd warns about
-similar codes.
+spreadsheets drop. Two codes that look alike are the codes of two different records, but users usually mean one
+record. Therefore wmsd warns about such codes.
 """
 
 import unicodedata
@@ -29,7 +29,7 @@ INDEX: Final = "CREATE INDEX {schema}.staged_codes_by_look ON staged_codes (look
 ADD: Final = "INSERT INTO staged_codes (line, code, look) VALUES (?, ?, ?)"
 ADD_KNOWN: Final = "INSERT INTO staged_known (code, look) VALUES (?, ?)"
 LOOK: Final = "CASE WHEN code GLOB '*[^0-9]*' THEN lower(code) ELSE ltrim(code, '0') END"
-"""The SQL that computes `_look` of a code in ASCII."""
+"""The SQL that returns the same as `_look`, for a code in ASCII."""
 KNOWN_BEYOND_ASCII: Final = f"SELECT code FROM {{table}} WHERE {BEYOND_ASCII}"
 FIND: Final = f"""
     WITH known AS (
@@ -62,8 +62,8 @@ Each row is compared with only one similar code, because there may be as many si
 
 
 def noted(tx: Transaction, schema: str, table: str, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the rows unchanged, and store their codes in the database `schema`. `table` is the table of the
-    records that the rows write.
+    """Yield the rows unchanged, and store their codes in temporary tables of the database `schema`. `table` is the
+    table of the records that the rows create or change.
     """
     make_tables(tx, schema, TABLES)
     known = [code for (code,) in tx.rows(KNOWN_BEYOND_ASCII.format(table=table))]

@@ -76,7 +76,7 @@ def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
 
 
 def last_to_take_back(tx: Transaction) -> dict[str, Any] | None:
-    """Return the import that `wmsd import undo` would undo, as `row` returns imports, or None."""
+    """Return the import that `wmsd import undo` would undo, in the form of `row`, or None."""
     made = undo_rows.made(tx)
     return None if made is None else row(tx, made.import_id)
 
@@ -101,7 +101,9 @@ FORGET_OLD: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recorder that stores the record of an import in the import's transaction, with the data for an undo."""
+    """The details of an import, and the method that stores them in the transaction of the import, with the data
+    for an undo. `upload` is the id of the upload, or None for an import on the command line.
+    """
 
     kind: str
     file_name: str

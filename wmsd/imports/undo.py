@@ -37,8 +37,8 @@ class CannotBeUndone(Exception):
 
 
 class Prepared(NamedTuple):
-    """The data for an undo that are computed before other writers have to wait. `made` is the latest import at
-    that time.
+    """The data for an undo, which are computed before other writers have to wait. `made` is the import that was
+    the latest at that time, or None if no import can be undone.
     """
 
     made: Made | None
@@ -47,8 +47,8 @@ class Prepared(NamedTuple):
 
 
 def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:
-    """Undo the latest import, and return its record. Raise CannotBeUndone with the reasons if that is not
-    possible.
+    """Undo the latest import that changed records, and return its record. Raise CannotBeUndone with the reasons if
+    it cannot be undone.
 
     If `import_id` is given, it must be the id of the latest import. `used` are the ids of warehouses that are
     sites of transport planners, which are stored outside of the company's file.

@@ -2,7 +2,8 @@
 
 A separate process does not delay the requests to the server. The process runs `wmsd import`. Like every command
 that changes a company's file, `wmsd import` asks a running server for exclusive use of the file. The process
-writes all rows or none, however it ends. Therefore only the company's file says whether an upload was imported.
+writes all rows or none, even if the process is killed. Therefore only the record in the company's file says
+reliably whether an upload was imported.
 """
 
 import asyncio
@@ -34,8 +35,8 @@ from wmsd.settings.sections.imports import Imports
 LOG = logging.getLogger("wmsd.imports")
 Work = Callable[[Company, Upload, About], Awaitable[None]]
 MOST_AT_ONCE: Final = 2
-"""The most import processes of all companies together; other imports wait in a queue. A small machine allows one
-process.
+"""The most import processes of all companies that run at the same time; other imports wait in a queue. A small
+machine allows only one process (see `at_once_here`).
 """
 LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
@@ -43,21 +44,21 @@ LONGEST_LOOK_SECONDS: Final = 900.0
 too long.
 """
 MOST_MEMORY: Final = 1_000_000_000
-"""The most bytes of memory for a process. A million articles or rows of stock took 0.13 GB, with any number of
-errors, and a million partners 0.26 GB. A file needs more only if one document, or one article in one warehouse,
-has very many rows.
+"""The most bytes of memory for a process. The import of a million articles or rows of stock took 0.13 GB, with any
+number of errors, and the import of a million partners 0.26 GB. A file needs more than that only if one document,
+or one article in one warehouse, has very many rows.
 """
 SHARE_OF_MEMORY: Final = 4
-"""All processes together may use the machine's memory divided by this number. The part of each process is at least
-`LEAST_MEMORY` and at most `MOST_MEMORY`.
+"""A divisor: all processes together may use a quarter of the machine's memory. The part of each process is at
+least `LEAST_MEMORY` and at most `MOST_MEMORY`.
 """
 LEAST_MEMORY: Final = 256_000_000
 """The bytes of memory that a process may always use. A process needs 0.08 GB to start, so a million articles or
 rows of stock always fit.
 """
 CPU_SECONDS: Final = 1800
-"""The most seconds of processor time for a process: over ten times as long as a million rows of articles or stock
-took.
+"""The most seconds of processor time for a process: more than ten times the time that a million rows of articles
+or stock took.
 """
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
@@ -86,9 +87,10 @@ class Running(NamedTuple):
 
 
 class ImportDesk:
-    """The manager of uploads and of the processes that work on them.
+    """The manager of uploads and of the processes that preview or import the uploads.
 
-    `config_file` is the file that the server read its settings from. `limits` apply to each process.
+    `config_file` is the file with the settings of the server. `limits` are the limits of each process, or None for
+    `limits_here`.
     """
 
     def __init__(
@@ -122,7 +124,7 @@ class ImportDesk:
         return running is not None and self.is_at_work(company) and running[1:] == (upload.id, state)
 
     async def make(self, company: Company, caller: Caller) -> Upload:
-        """Create an upload. Raise Problem: 409 while other work is running, 503 if the disk is full."""
+        """Create an upload. Raise Problem: 409 while the company has other work, 503 if the disk is full."""
         await self._wait_until_idle(company)
         about = About(by=caller.actor.name, user_id=caller.actor.user_id, at=timestamps.to_text(self._clock.now()))
         try:
@@ -150,7 +152,7 @@ class ImportDesk:
     async def take_in(
         self, company: Company, upload: Upload, about: About, most_growth: int | None = None
     ) -> None:
-        """Start the import of an upload whose preview is finished. In any other state, do nothing.
+        """Start the import of an upload whose preview is finished. If the upload has any other state, do nothing.
 
         `most_growth` is the number of bytes by which the company's data may grow, or None for no limit. Raise
         Problem (409) if the file has errors or no rows, or while other work is running for the company.
@@ -171,8 +173,8 @@ class ImportDesk:
         await self._begin(company, upload, about, "importing", partial(self._take_in, most_growth))
 
     async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
-        """Undo an import, and wait until this is done. Raise Problem (409) if other work is running for the
-        company, or with the reasons why the import cannot be undone.
+        """Undo an import, and wait until the undo is finished. Raise Problem (409) while other work is running for
+        the company, or with the reasons why the import cannot be undone.
         """
         await self._wait_until_idle(company)
         with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
@@ -187,9 +189,9 @@ class ImportDesk:
                 raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
 
     async def _wait_until_idle(self, company: Company) -> None:
-        """Wait for a process that is about to end. Raise Problem (409) if the process keeps running.
+        """Wait a few seconds for a running process to end. Raise Problem (409) if the process is still running.
 
-        An import is visible to requests shortly before its process ends.
+        The wait is needed because requests see the result of an import shortly before its process ends.
         """
         if self.is_at_work(company):
             await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
@@ -200,7 +202,7 @@ class ImportDesk:
             raise Problem("INVALID_STATUS", BUSY)
 
     async def _begin(self, company: Company, upload: Upload, about: About, state: State, work: Work) -> None:
-        """Start the work, and return when the new state is stored.
+        """Store the new state of the upload and start the work, but do not wait for its end.
 
         Raise Problem (409) while other work is running for the company, or OSError if the state cannot be stored.
         """
@@ -246,8 +248,8 @@ class ImportDesk:
         done: State,
         longest: float = LONGEST_SECONDS,
     ) -> None:
-        """Run `wmsd import` with `arguments`, and write its output to `out`. Then store the state `done` or, if
-        the command failed, "failed".
+        """Run `wmsd import` with `arguments` for at most `longest` seconds, and write its output to the file
+        `out`. Then store the state `done` or, if the command failed, the state "failed".
         """
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)
@@ -267,10 +269,10 @@ class ImportDesk:
         said_file: Path,
         longest: float = LONGEST_SECONDS,
     ) -> int:
-        """Run `wmsd import` with `arguments`, and return its exit code.
+        """Run `wmsd import` with `arguments` for at most `longest` seconds, and return its exit code.
 
-        `out` gets the standard output and `said_file` the error output. If a limit ends the command, the reason is
-        added to `said_file`.
+        The descriptor `out` gets the standard output, and `said_file` the error output. If a limit ends the
+        command, the reason is added to `said_file`.
         """
         charge = partial(self._costs.note_beside, company.id, user_id or 0)
         command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
@@ -318,12 +320,12 @@ class ImportDesk:
 
 
 def at_once_here() -> int:
-    """Return how many processes may run at the same time on this machine."""
+    """Return how many import processes may run at the same time on this machine, according to its memory."""
     return max(1, min(MOST_AT_ONCE, machine_memory() // SHARE_OF_MEMORY // LEAST_MEMORY))
 
 
 def limits_here() -> Limits:
-    """Return the limits of a process on this machine."""
+    """Return the limits of memory and processor time for an import process on this machine."""
     share = machine_memory() // SHARE_OF_MEMORY // at_once_here()
     return Limits(max(LEAST_MEMORY, min(MOST_MEMORY, share)), CPU_SECONDS)
 

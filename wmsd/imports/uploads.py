@@ -1,8 +1,8 @@
 """Uploaded files, each in a separate folder below the data folder.
 
 `file` is the uploaded file, and `about.json` its description. `preview.json` and `errors.csv` have the result of
-the preview. `said` has the output of the command that previews or imports the file. Only the newest uploads of a
-company are kept, for one day.
+the preview. `said` has the error output of the command that previews or imports the file. An upload is deleted
+after one day, or when its company has `MOST_OF_A_COMPANY` newer uploads.
 """
 
 import json
@@ -31,13 +31,14 @@ BROKEN_OFF: Final = "The import was interrupted. Nothing was imported: start aga
 SAID: Final = "wmsd: "
 """The beginning of each error sentence in the output of a failed command."""
 TOLD: Final = "rows "
-"""The beginning of a progress line, which has the numbers of finished rows and of all rows."""
+"""The beginning of a line about the progress in this output. The numbers of finished rows and of all rows follow.
+"""
 
 
 @dataclass(slots=True)
 class About:
-    """The description of an upload. `choices` are the parts of the file's form that the user has chosen, and
-    `options` the options of the kind of file.
+    """The description of an upload. `by` is the name of the user, and `at` the time of the upload. `choices` are
+    the parts of the file's form that the user has chosen, and `options` the options of the kind of file.
     """
 
     kind: str = ""
@@ -100,11 +101,11 @@ class Upload:
         return None
 
     def said(self) -> list[str]:
-        """Return the last lines of the command's output."""
+        """Return the last lines of the command's error output."""
         return last_lines(self.said_file)
 
     def progress(self) -> tuple[int, int] | None:
-        """Return the numbers of finished rows and of all rows, or None if no progress is reported yet."""
+        """Return the numbers of finished rows and of all rows, or None if no progress was reported yet."""
         for line in reversed(self.said()):
             numbers = line.removeprefix(TOLD).split() if line.startswith(TOLD) else []
             if len(numbers) == 2 and all(each.isdecimal() for each in numbers):
@@ -112,7 +113,7 @@ class Upload:
         return None
 
     def failure(self) -> str:
-        """Return why the command failed."""
+        """Return the sentences that say why the command failed."""
         said = self.said()
         if refused := sentence_of(said):
             return refused
@@ -174,7 +175,9 @@ def _size(file: Path) -> int | None:
 
 
 def last_lines(said_file: Path) -> list[str]:
-    """Return the last lines of a command's output, or nothing if the file cannot be read."""
+    """Return the last lines of the output in `said_file`, at most `LONGEST_SAID` bytes, or an empty list if the
+    file cannot be read.
+    """
     try:
         with said_file.open("rb") as file:
             file.seek(max(0, said_file.stat().st_size - LONGEST_SAID))

@@ -1,7 +1,7 @@
-"""Objects that packages contribute to packages of a lower layer, which must not import the contributing packages.
+"""Objects that give a package access to code of higher packages, which the package must not import.
 
-The contributing packages are imported at the first use. Most commands need none of them, and start faster without
-the import.
+The higher packages are imported at the first use of an object. Most commands use none of the objects, and start
+faster without the import.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""The fields by which records refer to other records, for interfaces that show a record together with those to
-which it refers.
-"""
+"""The fields by which records refer to other records, for interfaces that can show a record with these records."""
 
 from typing import Final
 
@@ -34,4 +32,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
         if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
     ),
 )
-"""All references. A record that has the field `id_field` also has the field `name`."""
+"""All references. In such an interface, a record with the field `id_field` also has the field `name`."""

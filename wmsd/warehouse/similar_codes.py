@@ -31,8 +31,8 @@ def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
 
 
 def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str | None]:
-    """Return the code in `table` for each wanted key that occurs there. The value is None if several codes have
-    the key.
+    """Return, by key, the code in `table` that has the key, or None if several codes have it. Wanted keys that no
+    code has are missing.
     """
     found: dict[Key, str | None] = {}
     for (code,) in tx.rows(f"SELECT code FROM {table}"):

@@ -1,4 +1,4 @@
-"""Batches of items that a thread writes. Written one by one, items such as log lines would take too long."""
+"""A thread that writes items, such as log lines, in batches, because writing each item separately is too slow."""
 
 import threading
 import time
@@ -12,9 +12,9 @@ Item = TypeVar("Item")
 class Batches(Generic[Item]):
     """A queue of items that a thread writes in batches.
 
-    While there are items in `waiting`, the thread calls `write` at most once every `seconds`. `write` takes the
-    items out of `waiting`. An error of `write` is passed to `failed`, and the thread continues with later items.
-    If no thread can start, the items wait until a later item starts one, or until a caller itself calls `write`.
+    While there are items in `waiting`, the thread calls `write` at most once every `seconds`. The function `write`
+    must remove the items from `waiting`. If `write` raises an error, the thread passes the error to `failed`, and
+    continues. If the thread cannot be started, the next item tries again. A caller may also call `write` itself.
     """
 
     def __init__(
@@ -22,7 +22,8 @@ class Batches(Generic[Item]):
     ) -> None:
         """Create an empty queue.
 
-        `most` is the number of items that may wait for a slow disk. Further items are lost and counted.
+        `name` is the name of the thread. At most `most` items wait for a slow disk; further items are lost, and
+        only counted.
         """
         self.waiting: deque[Item] = deque()
         self._name, self._write, self._failed = name, write, failed
@@ -72,7 +73,7 @@ class Batches(Generic[Item]):
         while not self._is_closed.is_set():
             try:
                 self._some.wait()
-                self._is_closed.wait(self._seconds)  # wait, so that a batch collects
+                self._is_closed.wait(self._seconds)  # meanwhile, more items arrive for the batch
                 self._some.clear()
                 self._write()
             except Exception as error:

@@ -10,7 +10,7 @@ from typing import IO
 
 @contextmanager
 def open_descriptor(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
-    """Open a descriptor of the file or folder, and close it at the end. Raise OSError if that fails."""
+    """Open the file or folder, yield its descriptor, and close it at the end. Raise OSError if that fails."""
     descriptor = os.open(path, flags | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -20,7 +20,7 @@ def open_descriptor(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
 
 @contextmanager
 def short_path(folder: Path) -> Iterator[str]:
-    """Open the folder, and yield a short name of it. Raise OSError if that fails.
+    """Open the folder, and yield a short path to it, for sockets. Raise OSError if that fails.
 
     The path of a socket may have only about a hundred characters.
     """
@@ -29,7 +29,7 @@ def short_path(folder: Path) -> Iterator[str]:
 
 
 def try_lock(opened: int | IO[str], kind: int) -> bool:
-    """Lock an open file or folder. Return False if another process holds a lock that is in the way.
+    """Lock an open file or folder without waiting. Return False if a lock of another process prevents this.
 
     `kind` is `fcntl.LOCK_SH` or `fcntl.LOCK_EX`. Raise OSError, for example on a disk without locks.
     """

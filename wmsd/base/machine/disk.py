@@ -1,7 +1,7 @@
-"""The limits of free disk space: below the first one wmsd warns, below the second one wmsd refuses additions.
+"""The two limits of free disk space: below the first limit wmsd warns, below the second wmsd refuses additions.
 
-Both limits are a share of the disk, between bounds. A tenth of a large disk is plenty for a warehouse, and a
-hundredth of a small disk is too little.
+Each limit is a percentage of the disk, with a minimum and a maximum in bytes. A tenth of a large disk is plenty
+for a warehouse, and a hundredth of a small disk is too little.
 """
 
 import shutil
@@ -16,7 +16,7 @@ REFUSED_PERCENT: Final = 3
 LEAST_REFUSED: Final = 32 * MEBIBYTE
 MOST_REFUSED: Final = 64 * MEBIBYTE
 SHARED_PERCENT: Final = 20
-"""The percentage of free space below which the rest is only for companies that use less than their share
+"""If less than this percentage of the disk is free, only companies that use less than their share may use more
 (`disk_shares.py`).
 """
 
@@ -30,6 +30,8 @@ class Level(IntEnum):
 
 
 class Disk(NamedTuple):
+    """The free space and the size (`all`) of a disk, in bytes."""
+
     free: int
     all: int
 
@@ -49,7 +51,7 @@ class Disk(NamedTuple):
 
     @property
     def way_to_shares(self) -> float:
-        """How close the disk is to being shared: 0 is an empty disk, and from 1 on the disk is shared."""
+        """How close the disk is to being shared: 0 is an empty disk, and above 1 the disk is shared."""
         return (self.all - self.free) / max(1, self.all * (100 - SHARED_PERCENT) / 100)
 
     @property

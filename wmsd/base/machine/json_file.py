@@ -18,9 +18,9 @@ Stored = TypeVar("Stored", bound=BaseModel)
 
 
 def find_in_json_file(file: Path, model: type[Stored], most: int = -1) -> Stored | None:
-    """Return the model in the file, or None if the file is missing or cannot be read.
+    """Return the model in the file, or None if the file is missing, cannot be read or has other content.
 
-    `most` is how many bytes are read: wmsd writes no larger file.
+    At most `most` bytes are read, or the whole file by default. A file of wmsd is never larger than `most`.
     """
     try:
         with file.open("rb") as opened:
@@ -30,7 +30,7 @@ def find_in_json_file(file: Path, model: type[Stored], most: int = -1) -> Stored
 
 
 def read_json_file(file: Path, otherwise: Stored, most: int = -1) -> Stored:
-    """Return the model in the file, or `otherwise` if the file is missing or cannot be read."""
+    """Return the model as `find_in_json_file` does, or `otherwise` instead of None."""
     return find_in_json_file(file, type(otherwise), most) or otherwise
 
 

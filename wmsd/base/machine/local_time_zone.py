@@ -9,7 +9,7 @@ from wmsd.base.time_zones import names
 
 ROOT: Final = Path("/")
 FOLDER: Final = "zoneinfo/"
-"""The last folder in the path of a time zone's file. The name of the time zone follows."""
+"""The folder in the path of a time zone's file, before the name of the time zone."""
 LONGEST: Final = 256
 """The number of characters of /etc/timezone that are read."""
 

@@ -9,8 +9,8 @@ from typing import Final
 GROUP_OF_THIS_PROCESS: Final = Path("/proc/self/cgroup")
 GROUPS: Final = Path("/sys/fs/cgroup")
 ARENAS: Final = 4
-"""The number of arenas. Each arena is address space of 64 MB. With one arena for each thread, the C library would
-retain more free memory.
+"""The most arenas: areas of memory, of 64 MB of address space each, from which threads allocate. By default, there
+may be an arena for each thread, and the C library retains more free memory.
 """
 MAPPED_BYTES: Final = 512 * 1024
 """The size from which a freed block goes back to the system. By default, the C library raises this limit with each
@@ -22,8 +22,8 @@ M_MMAP_THRESHOLD: Final = -3
 
 
 def machine_memory() -> int:
-    """Return the bytes of memory that this process can have: those of the machine, or the limit of its control
-    group.
+    """Return the bytes of memory that this process can use: all memory of the machine, or the limit of the control
+    group if that is lower.
     """
     return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits(GROUP_OF_THIS_PROCESS, GROUPS)])
 
@@ -57,11 +57,11 @@ def resident_memory() -> int:
 
 def keep_little() -> None:
     """Limit the free memory that the C library (glibc) retains: threads share a few arenas, and large blocks go
-    back.
+    back to the system.
 
-    A thread that gets no more memory from the system then takes memory from an existing arena. If the C library
-    could still create arenas, it would try to create one and fail. Python aborts if there is no memory even for
-    the error.
+    A small number of arenas also helps when the system gives no more memory: a thread then takes memory from an
+    existing arena. Otherwise the C library would try to create another arena and fail, and Python aborts if there
+    is no memory even for the error.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

@@ -29,5 +29,5 @@ def check_no_database(path: Path) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """Return the reason of an error of the system, as part of a sentence."""
+    """Return the reason for the error in the words of the operating system, as part of a sentence."""
     return (error.strerror or str(error)).lower()

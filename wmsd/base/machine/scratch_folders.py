@@ -1,7 +1,7 @@
-"""Temporary folders that a command fills and removes again, unless it is killed.
+"""Temporary folders that a command fills and removes again, unless the command is killed.
 
-A command that uses such a folder holds a lock on it. The system drops the lock with the process. Therefore the
-folder of a killed command can be distinguished from a folder in use.
+A command that uses such a folder holds a lock on the folder. The system releases the lock when the process ends.
+Therefore the folder of a killed command can be distinguished from a folder in use.
 """
 
 import fcntl
@@ -20,7 +20,8 @@ AS_IT_IS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 def in_use(folder: Path) -> Iterator[None]:
     """Hold the folder's lock while this context is open.
 
-    On a disk without locks, do nothing. Raise OSError if that fails.
+    If the disk has no locks, or if another process holds the lock, continue without the lock. Raise OSError if the
+    folder cannot be opened.
     """
     with unused(folder):
         yield
@@ -28,10 +29,10 @@ def in_use(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def unused(path: Path, kind: int = fcntl.LOCK_EX) -> Iterator[bool]:
-    """Yield True if no command uses the file or folder. While the context is open, no command starts to use it.
+    """Lock the file or folder while this context is open, and yield True. Yield False if another process uses it.
 
-    With `kind` `fcntl.LOCK_SH`, several processes may check at the same time. Raise OSError if the path cannot be
-    opened.
+    If `kind` is `fcntl.LOCK_SH`, several processes may hold the lock at the same time. On a disk without locks,
+    yield True. Raise OSError if the path cannot be opened.
     """
     with open_descriptor(path, AS_IT_IS) as opened:
         try:

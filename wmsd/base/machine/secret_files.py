@@ -25,10 +25,10 @@ PASSWORD_TOO_LONG: Final = "The file {file} has more than {most} bytes, but must
 
 
 def standard_key(secret: str) -> bytes:
-    """Return the key of `webhook-signature`: after `whsec_`, the decoded base64; otherwise the characters of the
-    secret.
+    """Return the key of the header `webhook-signature`. If the secret begins with `whsec_`, the key is the decoded
+    base64 after this prefix; otherwise the key is the secret itself.
 
-    Base64 may lack its padding, because receivers' libraries accept that. Raise ValueError if it is not base64.
+    Base64 may lack its padding, because receivers' libraries accept that. Raise ValueError for invalid base64.
     """
     if not secret.startswith(BASE64_PREFIX):
         return secret.encode()

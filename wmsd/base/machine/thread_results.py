@@ -11,7 +11,7 @@ NO_MEMORY_SECONDS: Final = 0.05
 
 
 def settle_future(future: "asyncio.Future[Result]", work: Callable[[], Result]) -> None:
-    """Run `work` on this thread, and set its result or its error in the future, if a caller still waits for it."""
+    """Run `work` on this thread, and set its result or its error in `future`, unless the future was cancelled."""
     loop = future.get_loop()
     try:
         result = work()

@@ -191,8 +191,8 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
 
 
 def _updates(columns: list[str]) -> Iterator[str]:
-    """Yield the UPDATE statements: one for rows that change no field of the search index, and one for rows that
-    do. The first leaves the search index as it is.
+    """Yield the UPDATE statements: one for the rows that change no field of the search index, which does not write
+    the index, and one for the other rows.
     """
     for difference, names in (
         (OTHER, [name for name in columns if name not in SEARCHED]),
@@ -269,10 +269,8 @@ def find_known(tx: Transaction) -> None:
 
 
 def refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
-    """Return the lines with a missing name, an unknown client, a taken external_ref, or another Unicode form of an
-    existing code.
-
-    Each line comes with its errors.
+    """Yield the lines with a missing name, an unknown client, a taken external_ref, or another Unicode form of an
+    existing code, each with its errors.
 
     A file may have millions of such lines, so the lines are read one by one.
     """

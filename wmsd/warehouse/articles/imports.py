@@ -50,7 +50,7 @@ class ArticleImport(Import):
             given = column_values(ArticleChanges.model_validate(values).given())
         except ValidationError as error:
             errors |= field_errors(error)
-        if errors:  # other rows are still compared with these values
+        if errors:  # these values are stored all the same, to find the rows that repeat them
             outcome.refuse(row.line, errors)
             given = {name: values[name] for name in ("code", "name", "external_ref") if name in values}
         return (row.line, *(given.get(name) for name in article_staging.GIVEN), client_code, bool(errors))

@@ -34,7 +34,9 @@ def search_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """The articles that already have the wanted code and external_ref, and whether the wanted client exists."""
+    """The ids of the articles that already have the wanted code and external_ref, or None, and whether the wanted
+    client exists.
+    """
 
     of_code: int | None
     of_external_ref: int | None

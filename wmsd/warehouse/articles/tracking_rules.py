@@ -17,8 +17,9 @@ from wmsd.db.engine.transaction import Transaction
 class Obstacle:
     """A reason that forbids switching the tracking by serials on or off.
 
-    `switched` says which of the two switches is forbidden. `count` is a SELECT for the article `:id`. It returns
-    the number of goods that forbid the switch, or only 1 or 0. `sentence` may contain `{count}` for this number.
+    `switched` is "on" if the reason forbids switching the tracking on, or "off". `count` is a SELECT that returns
+    the number of goods of the article `:id` that forbid the switch, or only 1 or 0. `sentence` may contain
+    `{count}` for this number.
     """
 
     switched: Literal["on", "off"]
@@ -27,8 +28,8 @@ class Obstacle:
 
 
 class Obstacles:
-    """The obstacles of all packages, in the order in which they are checked. Code gets this object by
-    `tx.service(Obstacles)`.
+    """The obstacles that all packages contribute, in the order in which `check` looks at them. Code gets this
+    object by `tx.service(Obstacles)`.
     """
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Obstacle]]) -> None:
@@ -41,7 +42,7 @@ class Obstacles:
     def check(self, tx: Transaction, article_id: int, before: object, after: object) -> None:
         """Raise Problem (422) for the first obstacle, if the tracking by serials is switched on or off.
 
-        `before` and `after` say whether the article is tracked by serials.
+        `before` and `after` are true if the article is tracked by serials before and after the change.
         """
         if bool(before) == bool(after):
             return

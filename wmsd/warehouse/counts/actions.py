@@ -40,7 +40,7 @@ REFERENCES: Final = references_of(COUNTS)
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
     """Return the errors in the references of a body that has malformed fields elsewhere.
 
-    A line with an id need not name its article.
+    Lines with an id are left out, because such a line need not name its article.
     """
     lines = [None if line is None or line.get("id") is not None else line for line in sent.get("lines") or ()]
     yield from REFERENCES(tx, {**sent, "lines": lines}, named)

@@ -52,10 +52,10 @@ def enter(
     replaces: bool = False,
     expands: bool = False,
 ) -> Entries:
-    """Return the lines of a count after the lines `sent` are entered.
+    """Return the lines of a count as they will be stored if the lines `sent` are entered.
 
     `before` are the stored lines. With `replaces`, stored lines that are not sent are removed. With `expands`, a
-    line that names only its article or its lot stands for all parts of the article or lot.
+    line without a counted quantity that names only an article or a lot stands for all its parts in stock.
     """
     errors: list[FieldError] = []
     named = list(_named(sent, before, Articles(tx, sent, before), errors))
@@ -72,7 +72,7 @@ def enter(
 
 
 Named = tuple[str, CountLineFields, Row | None, int]
-"""The path of a line that was sent, the line, the stored line with the same id, and the id of the article."""
+"""The path of a sent line, the line, the stored line with the same id or None, and the id of the article."""
 
 
 def _named(
@@ -110,8 +110,8 @@ def _entries(
 ) -> Iterator[Entry]:
     """Yield an entry for each part of stock that the lines name.
 
-    A line without an id stands for the stored line of the same part, if there is one. A part that occurs twice is
-    an error.
+    A sent line without an id changes the stored line of the same part, if there is one. A part that occurs twice
+    is an error, which is added to `errors`.
     """
     by_part = {(row["article_id"], part_of(row)): row for row in before}
     by_serial = {(row["article_id"], row["serial"]): part_of(row) for row in before if row["serial"]}

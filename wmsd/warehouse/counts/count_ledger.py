@@ -12,10 +12,10 @@ from wmsd.warehouse.stock.store import Place
 
 
 class Ledger:
-    """The stock of some articles in a warehouse. An article that was never there has no stock record."""
+    """The stock of some articles in a warehouse. An article without a stock record was never in the warehouse."""
 
     def __init__(self, tx: Transaction, stock_ids: dict[int, int]) -> None:
-        """Store `stock_ids`, the ids of the stock records by article."""
+        """Create a reader of these stock records. `stock_ids` has their ids by the id of the article."""
         self._tx = tx
         self.stock_ids = stock_ids
         self._by_name: dict[int, tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]] = {}
@@ -57,14 +57,14 @@ class Ledger:
         return self._by_name[article_id]
 
     def part_of_serial(self, article_id: int, serial: str) -> PartKey:
-        """Return the part with this serial. The part has a lot if the serial is in stock in the warehouse with a
-        lot.
+        """Return the part with this serial: with the lot of the serial if it is in stock in the warehouse, and
+        otherwise without a lot.
         """
         return self._named(article_id)[0].get(serial) or PartKey(None, serial)
 
     def parts(self, article_id: int, named: PartKey) -> list[PartKey]:
-        """Return the parts in stock that a line of a new list stands for: all of the article, all of the lot, or
-        one part.
+        """Return the parts in stock for which a line of a new count stands: all parts of the article, all parts of
+        the lot, or one part.
         """
         if named.serial is not None:
             return [named]
@@ -95,10 +95,10 @@ class Ledger:
                 yield self.line(article_id, goods)
 
     def moved(self, seen: Sequence[tuple[Row, str | None]]) -> list[bool]:
-        """Return for each item whether its stock has moved since the person who counts last saw it.
+        """Return for each item whether its stock has moved since the person who counts last saw the stock.
 
-        Each item of `seen` is a line and a time, or None. Without a time, the person last saw the stock when the
-        line was last stored.
+        Each item of `seen` is (line, time). If the time is None, the person last saw the stock when the line was
+        created or last counted.
         """
         asked, places = [], []
         for place, (row, at) in enumerate(seen):

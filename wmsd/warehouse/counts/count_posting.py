@@ -31,7 +31,7 @@ from wmsd.warehouse.stock.rules import Change, Fault, faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COLUMNS: Final = {"quantity": "counted_quantity", "quarantined": "counted_quantity", "serial": "serial"}
-"""The field of a count line at which an error is reported, by the field (`column`) of the fault."""
+"""The field of a count line at which an error is reported, by the `column` of the fault."""
 
 
 def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
@@ -105,7 +105,7 @@ def _changes(
 
 
 def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents, after: Parts) -> Iterator[Fault]:
-    """Return a fault for each serial that was found here and is in stock elsewhere."""
+    """Return a fault for each serial that was found by the count, but is in stock in another warehouse."""
     found = {goods.serial: goods for goods in after if goods.serial is not None and goods not in before.parts}
     known = lots.serials(tx, article_id, list(found))
     away = [name for name, serial in known.items() if serial.stock_id != stock_id]
@@ -118,10 +118,10 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
 
 
 def _errors(fault: Fault, rows: Sequence[Row], paths: Mapping[int, str]) -> Iterator[FieldError]:
-    """Return the fault as an error at the line that names its part.
+    """Return the fault as errors at the lines that caused it. `rows` are the lines of the article.
 
-    If no line does, return errors at the lines of the same lot that reduce stock. If there are none, return them
-    at all lines of the article that reduce stock.
+    These are the lines that name the part, or else the lines of the same lot that reduce stock, or else all lines
+    that reduce stock, or else all lines.
     """
     named = [row for row in rows if fault.goods is not None and part_of(row) == fault.goods]
     taking = [row for row in rows if line_difference(row) < 0]

@@ -1,4 +1,4 @@
-"""The count of one stock record, booked immediately: a count with one line."""
+"""The count of one stock record: a count with one line, which is booked immediately."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

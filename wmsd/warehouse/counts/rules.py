@@ -52,8 +52,8 @@ def to_book(rows: Sequence[Row]) -> list[Row]:
 
 
 def line_difference(row: Mapping[str, Any]) -> int:
-    """Return the quantity that booking a counted line adds to stock: the counted quantity minus the stock when the
-    count arrived.
+    """Return the quantity that booking a counted line adds to stock: the counted quantity minus the ledger
+    quantity at the time when the counted quantity arrived.
     """
     return int(row["counted_quantity"] - row["ledger_quantity"])
 

@@ -60,8 +60,8 @@ def last_movement(tx: Transaction) -> int:
 
 
 class Seen(NamedTuple):
-    """The state of a part when the person who counts last saw it. This is the ledger at the time `at` or, without
-    a time, up to the movement `until`.
+    """The point in the ledger at which the person who counts last saw a part: the time `at` or, if `at` is None,
+    the id `until` of the last movement.
     """
 
     stock_id: int
@@ -103,7 +103,8 @@ def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) 
     """Return the positions in `seen` of the parts that have moved since they were seen. If `kind` is given, only
     movements of this kind count.
 
-    An index on serial, lot or stock record finds each part, however many movements its stock record has.
+    The function is fast even if a stock record has many movements, because an index on serial, lot or stock record
+    finds each part.
     """
     by_sql: dict[str, list[int]] = {}
     for place, part in enumerate(seen):
@@ -123,8 +124,8 @@ CHOSEN: Final = """
     )
 """
 MOST_TOLD: Final = 100_000
-"""The largest number of stock records that is reported exactly. The search for more ends there, because it reads
-the records one by one.
+"""The largest number of stock records that is reported exactly. Counting ends at this number, because SQLite
+counts the records one by one.
 """
 RECORDS: Final = f"SELECT count(*) FROM (SELECT 1 FROM {CHOSEN} LIMIT {MOST_TOLD})"
 SERIALS_OF_LOT: Final = f"""
@@ -206,9 +207,10 @@ def note_count_again(tx: Transaction, line_ids: Iterable[int]) -> None:
 def counted_elsewhere(
     tx: Transaction, count_id: int, warehouse_id: int, parts: Iterable[tuple[int, PartKey]]
 ) -> dict[int, list[int]]:
-    """Return the lines of other counts in status IN_LUCRU, by count, that have counted one of these parts.
+    """Return the ids of the lines of other counts that have counted one of these parts, by count.
 
-    Lines that must be counted again are omitted. Each item of `parts` is the id of an article and a part.
+    Only counts with status IN_LUCRU are searched. Lines that must be counted again are omitted. Each item of
+    `parts` is the id of an article and a part.
     """
     named: dict[str, Any] = {"warehouse_id": warehouse_id, "count_id": count_id}
     found: dict[int, list[int]] = {}

@@ -1,5 +1,5 @@
-"""Rules about switching a warehouse off. New documents cannot name such a warehouse, so goods could not leave it
-any more.
+"""Rules about switching a warehouse off. New documents cannot name a warehouse that is off, so goods could no
+longer leave the warehouse.
 
 This package must not import the packages for stock and documents. Therefore `warehouse/contributions.py` provides
 the queries.

@@ -65,8 +65,8 @@ def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def laid_over(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the current fields, replaced by the given fields. Fields of an address that are not given keep their
-    values.
+    """Return the current fields, with the given fields in their place. The parts of an address that are not given
+    keep their current values.
     """
     merged = {**current, **given}
     if "address" in given:

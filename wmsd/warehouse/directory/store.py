@@ -88,7 +88,7 @@ def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] |
 
 
 def columns(tx: Transaction, kind: DirectoryKind, record_id: int) -> dict[str, Any] | None:
-    """Return the record's own fields as they are stored, or None if no record has the id."""
+    """Return the stored columns of the record that a caller may set, or None if no record has the id."""
     return tx.record(f"SELECT {', '.join(kind.fields.model_fields)} FROM {kind.table} WHERE id = ?", (record_id,))
 
 

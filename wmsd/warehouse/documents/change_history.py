@@ -16,8 +16,8 @@ from wmsd.warehouse.documents.schema import DocumentChange
 from wmsd.warehouse.documents.table import DocumentTable
 
 MOST_KEPT: Final = 200
-"""The number of changes that are stored per document, in addition to its creation: the latest ones. Without a
-limit, a program that changes a document all day would fill the disk.
+"""The number of latest changes that are stored per document, in addition to its creation. Without a limit, a
+program that changes a document all day would fill the disk.
 """
 LONGEST_VALUE: Final = 500
 """The maximum number of characters of one value that are stored, because the history need not be a second copy of
@@ -30,7 +30,7 @@ LONGEST_LINES: Final = 1000
 separately to the lines before and after a change.
 """
 LONGEST_ANSWER: Final = 40_000
-"""The maximum number of characters read of a document's changes, to keep the document's page small."""
+"""The maximum number of characters of changes that are shown for a document, to keep the document's page small."""
 MORE: Final = "…"
 """Marks the place where something was left out."""
 NOTE: Final = """
@@ -120,7 +120,7 @@ def differences(
 
 
 def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Return the number of equal lines by their JSON text.
+    """Return, by line as JSON text, how many of the lines are equal to this line.
 
     The text has the fields that a caller may set, with the code of the article instead of its id.
     """

@@ -51,7 +51,7 @@ def ledger_check(
     """Return the check that the lines of documents in `statuses` agree with the stock ledger.
 
     `movements` are the kinds of movements that these documents cause. `amount` is the SQL of the quantity in one
-    movement. `of_line` is the column of the line with the total quantity that its movements must have.
+    movement. `of_line` is the column of a line that must equal the sum of the amounts of its movements.
     """
     noun, name, lines = table.noun, table.name, table.line_table
     expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.{of_line}, 0), 0)"

@@ -1,7 +1,7 @@
 """The search for documents that depend on another document, such as the receptions of a purchase order.
 
-The package for purchase orders must not import the package for receptions, so each dependent kind contributes its
-query.
+The package for purchase orders must not import the package for receptions. Therefore each kind of document that
+depends on another kind contributes its query.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,5 +1,5 @@
-"""Functions that create documents of every kind and change their fields or status. They record the event and the
-author of each change.
+"""Functions that create documents of every kind and change their fields or status. For each change, these
+functions record the event and an entry in the history of the document.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def _emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Re
 def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
     """Change the status of documents from `current` to `requested`, and record their events.
 
-    The caller must check that this is allowed, and carry out the other effects, such as those on stock.
+    The caller must check that the change is allowed, and carry out other effects, such as changes of stock.
     """
     payloads = table.move(tx, ids, current, requested)
     note_moved(tx, table, ids, requested)

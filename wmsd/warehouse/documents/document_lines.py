@@ -17,15 +17,15 @@ from wmsd.db.sql.statements import insert_sql
 from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest
 
 IDENTIFIES: Final = ("id", "article_code")
-"""The fields of a sent line that identify something and are not columns: the id of the stored line, and the code
-of the article.
+"""The fields of a sent line that are not stored as columns, because they only identify something: the stored line
+by its id, and the article by its code.
 """
 NOT_STORED: Final = (SentBack, OfTheRequest)
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
 
 
 class HasId(Protocol):
-    """A line that may be sent with the id of a stored one."""
+    """A sent line that may have the id of a stored line."""
 
     @property
     def id(self) -> int | None: ...
@@ -106,8 +106,8 @@ class LineTable:
         return {"id": line_id, **sent, **lists, **found}
 
     def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
-        """Return the values by which two lists of lines are compared: those that a caller may set, except the
-        columns in `but`.
+        """Return the values of the lines, to compare them with other lines: the columns that a caller may set,
+        except those in `but`.
         """
         names = [name for name in self.fields if name not in but]
         return [tuple(row[name] for name in names) for row in rows]
@@ -161,8 +161,8 @@ class LineTable:
         self.insert(tx, {document_id: rows})
 
     def write(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Replace all lines of a document. A line that is sent with its id keeps its row, so that other records
-        may refer to it.
+        """Replace all lines of a document. A row with an id updates the stored row with this id and does not
+        delete it, because other records may refer to the stored row.
         """
         tx.execute(self._take_away, (document_id, dumps([row["id"] for row in rows if row["id"] is not None])))
         tx.executemany(self._write, self._rows(document_id, rows))

@@ -26,8 +26,8 @@ class WithPackaging(Input):
 
 
 def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
-    """Return an error in a list if a request has packaging, but does not change the status to `wanted`; otherwise
-    an empty list.
+    """Return a list with an error if a request has packaging, but does not change the status to `wanted`;
+    otherwise return an empty list. `requested` is the new status, or None.
     """
     if packaging and requested != wanted:
         return [invalid_field("packaging", f"is allowed only together with the status {wanted}")]

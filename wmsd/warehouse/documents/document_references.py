@@ -19,7 +19,8 @@ from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.packaging.packaging_lines import Types
 
 CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
-"""The error codes for kinds of records that must be active. Records of other kinds must only exist."""
+"""The error codes, by noun, for the kinds of records that must be active. Records of other kinds must only exist.
+"""
 Sent = Mapping[str, Any]
 
 
@@ -116,7 +117,9 @@ class Articles:
         self._before = {row["article_id"] for row in before}
 
     def find(self, line: NamesArticle, path: str, errors: list[FieldError]) -> Reference | None:
-        """Return the line's article, or None. Add the error of its reference to `errors`."""
+        """Return the article that the line names, or None. If the article is unknown or inactive, add an error to
+        `errors`.
+        """
         article, error = self._find(line, path)
         errors += [] if error is None else [error]
         return article
@@ -155,8 +158,9 @@ class Packed(NamedTuple):
 def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]] | None = None) -> References:
     """Return a function that finds every error in the references of a sent document and its lines.
 
-    The function also checks that code and external_ref are free. `begins` is a function that returns the errors if
-    a new document may not have a status. Without `begins`, only the initial status is allowed.
+    The function also checks that code and external_ref are free. `begins` takes the status of a new document, and
+    returns the errors if a new document may not have this status. Without `begins`, only the initial status is
+    allowed.
     """
 
     def find(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
@@ -176,7 +180,7 @@ def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]
 
 
 def objects_in(sent: Sent, name: str) -> list[tuple[str, Sent]]:
-    """Return the objects of a list that was sent, with their paths, without malformed objects."""
+    """Return the well-formed objects of the list in the field `name`, each with its path, such as `lines.0`."""
     return [(f"{name}.{number}", each) for number, each in enumerate(sent.get(name) or ()) if each is not None]
 
 

@@ -50,9 +50,9 @@ def sums(lines: Iterable[Wanted]) -> dict[Place, int]:
 
 
 def shortages(lines: Sequence[Wanted], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
-    """Return an error for each line whose place has less stock than all lines together want from it.
+    """Return an error for each line that takes from a place with less stock than all lines together take from it.
 
-    `name` is the field with the lines.
+    `available` has the available quantity in millionths by place. `name` is the field with the lines.
     """
     together = sums(lines)
     return [
@@ -81,8 +81,8 @@ def find_stock(
 
     `there` has the id of the stock record and the available quantity by place, or is None if the caller has not
     read these values. Stock that the document has already reserved counts as available. `warehouse_id` is the
-    document's own warehouse. If `errors` already has an error for it, the lines that take from this warehouse get
-    no further errors.
+    document's own warehouse. If `errors` already has an error for this warehouse, lines that take from it get no
+    further errors.
     """
     bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [

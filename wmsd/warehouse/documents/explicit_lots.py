@@ -62,7 +62,7 @@ def find_explicit(
     stock_ids: Mapping[Place, int],
     held: Reservation,
 ) -> Named:
-    """Return the lots and serials that the lines name, with an error for each that is not available.
+    """Return the lots and serials that the lines name, with an error for each one that is not available.
 
     `stock_ids` are the stock records by place. `held` is the stock that the document has reserved. This stock
     counts as available to the document.
@@ -72,7 +72,7 @@ def find_explicit(
     for number, row in enumerate(rows):
         stock_id = stock_ids.get(Place(row["article_id"], row["warehouse_id"]))
         if stock_id is None:
-            continue  # no stock record exists, which is already reported
+            continue  # the error for a missing stock record is already reported
         line = _Line(f"{table.lines}.{number}", row, stock_id, table.entity, document_id)
         for lot_number, quantity in _lots_named(tx, line, named).items():
             lot = lots.lot(tx, stock_id, lot_number)

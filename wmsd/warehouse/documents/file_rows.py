@@ -54,7 +54,7 @@ class Checked:
 
 
 class DocumentRows:
-    """The rows of a file of one kind of documents."""
+    """The columns of a file of one kind of documents, and the conversion of its rows to documents and back."""
 
     def __init__(self, kind: DocumentKind) -> None:
         self._kind = kind
@@ -62,13 +62,13 @@ class DocumentRows:
 
     @cached_property
     def own(self) -> dict[str, str]:
-        """The column of each field of the document."""
+        """The column of each field of the document, by field."""
         others = {*DocumentRow.model_fields, *self.nested}
         return {name: self._column(name) for name in self._table.fields if name not in others}
 
     @cached_property
     def nested(self) -> dict[str, dict[str, FieldInfo]]:
-        """The fields whose values are objects, each with the fields of the object.
+        """The fields of each object in the document, by the field of the document that contains the object.
 
         Each field of an object is a column, such as `ship_to.city`.
         """
@@ -77,7 +77,7 @@ class DocumentRows:
 
     @cached_property
     def of_a_line(self) -> dict[str, tuple[str, ...]]:
-        """The columns of each field of a line."""
+        """The columns of each field of a line, by field."""
         own = self._kind.in_files.columns
         return {name: own.get(name) or (self._column(name, OF_A_LINE),) for name in self._table.line_table.fields}
 
@@ -87,7 +87,7 @@ class DocumentRows:
 
     @cached_property
     def references(self) -> dict[str, Referred]:
-        """The columns that contain codes, with the kind of record that the codes name."""
+        """The kind of record that the codes in a column name, by column."""
         of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
         found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
         return {column: referred for column, referred in found.items() if referred is not None}
@@ -133,7 +133,7 @@ class DocumentRows:
     # --- from rows to documents -------------------------------------------------------------------------------
 
     def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[Document]:
-        """Return the documents whose rows have no error. Add the errors of other rows to `outcome`."""
+        """Yield the documents without errors in their rows. Add the errors of the other documents to `outcome`."""
         for rows_of_one in self._groups(rows, codes, outcome):
             first = rows_of_one[0]
             yield Document(
@@ -146,7 +146,7 @@ class DocumentRows:
             )
 
     def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
-        """Return those fields of the document for which the file has a column. An import does not change other
+        """Return the fields of the document for which the file has a column. An import does not change the other
         fields.
         """
         fields = {"external_ref": first.fields.external_ref} if "external_ref" in first.sent else {}
@@ -161,10 +161,10 @@ class DocumentRows:
         return fields
 
     def whole(self, fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields with each object as JSON, the form in which it is stored.
+        """Return the fields in stored form, with each object as JSON text, or None if all its parts are empty.
 
-        If the file has no column for a part of an object, the part keeps its value from `current`, the stored
-        document.
+        `current` has the columns of the stored document. If the file has no column for a part of an object, the
+        part keeps its current value.
         """
         found = dict(fields)
         for name in self.nested.keys() & fields.keys():
@@ -232,9 +232,9 @@ class DocumentRows:
                 self._refuse_articles(of_one, codes, outcome)
 
     def _refuse_articles(self, rows: list[Row], codes: Codes, outcome: Outcome) -> None:
-        """Add errors for unknown articles of a document that has other errors.
+        """Add the errors for unknown articles to a document that already has other errors.
 
-        A document without errors is checked when it is written.
+        The articles of a document without errors are checked when the document is written.
         """
         named = [(row.line, code) for row in rows if isinstance(code := row.values.get("article_code"), str)]
         unknown = codes.unknown_articles(code for _, code in named)
@@ -265,8 +265,8 @@ class DocumentRows:
         return Checked(row.line, frozenset(row.values), fields, is_head)
 
     def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
-        """Return True if all rows have the same values in the columns that do not belong to a line. Report each
-        difference as an error.
+        """Return True if all rows have the same values in the columns that do not belong to a line. Add an error
+        to `outcome` for each difference.
         """
         first, agree = rows[0], True
         own = [name for name in self.model.model_fields if name not in self.line_columns]
@@ -281,11 +281,11 @@ class DocumentRows:
     # --- from documents to rows -------------------------------------------------------------------------------
 
     def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
-        """Return one row for each line of each document, with codes instead of ids."""
+        """Yield the rows of all documents, as `rows_of` does."""
         return self.rows_of(tx, map(csv_cells.read_record, self._table.every(tx)))
 
     def rows_of(self, tx: Transaction, documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Return one row for each line of these documents, with codes instead of ids. Numbers are texts."""
+        """Yield one row for each line of these documents, with codes instead of ids. Numbers are texts."""
         known = {
             name: directory.codes_by_id(tx, kind)
             for name, kind in self._table.references.items()

@@ -1,9 +1,9 @@
-"""The import of documents from a file: it creates new documents, changes existing ones, and gives each the status
-in the file.
+"""The import of documents from a file: it creates new documents, changes existing documents, and gives each
+document the status in the file.
 
 A document is identified by its code or, without a code, by its external_ref. Rows are read and checked before
-other writers have to wait. The functions that create or change a single document also write the documents of a
-file, and check them.
+other writers have to wait. The functions that create or change a single document also check and write the
+documents of a file.
 """
 
 from collections.abc import Callable, Iterable
@@ -76,9 +76,7 @@ class DocumentImport(Import):
             walk()
 
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
-        """Create the documents. Always return an empty list: the new list of documents that wait for their
-        creation.
-        """
+        """Create the documents. Return an empty list: the caller's new list of waiting documents."""
         lines_of = self._in_files.lines_of
         bodies = [
             self._kind.table.body_of(each.code, self._rows.whole(each.fields, {}), lines_of(tx, each))

@@ -37,7 +37,7 @@ class Document(NamedTuple):
 
 
 Created = list[Record | Problem]
-"""For each document its record, or the problem for which it is refused."""
+"""For each document, in order, its record or the problem for which the document is refused."""
 
 
 def always(_: Document) -> bool:
@@ -79,29 +79,26 @@ def one_at_a_time(
 
 @dataclass(frozen=True)
 class InFiles:
-    """How documents of a kind are read from a file and written to a file, as far as the fields do not determine
-    it.
+    """The declaration of how a file contains documents of a kind. Most columns are derived from the fields.
 
     `line` is the model of a line in a file. `columns` has, by field of the table of lines, the columns in a file
-    if they are not derived from the field's name.
+    that are not derived from the name of the field.
     """
 
     line: type[Input]
     create: Callable[[Transaction, Sequence[Document], Sequence[Any]], Created]
-    """Creates documents from a list of documents and a list of their bodies in the same order."""
+    """Creates documents. It takes the transaction, the documents, and their bodies in the same order."""
     move: Callable[[Transaction, Sequence[int], Any, Any], object]
-    """Changes the status of the documents with these ids from one status to another."""
+    """Changes the status of documents. It takes the transaction, the ids, the current and the new status."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
     lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
     """Returns the lines of a document in the form of a body."""
     lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = lines_as_read
     """Returns the lines of a record for an export. Each line also has the columns that `columns` names."""
     goes_alone: Callable[[Document], bool] = always
-    """Returns True if the document must not be created together with others: all documents before it are finished
-    first.
-    """
+    """Returns True if the document must be created separately, after all documents before it in the file."""
     lines_are_replaced: bool = True
-    """True if the lines of a file replace the stored lines."""
+    """True if the lines in a file replace all stored lines of the document."""
     walked_last: bool = False
     """True if documents get their status only after all documents of the file are created, because a status may
     close other documents.
@@ -129,8 +126,8 @@ class Posting(NamedTuple):
     """How documents of a kind post to the stock ledger: in `statuses`, their lines have movements of the kinds
     `movements`.
 
-    `amount` is the SQL of the quantity in one movement. `of_line` is the column of the line with the total
-    quantity that its movements must have.
+    `amount` is the SQL of the quantity in one movement. `of_line` is the column of a line that must equal the sum
+    of the amounts of its movements.
     """
 
     movements: tuple[Movement, ...]
@@ -150,8 +147,8 @@ class DocumentKind:
     """A kind of document.
 
     `transitions` are the changes of status that a user may cause. `listed` are the columns of lists on the command
-    line: fields, references, and the number of lines. `change` takes the transaction, the document's id, new
-    fields, new lines and a new status.
+    line: fields, references, and the number of lines. `change` changes a document. It takes the transaction, the
+    document's id, new fields, new lines and a new status.
 
     Raise TypeError for a column that no record has, and for a status that the table does not know.
     """

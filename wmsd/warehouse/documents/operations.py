@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     so it is not among `operations`.
     """
     of_article: Operation
-    """Finds the quantity of an article in some documents. Only web pages use this operation too."""
+    """Finds the quantity of an article in some documents. Like `changes`, only web pages use this operation."""
 
     @property
     def operations(self) -> tuple[Operation, ...]:

@@ -59,12 +59,12 @@ WITH_CHANGED_LINES: Final = """
 class DocumentTable:
     """The table of one kind of document.
 
-    `body` is the model of the fields that a caller may set. Its field `status` has the statuses, and its default
-    is the initial status. `shown` is the model that `GET` returns. Its field `lines` holds the lines, from
-    `line_table`. `references` has the kind of record that each field `…_id` of the document and its lines refers
-    to. A key is the name without `_id`. `filters` are the columns by which lists of this kind can be filtered,
-    besides those of every kind, with the types of the values. `payload` are the fields with ids of other records
-    that the event `status_changed` contains.
+    `body` is the model of the fields that a caller may set. The type of its field `status` has all statuses, and
+    the default is the initial status. `shown` is the model that `GET` returns. `lines` is the name of the field
+    with the lines, which are in `line_table`. `references` has, by name, the kind of record to which a field
+    `…_id` of the document or its lines refers; the name is without `_id`. `filters` are the columns by which lists
+    of this kind can be filtered, besides the filters of every kind, with the types of the values. `payload` are
+    the fields with ids of other records that the event `status_changed` contains.
 
     Raise TypeError if a field can be set but is not stored, or not in the model `shown`.
     """
@@ -112,7 +112,7 @@ class DocumentTable:
 
     @cached_property
     def tally(self) -> Tally:
-        """The stored numbers of documents by status, which lists use as totals."""
+        """The table with the number of documents in each status, which lists use as totals."""
         return Tally(f"{self.entity}_counts", self.statuses, by_partner="partner_id" in self.fields)
 
     @cached_property
@@ -217,7 +217,7 @@ class DocumentTable:
         return {**current, **given, "code": given.get("code") or current["code"]}
 
     def differing(self, current: Mapping[str, Any], values: Mapping[str, Any], lines_differ: bool) -> list[str]:
-        """Return the names of the fields that differ, the lines last."""
+        """Return the names of the fields that differ. With `lines_differ`, the name of the lines comes last."""
         names = [name for name in self.fields if values[name] != current[name]]
         return [*names, self.lines] if lines_differ else names
 
@@ -322,7 +322,7 @@ class DocumentTable:
         return update_sql(self.name, CHANGED)
 
     def touch(self, tx: Transaction, document_id: int) -> None:
-        """Mark the document as changed, because a value that answers show with it has changed in another table."""
+        """Mark the document as changed, because a value in another table that answers show with it has changed."""
         tx.execute(self._touch, {"id": document_id, **change_columns(tx)})
 
     @cached_property

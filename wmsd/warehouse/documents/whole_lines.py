@@ -21,8 +21,8 @@ class WholeLines(NamedTuple, Generic[Line]):
     """The field with the lines."""
 
     def errors(self, found: Iterable[FieldError], told: Sequence[FieldError]) -> Iterator[FieldError]:
-        """Return the errors in `found`, with the positions at which the lines were sent. Omit paths that have an
-        error in `told`.
+        """Return the errors in `found`, with the position of the line in the body instead of its position in
+        `lines`. Omit paths that have an error in `told`.
         """
         paths = {error.path for error in told}
         for error in found:
@@ -39,7 +39,9 @@ class WholeLines(NamedTuple, Generic[Line]):
 def whole_lines(
     name: str, model: type[Line], sent: Mapping[str, Any], malformed: Iterable[str]
 ) -> WholeLines[Line]:
-    """Return the well-formed lines of the field `name`. `malformed` are the paths of all errors of form."""
+    """Return the well-formed lines of the field `name` of the body `sent`. `malformed` are the paths of all
+    malformed values in the body.
+    """
     wrong: Container[str] = {".".join(path.split(".")[:2]) for path in malformed}
     places = [number for number in range(len(sent.get(name) or ())) if f"{name}.{number}" not in wrong]
     return WholeLines([model.model_validate(sent[name][place]) for place in places], places, name)

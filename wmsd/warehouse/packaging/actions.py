@@ -59,7 +59,7 @@ def check_movement(
 ) -> PackagingMovementFields:
     """Return the validated fields of a movement that is recorded by hand. Raise Problem (422) with every error.
 
-    `text_errors` are the errors already found when the values were read as text, by field.
+    `text_errors` are the errors, by field, that were found when the values were read from texts.
     """
     unknown = unknown_codes(tx, values)
     try:

@@ -45,8 +45,8 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
 
 
 def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Record movements. If a movement with the row's code is already recorded, the row must have the same content,
-    and changes nothing.
+    """Record movements. A row with the code of a recorded movement changes nothing, and must have the same values
+    as this movement.
     """
     codes = FirstSeen()
     for row in rows:

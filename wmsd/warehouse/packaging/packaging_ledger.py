@@ -33,8 +33,8 @@ class Document:
 class Movement:
     """A movement of a packaging type, OUT to a partner or IN from one. The quantity is in millionths.
 
-    If `occurred_at` is None, the movement gets the current time, and if `code` is None, the next code that begins
-    with `PM-`.
+    If `occurred_at` is None, the movement gets the current time. If `code` is None, the movement gets the next
+    code that begins with `PM-`.
     """
 
     packaging_type_id: int
@@ -47,7 +47,9 @@ class Movement:
 
     @property
     def change(self) -> int:
-        """The quantity to add to the balance. Above 0 the partner owes packaging to the company, so OUT adds."""
+        """The quantity to add to the balance, in millionths: above 0 for OUT, below 0 for IN. A balance above 0
+        means that the partner owes packaging to the company.
+        """
         return self.quantity if self.direction == "OUT" else -self.quantity
 
 
@@ -95,10 +97,10 @@ def take_back_document(tx: Transaction, document: Document) -> list[int]:
 
 
 def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
-    """Yield an error for each movement whose balance would exceed its limits. Earlier items of `movements` count
-    too.
+    """Yield an error for each movement after which its balance would exceed the limits, if the movements are
+    recorded in this order.
 
-    Each item of `movements` is the path for the error and the movement.
+    Each item of `movements` is (path for the error, movement).
     """
     balances: dict[tuple[int, int], int] = {}
     for path, movement in movements:

@@ -1,4 +1,4 @@
-"""The lookup of the packaging lines of a document, with every error in them."""
+"""The conversion of the packaging lines of a document to movements, with every error in the lines."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -18,8 +18,8 @@ def find_movements(
     occurred_at: str | None = None,
     path: str = "packaging",
 ) -> tuple[list[Movement], list[FieldError]]:
-    """Return movements for the lines whose packaging type exists, ready for `record_movement`, and the errors of
-    all lines.
+    """Return the movements to record with `record_movement`, for the lines whose packaging type exists, and the
+    errors of all lines.
     """
     types = Types(tx, lines)
     found: list[tuple[str, Movement]] = []

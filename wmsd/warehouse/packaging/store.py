@@ -103,13 +103,13 @@ INSERT_BALANCE: Final = insert_sql(
     "packaging_balances",
     ("packaging_type_id", "partner_id", "quantity", "change_seq", "created_at", "updated_at"),
 )
-"""Inserts a balance if `ADD_TO_BALANCE` has found none. A single statement with ON CONFLICT would use up an id
-even when it updates.
+"""Inserts a balance if `ADD_TO_BALANCE` has changed no row. A single statement with ON CONFLICT would use up an id
+even when the statement only updates.
 """
 
 
 def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
-    """Return the balance in millionths, or 0 if no packaging ever moved."""
+    """Return the balance in millionths, or 0 if this type of packaging never moved to or from the partner."""
     return tx.value(BALANCE_OF, (type_id, partner_id)) or 0
 
 
@@ -182,6 +182,6 @@ NET_OF_DOCUMENT: Final = f"""
 def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
     """Return the packaging that the document has moved and not moved back.
 
-    Each item is (packaging type, partner, OUT minus IN in millionths).
+    Each item is (id of the packaging type, id of the partner, OUT minus IN in millionths).
     """
     return tx.rows(NET_OF_DOCUMENT, (document_type, document_id))

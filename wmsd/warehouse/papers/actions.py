@@ -16,7 +16,7 @@ from wmsd.warehouse.papers.logo import picture_of
 from wmsd.warehouse.papers.schema import LogoContent, LogoFile, Papers, PapersChanges
 
 PAPERS_ID = 1
-"""The id of the only row."""
+"""The id of the only row of the table `papers`."""
 
 
 def _record(tx: Transaction) -> Record:

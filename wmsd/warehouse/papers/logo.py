@@ -23,7 +23,7 @@ FRAMES: Final = (0xC0, 0xC1, 0xC2)
 OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 SCAN, END, FILL = 0xDA, 0xD9, 0xFF
 BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
-"""The JPEG markers that no length and no content follow."""
+"""The JPEG markers without a length and content after them."""
 WITHIN_SCAN: Final = frozenset({0x00, *range(0xD0, 0xD8)})
 """The bytes that may follow 0xFF inside the data of a JPEG scan. With another byte, 0xFF begins the next
 marker.

@@ -145,7 +145,7 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
     """Change the status of the order.
 
-    The caller must check that this is allowed, because the rules for users (`BY_HAND`) and for receptions
+    The caller must check that the change is allowed, because the rules for users (`BY_HAND`) and for receptions
     (`BY_RECEPTIONS`) differ.
     """
     move_and_emit(tx, ORDERS, [order_id], current, requested)

@@ -25,24 +25,25 @@ BY_HAND: Final[Transitions[Status, str]] = Transitions(
 BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
-"""The changes of status that a finalised reception causes. A user may only cause those in `BY_HAND`. None of these
-changes affects stock.
+"""The changes of status that a finalised reception causes. Users may only cause the changes in `BY_HAND`. No
+change of status of a purchase order affects stock.
 """
 EXPECTS_MORE: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 
 
 def status_after_reception(items: Iterable[tuple[int, int]]) -> Status:
-    """Return the status of an order with these (ordered, received) quantities: RECEPTIONAT if all goods are
-    received, else PARTIAL.
+    """Return the status of an order after a reception: RECEPTIONAT if all goods are received, else PARTIAL. Each
+    item is (ordered quantity, received quantity).
     """
     return "RECEPTIONAT" if all(received >= ordered for ordered, received in items) else "PARTIAL"
 
 
 def may_be_received(status: Status, find_items: Callable[[], Iterable[tuple[int, int]]]) -> bool:
-    """Return True if an order accepts receptions. `find_items` returns its (ordered, received) quantities.
+    """Return True if an order accepts receptions. `find_items` returns (ordered quantity, received quantity) for
+    each item of the order.
 
-    If receptions have completed an order, it accepts further goods up to its tolerance. If a user has closed an
-    incomplete order, it accepts no more receptions.
+    An order that receptions have completed accepts further goods up to its tolerance. An incomplete order that a
+    user has closed accepts no more receptions.
     """
     return status in EXPECTS_MORE or (
         status == "RECEPTIONAT" and status_after_reception(find_items()) == "RECEPTIONAT"

@@ -68,7 +68,7 @@ RECEIVE: Final = "UPDATE purchase_order_items SET received_quantity = received_q
 
 
 def receive(tx: Transaction, quantities: Mapping[int, int]) -> None:
-    """Add quantities in millionths to the received quantities, by item."""
+    """Add to the received quantities of items. `quantities` has millionths by the id of the item."""
     tx.executemany(RECEIVE, [(quantity, item_id) for item_id, quantity in quantities.items()])
 
 
@@ -79,7 +79,7 @@ SET_OVER_RECEIPT: Final = """
 
 
 OVER_RECEIPT_BUILT_IN: Final = 0
-"""The tolerance for over-receipts of a company that has not set one, in millionths of a percent."""
+"""The tolerance for over-receipts in a company that has not set a tolerance, in millionths of a percent."""
 
 
 def own_over_receipt_pct(tx: Transaction) -> int | None:
@@ -90,7 +90,7 @@ def own_over_receipt_pct(tx: Transaction) -> int | None:
 def over_receipt_pct(tx: Transaction) -> int:
     """Return the company's tolerance for over-receipts, in millionths of a percent.
 
-    It applies to articles that have no tolerance themselves.
+    This tolerance applies to the articles for which no tolerance is set.
     """
     own = own_over_receipt_pct(tx)
     return OVER_RECEIPT_BUILT_IN if own is None else own

@@ -196,7 +196,7 @@ def move(
     packaging: Sequence[PackagingLine] | None = None,
 ) -> None:
     """Change the status of the reception, with all effects on stock, order and packaging. Raise Problem (409) if
-    this is not allowed.
+    the change of status is not allowed.
     """
     effect = TRANSITIONS.effect(current, requested)
     if effect is Effect.POST:

@@ -30,7 +30,7 @@ from wmsd.warehouse.receptions.schema import ReceptionFields, ReceptionItemField
 from wmsd.warehouse.receptions.store import RECEPTIONS as TABLE
 
 NO_ITEM: Final = 0
-"""An id that no item has. It stands for an item that the order does not have, so that the reception is refused."""
+"""An id that no item has. A row that names an item that the order does not have gets this id, and is refused."""
 
 
 class ItemInFile(Input):

@@ -33,8 +33,8 @@ Row = dict[str, Any]
 
 
 class Arrival(NamedTuple):
-    """An item of a reception with its order item, `ordered`. `quantity` is in millionths of the article's unit, or
-    0 if it is not valid.
+    """An item of a reception, with the item of the purchase order as `ordered`. `quantity` is in millionths of the
+    article's unit, or 0 if the quantity is not valid. `item_id` is None for a new item.
     """
 
     item_id: int | None
@@ -69,7 +69,7 @@ def find_arrivals(
     for number, row in enumerate(rows):
         path = f"selected_items.{number}"
         if row["po_item_id"] is None:
-            continue  # the form of the id is wrong, which is already reported
+            continue  # the error for a malformed id is already reported
         item = items.get(row["po_item_id"])
         if item is None:
             errors.append(invalid_field(f"{path}.po_item_id", f"is not an item of purchase order {order['code']}"))
@@ -184,7 +184,7 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
         there = lots.serials(tx, item.article_id, arrival.serials)
         for place, serial in enumerate(arrival.serials):
             if not serial:
-                continue  # the form of the serial is wrong, which is already reported
+                continue  # the error for a malformed serial is already reported
             if serial in there:
                 yield invalid_field(f"{path}.{place}", "is in stock already")
             elif (item.article_id, serial) in seen:
@@ -193,8 +193,8 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
 
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
-    """Return errors for items of which this reception and all earlier receptions bring more than the order and its
-    tolerance allow.
+    """Return an error for each item of which more would be received, by this reception and all earlier ones, than
+    the order and the tolerance allow.
     """
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:

@@ -60,7 +60,7 @@ SUPPLIER: Final = """
 
 
 def supplier_of(tx: Transaction, reception_id: int) -> int:
-    """Return the id of the partner of the reception's order."""
+    """Return the id of the supplier: the partner of the reception's purchase order."""
     return tx.number(SUPPLIER, (reception_id,))
 
 

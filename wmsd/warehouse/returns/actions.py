@@ -101,7 +101,9 @@ def apply_return_change(
 
 
 def move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
-    """Change the status of the return, with all effects on stock. Raise Problem (409) if this is not allowed."""
+    """Change the status of the return, with all effects on stock. Raise Problem (409) if the change of status is
+    not allowed.
+    """
     if TRANSITIONS.effect(current, requested) is Effect.POST:
         post_return(tx, return_id)
     move_and_emit(tx, RETURNS, [return_id], current, requested)

@@ -65,8 +65,8 @@ def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: l
 
 
 def _whole(line: ReturnLineFields, kept: Mapping[str, Any] | None) -> ReturnLineFields:
-    """Return the sent line, in which stored values replace the fields that were not sent. `kept` is the stored
-    line, or None for a new line.
+    """Return the sent line, with stored values in the fields that were not sent. `kept` is the stored line with
+    the same id, or None for a new line.
     """
     if kept is None:
         return line
@@ -98,8 +98,8 @@ def check_return(
     current: Mapping[str, Any],
     rows: Sequence[Row],
 ) -> Iterator[FieldError]:
-    """Return the errors of the return in addition to those of single lines: in its references, and compared with
-    its sales order.
+    """Return the errors of the return, apart from the errors of single lines: errors in its references, and
+    conflicts with its sales order.
 
     `return_id` is None for a new return.
     """
@@ -170,8 +170,8 @@ def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
 def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Return errors for articles of which the order's returns together contain more than the order has shipped.
-    Cancelled returns do not count.
+    """Return an error for each line with an article of which all returns of the order together contain more than
+    the order has shipped. Cancelled returns do not count.
     """
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()

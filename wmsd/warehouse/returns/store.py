@@ -84,7 +84,7 @@ class Parts:
 
 
 def shipped_parts(tx: Transaction, order_id: int) -> Parts:
-    """Return the lots and serials that are out with an order, without goods that were unloaded again."""
+    """Return the lots and serials that the order has shipped, without the goods that were unloaded again."""
     parts = Parts()
     for article_id, lot, serial, quantity in tx.rows(SHIPPED_PARTS, (order_id,)):
         if lot is not None:

@@ -32,8 +32,8 @@ MOVED: Final = ("loading", "unloading")
 def load(tx: Transaction, order_ids: Sequence[int]) -> None:
     """Post the goods of the orders out of stock, and release their reservations.
 
-    Lines that name lots or serials are posted first. Otherwise another line might take the same goods, because it
-    takes the oldest ones.
+    Lines that name lots or serials are posted first. Otherwise a line that names none, and takes the oldest goods,
+    might take the same goods.
     """
     reservations = reservations_of(tx, ORDERS.entity, order_ids)
     if any(each.lots or each.serials for each in reservations.values()) and len(order_ids) > 1:

@@ -42,9 +42,9 @@ def find_lines(
     """Return the lines with their articles.
 
     `warehouse_id` is the order's warehouse, which is the default for lines. A line that is sent with its id keeps
-    the id. `before` are the stored lines, and `warehouse_before` the stored warehouse. Their articles and
-    warehouses may be inactive now. `articles` are the articles of the lines, or None if the caller has not read
-    the articles.
+    the id. `before` are the stored lines, and `warehouse_before` is the stored warehouse of the order. Articles
+    and warehouses that are already stored may be inactive now. `articles` are the articles of the lines, or None
+    if the caller has not read the articles.
     """
     found, articles = Lines(), articles or Articles(tx, sent, before)
     bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})

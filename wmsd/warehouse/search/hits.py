@@ -156,7 +156,7 @@ def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> M
 
 
 def _texts(tx: Transaction, places: Iterable[Place]) -> Iterator[tuple[Place, Sequence[object]]]:
-    """Yield each record of `places` with those of its texts that are searched."""
+    """Yield each record of `places` with the texts in which wmsd searches."""
     for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]
         if isinstance(kind, SearchKind):
@@ -174,8 +174,8 @@ def _by_kind(places: Iterable[Place]) -> dict[str, list[Key]]:
 
 
 def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
-    """Yield records whose codes begin with `beginning`, a search text that is too short for the index. Yield
-    nothing if it is None.
+    """Yield the records whose codes begin with `beginning`, a search text that is too short for the index. Yield
+    no records if `beginning` is None.
     """
     if beginning is None:
         return
@@ -190,7 +190,8 @@ def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Pla
     """Return the changed records that are not indexed yet, the newest first, each with its rank (see
     `Wanted.rank`).
 
-    The second value is True if there are more of them than are searched.
+    The rank is None if the record does not match. The second value is True if some of the changed records were not
+    searched, because there are more than `MOST_PENDING`.
     """
     indexed, found, is_behind = progress(tx), dict[Place, int | None](), False
     for kind in kinds:
@@ -236,9 +237,9 @@ def _records(tx: Transaction, kind: SearchKind, keys: Iterable[Key], wanted: Wan
 
 
 def _best_field(record: Mapping[str, Any], wanted: Wanted) -> tuple[str, str, int | None]:
-    """Return the name of the field that matches the search text best, its text and its rank.
+    """Return the name of the field that matches the search text best, the text of the field, and its rank.
 
-    Return the code with the rank None if only several fields together match.
+    If the words of the search text are in different fields, return the field `code` with the rank None.
     """
     ranked = [
         (rank, name, str(value))

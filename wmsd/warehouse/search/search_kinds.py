@@ -45,8 +45,8 @@ WAREHOUSE: Final = "(SELECT name FROM warehouses WHERE warehouses.id = {table}.w
 
 
 def _beside(table: DocumentTable) -> tuple[str, Operation]:
-    """Return the SQL of the name that is displayed beside a document, of its partner or warehouse, and the
-    operation that lists partners or warehouses.
+    """Return the SQL of the name that is displayed beside a document, which is the name of its partner or
+    warehouse, and the operation that lists partners or warehouses.
     """
     if "partner_id" in table.fields:
         return PARTNER.format(table=table.name), directory.list_partners

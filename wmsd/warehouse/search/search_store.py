@@ -85,9 +85,9 @@ def index_changes(tx: Transaction) -> bool:
 
 
 def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
-    """Return a position in the change sequence, and changed records of each kind.
+    """Return a position in the change sequence, and the first changed records of each kind, at most `PIECE` each.
 
-    Up to this position, the records are complete. Each kind has at most `PIECE` records.
+    No record that changed up to this position is missing.
     """
     until, found = tx.last_change(), []
     for kind in RECORDS:

@@ -20,8 +20,8 @@ LONGEST: Final = 64
 """The maximum length of a search text, in characters."""
 MOST_WORDS: Final = 6
 LONG: Final = 8
-"""The minimum length of a search text that is searched by its last characters first. For a long number, the index
-is slow: it combines a list of records for every three characters. Most of these lists are very long.
+"""The minimum length, in characters, of a search text that is searched by its last characters first. A query for a
+whole long number is slow: SQLite combines a list of records for every three characters, and most lists are long.
 """
 ENDING: Final = 6
 SEPARATORS: Final = str.maketrans(dict.fromkeys(each for each in map(chr, range(128)) if not each.isalnum()))
@@ -35,8 +35,8 @@ def fold(text: str) -> str:
 
 
 def folded_fields(values: Iterable[object]) -> list[str]:
-    """Return the texts of a record's columns in the form of `fold`. A column with a JSON list yields several
-    texts, a long number with leading zeros two.
+    """Return the texts of a record's columns in the form of `fold`. A column with a JSON list yields a text for
+    each item. A long number with leading zeros yields two texts, with and without the zeros.
     """
     texts = (fold(each) for value in values if value is not None for each in _texts_of(str(value)))
     return [spelled for each in texts if each for spelled in dict.fromkeys((each, _without_zeros(each)))]
@@ -88,7 +88,7 @@ def ending_of(folded: str) -> str | None:
 class Wanted:
     """A search text, and its queries of the index, the most specific first.
 
-    Each query is a list of parts. It finds a record if the text of the record contains all parts.
+    Each query is a list of parts, and finds the records whose text contains all parts.
     """
 
     def __init__(self, text: str, is_exact: bool = False) -> None:
@@ -97,8 +97,8 @@ class Wanted:
         """
         self.whole: Final = _without_zeros(fold(text))
         self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
-        """The search text if it has only one character, else None. Such a text is too short for the index, so
-        codes that begin with it are searched.
+        """The search text if it has only one character, else None. The index cannot find the beginning of a text
+        by one character, so the codes in the tables are searched.
         """
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
         words.pop(self.whole, None)

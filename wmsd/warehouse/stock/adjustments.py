@@ -22,11 +22,11 @@ forbid the change to the list of faults.
 def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment) -> list[Change]:
     """Change the quantity of the article in the warehouse by a difference or to a total.
 
-    If `body` names a lot or serials, only their quantity changes.
+    If `body` names a lot or serials, only the quantity of this lot or these serials changes.
 
-    Goods that are added without a lot or serial have none, even if the article is tracked by lots or serials.
-    Raise Problem (422) if orders have reserved more than would remain, or if goods with a lot or serial would be
-    removed without being named.
+    Goods can be added without a lot or serial even if the article is tracked by lots or serials. Raise Problem
+    (422) if orders have reserved more than would remain, or if goods would be removed that have a lot or serial
+    and are not named.
     """
     column = "by" if body.by is not None else "to"
     refuse_errors(_adjustment_errors(body))
@@ -91,7 +91,7 @@ def _movement(change: Change, kind: Kind, reason: str) -> Movement:
 
 
 def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iterator[Fault]:
-    """Return a fault for each serial that would be added here but is in stock in another warehouse."""
+    """Return a fault for each serial that would be added although it is in stock in another warehouse."""
     added = [(article_id, goods.serial) for goods, before, _ in made if goods.serial and before == NOTHING]
     for (_, serial), warehouse in lots.warehouses_of(tx, added).items():
         yield Fault(None, "serial", f"{serial} is in stock in {warehouse} already")
@@ -175,7 +175,7 @@ def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, fau
 
 
 def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
-    """Return the parts of the serials that `body` names. Add a fault for each serial that is not in stock here."""
+    """Return the parts with the serials that `body` names. Add a fault for each serial that is not in `before`."""
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:
         if serial not in known:

@@ -111,10 +111,10 @@ PUT_MISSING: Final = """
 
 
 def put_missing(tx: Transaction) -> None:
-    """Add a place without counts for each article that has stock in a warehouse of the file, but is not in the
-    file for it.
+    """Add a place without counts for each article that has stock in a warehouse of the file, if the file has no
+    row for this article and warehouse.
 
-    Such an article counts as not found: its stock becomes 0.
+    Such an article counts as not found: its stock in the warehouse becomes 0.
     """
     names: dict[int, str] = dict(tx.rows("SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"))
     by_id = {str(warehouse_id): code for warehouse_id, code in names.items()}
@@ -127,7 +127,7 @@ CONCERNED: Final = """
     ) LIMIT 1
 """
 """The plus signs prevent the use of the indexes on `id` and `code`, so that SQLite starts with the changed
-articles. Usually there are none. The query must be fast, because other writers wait.
+articles. Usually no article has changed. The query must be fast, because other writers wait.
 """
 
 
@@ -191,8 +191,8 @@ NOTE_PLANNED: Final = (
 
 
 def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[int, list[StagedCount]]]]:
-    """Yield the places whose changes are not planned yet, in batches. Each batch has the places, and their counts
-    by the number of the place, in the order of the file.
+    """Yield the places whose changes are not planned yet, in batches, in the order of the file. Each batch is a
+    list of places, and a dict with the counts by the number of the place.
 
     The places of a batch are marked as planned when the next batch is requested.
     """

@@ -1,5 +1,5 @@
-"""Stock counts of many articles in one step: computes and checks the changes, and posts either all of them or
-none.
+"""Stock counts of many articles in one step: the changes are computed and checked, and either all changes are
+posted or no change is posted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -134,8 +134,8 @@ def _stage(
 ) -> None:
     """Stage the changes of the counted places.
 
-    `is_refused` is True if the file has errors. Then nothing will be written, and only serials are staged, to
-    check that each is in one place only. Other amounts may be larger than SQLite can store.
+    `is_refused` is True if the file has errors, so that nothing will be written. Then only serials are staged, to
+    check that no serial is in two places. Amounts of other goods might be larger than SQLite can store.
     """
     records: list[Record] = []
     movements: list[Movement] = []
@@ -186,7 +186,7 @@ def _planned(
 ) -> Iterator[tuple[Place, list[Change]]]:
     contents = contents_of(tx, stock_ids.values())
     for place, counting in places.items():
-        if counting.place.is_faulty:  # without the refused row, the changes of its other rows would be wrong
+        if counting.place.is_faulty:  # without the refused row, the changes for this place would be wrong
             continue
         before, faults = contents[stock_ids[place]] if place in stock_ids else Contents(), list[Fault]()
         after = count_parts(before, _with_quarantine(tx, before, counting), faults)
@@ -197,8 +197,8 @@ def _planned(
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
-    """Return the counts with quarantined quantities. A serial that is in quarantine stays in quarantine if it is
-    found in another lot or warehouse.
+    """Return the counts, with the quarantined quantity added for some serials: a serial that is in quarantine
+    stays in quarantine if it is found in another lot or warehouse.
     """
     arrived = {
         each.goods.serial

@@ -1,9 +1,9 @@
 """The explanation of a quantity: the result of the last stock count, and the movements since then.
 
 A time in the past is converted to a position in the ledger: the last movement at or before that time. Therefore
-every explained quantity really existed, even if the clock was set back. All values are computed backwards from the
-current balance. The code subtracts the movements since then. Movements before the count are not read. A million
-movements of one balance take two seconds.
+every explained quantity really existed, even if the clock was set back. A past value is the current balance minus
+the movements after that position. Movements before the count are not read. A million movements of one balance take
+two seconds.
 """
 
 from datetime import timedelta
@@ -184,8 +184,8 @@ def _chart_begins(
 ) -> tuple[str, int]:
     """Return the time at which a chart begins, and the id of the movement after which the chart begins.
 
-    The chart begins at the time of the count or four weeks before `moment`, whichever is earlier. It begins when
-    the stock record was created if that is later, or if there is no count. If `moment` is even before the
+    The chart begins at the time of the count or four weeks before `moment`, whichever is earlier, but not before
+    the creation of the stock record. Without a count, the chart begins at the creation. If `moment` is before the
     creation, the chart begins at `moment`.
     """
     if count is None or moment <= created_at:
@@ -198,10 +198,10 @@ def _chart_begins(
 
 
 def _levels(tx: Transaction, stretch: Stretch, begins_at: str, quantity: int) -> str:
-    """Return the quantity over time as JSON, after each movement. If there are many movements, only some are
-    included.
+    """Return the quantities over time as JSON: the quantity after each movement or, if there are many movements,
+    after some of them.
 
-    The last level is `quantity`, in millionths.
+    `quantity` is the quantity after the last movement, in millionths.
     """
     given = stretch._asdict()
     length = stretch.until - stretch.after

@@ -20,8 +20,8 @@ CONDITIONS: Final = {
     "article_id": "stock.article_id = :article_id",
     "warehouse_id": "stock.warehouse_id = :warehouse_id",
 }
-"""The SQL conditions by filter. The first filters match the fewest movements, so the index of the first filter
-that is given is used.
+"""The SQL conditions by filter. The filters that match the fewest movements come first. A query uses the index of
+the first filter that is given.
 """
 INDEXES: Final = {
     "document_id": "INDEXED BY stock_movements_by_document",
@@ -57,19 +57,19 @@ OF_EACH_RECORD: Final = """
 def movements(
     tx: Transaction, filters: Mapping[str, object], after: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """Return movements in the order of their ids, starting after the id `after`, or the latest movements if
-    `after` is None.
+    """Return at most `limit` movements in the order of their ids: the first movements after the id `after`, or the
+    latest movements if `after` is None.
 
-    Quantities are in millionths. The names of `filters` are those of `CONDITIONS`. A `document_id` needs `kinds`,
-    the kinds of movements that its kind of document causes, because a document of another kind may have the same
-    id.
+    Quantities are in millionths. `filters` has values for some names of `CONDITIONS`. A `document_id` needs the
+    filter `kinds` too, with the kinds of movements that this kind of document causes, because a document of
+    another kind may have the same id.
     """
     named = {"kinds": dumps(filters.get("kinds", ())), "after": after, "limit": limit}
     given = [name for name in CONDITIONS if name in filters]
     beyond, direction = ("true", "DESC") if after is None else ("movement.id > :after", "ASC")
     conditions = " AND ".join([beyond, *(CONDITIONS[name] for name in given)])
     parameters = {**filters, **named}
-    # With few stock records, search each record. With many, reading along the ledger soon finds enough matches.
+    # With few stock records, search each record. With many records, a search along the ledger soon finds enough.
     few_records = given and given[0] not in INDEXES and _are_few(tx, given, filters)
     chosen = (OF_EACH_RECORD if few_records else ALONG_THE_LEDGER).format(
         index=INDEXES.get(given[0], "") if given else "",

@@ -92,9 +92,9 @@ class StockCountImport(Import):
 
 @dataclass(slots=True)
 class Reader:
-    """A reader that stores rows by article and warehouse (`count_staging.py`).
+    """A reader of some rows of a file, which stores their counts by article and warehouse (`count_staging.py`).
 
-    `known` are their articles by code.
+    `warehouses` has the ids of the warehouses by code, and `known` the articles of these rows by code.
     """
 
     tx: Transaction
@@ -127,7 +127,7 @@ class Reader:
         self.places.append(
             PlaceOfRow(article.id, warehouse_id, article.code, warehouse_code, article.tracks_serials, is_faulty)
         )
-        return {**twice, **errors, **twice}  # listed first, and overrides errors of its cell
+        return {**twice, **errors, **twice}  # `twice` comes first, and replaces other errors of the same cell
 
     def _put(self, row: Row, place: Place, counted: StockCountRow | None) -> FieldErrors:
         """Store the count of the row. Return the error if an earlier row has counted the same goods."""

@@ -1,8 +1,8 @@
 """The lots and serials of a stock record, and the order in which orders take them.
 
-Goods that came in without a lot have no lot. Lots and serials are parts of their stock record: the quantities of
-the record include their reserved and quarantined quantities. Therefore there is always enough stock both for the
-orders that name lots and for those that name none.
+Goods that came in without a lot have no lot. Lots and serials are parts of their stock record: the reserved and
+quarantined quantities of the record include the quantities of its lots and serials. Therefore there is always
+enough stock for all orders, whether they name lots or not.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,8 +38,8 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""The statement uses VALUES because SQLite writes a separate journal for an INSERT from a SELECT. The more the
-unit of work has written, the more time this journal takes.
+"""The statement uses VALUES, because SQLite writes a separate journal for an INSERT from a SELECT. This journal
+takes more time the more the unit of work has already written.
 """
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
@@ -56,8 +56,8 @@ CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
     (QUARANTINE_SERIAL, lambda quantity: quantity == 0),
     (BRING_SERIAL, lambda quantity: quantity > 0),
 )
-"""The statements that apply movements to serials, each with a condition for the quantity of its movements. They
-run in this order, so that a serial that changes its lot leaves the old lot first.
+"""The statements that apply movements to serials. Each has a condition for the quantity of the movements to which
+it applies. The statements run in this order, so that a serial that changes its lot leaves the old lot first.
 """
 
 
@@ -80,8 +80,8 @@ def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
 
 
 def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
-    """Apply movements of serials. `movements` is called several times, so that the movements need not be in
-    memory.
+    """Apply movements of serials. `movements` is a function, which is called several times, so that the movements
+    need not be in memory.
     """
     for sql, is_of in CHANGES_OF_SERIALS:
         for some in chunks(movement for movement in movements() if is_of(movement["quantity"])):

@@ -14,8 +14,8 @@ from wmsd.warehouse.stock.store import COLUMNS, NAMED, OWN_OR_RULE
 def _crossings_sql(told: str, before: str, own_min_stock: str) -> str:
     """Return the SQL of the stock records that became low, or are low no longer.
 
-    `told` is SQL that joins `stock` with the rows of the records that have changed. `before` is the SQL of the
-    available quantity before the change, and `own_min_stock` that of the article's `min_stock`.
+    `told` is SQL that joins `stock` with the stock records that have changed. `before` is the SQL of the available
+    quantity before the change, and `own_min_stock` is the SQL of the article's `min_stock`.
     """
     available, min_stock = COLUMNS["available"], OWN_OR_RULE.format(own=own_min_stock)
     is_low = f"coalesce({available} <= {min_stock}, 0)"
@@ -54,9 +54,9 @@ class Crossing(NamedTuple):
 def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[Crossing]:
     """Return the stock records that became low, or are low no longer.
 
-    `available_before` has the available quantities before the change, by stock record. The minimum stock may have
-    changed since a record was marked as low. Therefore a record that falls from above the current minimum to the
-    minimum or below is also returned if it is marked already.
+    `available_before` has the available quantities before the change, by stock record. A record that falls from
+    above the current minimum stock to the minimum or below is always returned, even if it is already marked as
+    low: the minimum may have changed since then.
     """
     given = dumps([list(each) for each in available_before.items()])
     return [Crossing(*each) for each in tx.rows(CROSSINGS, (given,))]

@@ -24,8 +24,8 @@ BEYOND_ALL: Final = 2**62
 DIRECTIONS: Final = {None: (-1, 0, 1), "in": (1,), "out": (-1,)}
 """By the query parameter `direction`, the signs of the quantities of its movements."""
 SIGN: Final = "(quantity > 0) - (quantity < 0)"
-"""The sign of a quantity in SQL, written as in the indexes of lots and serials (migration 0033), so that SQLite
-uses these.
+"""The sign of a quantity in SQL. The expression is written as in the indexes of lots and serials (migration 0033),
+so that SQLite uses these indexes.
 """
 
 MOVEMENT: Final = record_sql(
@@ -44,8 +44,8 @@ MOVEMENTS: Final = f"""
     )
     WHERE stock.article_id = :article_id ORDER BY movement.id DESC LIMIT :limit
 """
-"""Selects movements of an article. The query reads at most `:limit` movements of each stock record and direction,
-however many there are.
+"""Selects movements of an article. The query never reads more than `:limit` movements of each stock record and
+direction.
 """
 OF_ARTICLE: Final = MOVEMENTS.format(index="INDEXED BY stock_movements_by_stock", narrowed="")
 OF_LOT: Final = MOVEMENTS.format(
@@ -198,8 +198,8 @@ def serials(tx: Transaction, article_id: int, query: SerialsQuery) -> Records:
 
 
 def _page(found: list[tuple[int, str]], query: CursorQuery, position: int) -> CursorPage:
-    """Return a page with as many records as fit. `found` has one record more than a page if there are more
-    records.
+    """Return a page with as many of the records `found` as fit in an answer. If there is another page, `found` has
+    one record more than a page.
     """
     page = found[: number_that_fits([text for _, text in found[: query.per_page]])]
     records = ",".join(text for _, text in page)

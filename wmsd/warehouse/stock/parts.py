@@ -1,7 +1,8 @@
 """The parts of a stock record: each lot, each serial, and the goods that have neither.
 
-Every unit belongs to one part only: that of its serial, or else of its lot, or else the part without both.
-Therefore the parts of a record add up to its balance. Counts, adjustments and quarantine are changes of parts.
+Every unit belongs to exactly one part: the part of its serial, or else the part of its lot, or else the part
+without serial and lot. Therefore the sum of the parts is the balance of the record. Counts, adjustments and
+quarantine change parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

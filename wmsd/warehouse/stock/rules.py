@@ -46,7 +46,7 @@ class Counted(NamedTuple):
 
 
 def part_changes(before: Parts, after: Parts) -> list[Change]:
-    """Return the parts that differ, in their order."""
+    """Return the changes of the parts that differ, in the order of the parts."""
     every = [Change(goods, before.get(goods, NOTHING), after.get(goods, NOTHING)) for goods in {**before, **after}]
     return [change for change in every if change.before != change.after]
 
@@ -77,8 +77,9 @@ def count_total(
 ) -> Parts:
     """Return the parts after a count of the total quantity of the record or, with `lot_number`, of the lot.
 
-    The difference changes only the goods without a serial and, for the whole record, also without a lot. A total
-    does not reveal which lots and serials are missing.
+    A total does not say which lots and serials are missing. Therefore the difference only changes the goods
+    without a serial and, in a count of the whole record, also without a lot. Reasons that forbid the change are
+    added to `faults`.
     """
     known, rest = total(before.parts, lot_number), before.parts.get(PartKey(lot_number), NOTHING)
     quarantine = known.quarantined if quarantined is None else quarantined
@@ -105,8 +106,8 @@ def count_total(
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
-    """Return a sentence that only `amount` can be taken unless the request names further lots or serials. `state`
-    continues the sentence.
+    """Return the part of a sentence that says that only `amount` is in stock, or that only `amount` can be taken
+    unless the request names lots or serials. `state` is a text that follows "in stock".
     """
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are in stock{state}"
@@ -117,8 +118,8 @@ def only(before: Contents, lot_number: str | None, amount: int, state: str = "")
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
     """Return the faults that forbid the change, for any kind of change.
 
-    Of the faults about reservations, only the most specific are returned: those of serials, else of lots, else of
-    the record.
+    Of the faults about reservations, only the most specific ones are returned: the faults of serials, or else the
+    faults of lots, or else the fault of the record.
     """
     for goods, _, there in part_changes(before.parts, after):
         if goods.serial is not None and goods not in before.parts and not tracks_serials:

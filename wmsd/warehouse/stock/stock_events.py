@@ -1,8 +1,8 @@
 """The events of stock, which are recorded once, at the end of a unit of work.
 
 `stock.updated` is recorded for each article and warehouse whose balances changed. `stock.low` is recorded if the
-available quantity fell to the minimum stock or below. `stock.low` is recorded again only if the available quantity
-was above the minimum in the meantime, or falls to a minimum that has changed.
+available quantity fell to the minimum stock or below. While the quantity stays there, `stock.low` is not recorded
+again, unless the minimum has changed and the quantity falls to the new minimum.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from wmsd.warehouse.stock.low_stock import Crossing
 def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
     """Record the events of these stock records at the end of the unit of work.
 
-    Call this function before the records change: the available quantities before the change are needed.
+    Call this function before the records change, because it reads the available quantities before the change.
     """
     available_before = tx.at_end("stock", lambda gathered: _tell(tx, gathered), dict[int, int])
     new = [stock_id for stock_id in stock_ids if stock_id not in available_before]

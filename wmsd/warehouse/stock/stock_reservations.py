@@ -27,9 +27,9 @@ class Holder(NamedTuple):
 class Reservation:
     """The stock that a document reserves.
 
-    `stock` has the reserved quantity in millionths by the id of the stock record. `lots` has the quantities of
-    lots that the document names, by id, and `serials` the ids of the serials that it names. The quantities in
-    `stock` include these lots and serials.
+    `stock` has the reserved quantity in millionths by the id of the stock record. `lots` has the quantity in
+    millionths of each lot that the document names, by the id of the lot, and `serials` has the ids of the serials
+    that the document names. The quantities in `stock` include these lots and serials.
     """
 
     stock: Mapping[int, int] = field(default_factory=dict)

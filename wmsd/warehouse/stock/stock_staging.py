@@ -148,7 +148,7 @@ SERIALS_ELSEWHERE: Final = """
 
 
 def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
-    """Yield the serials that enter a place although they are in stock in another place and do not leave it.
+    """Yield the serials that enter a place, are in stock in another place, and do not leave the other place.
 
     Each item has the row, the serial, and the code of the other warehouse.
     """
@@ -156,7 +156,7 @@ def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
 
 
 def count_movements(tx: Transaction) -> tuple[int, int]:
-    """Return the number of all movements, and the number of movements of goods that a row names."""
+    """Return the number of all staged movements, and the number of staged movements of goods that a row names."""
     (counted,) = tx.rows("SELECT count(*), count(line) FROM staged_movements")
     return counted[0], counted[1]
 
@@ -246,7 +246,7 @@ UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE 
 
 
 def write(tx: Transaction, kind: MovementKind) -> int:
-    """Write the staged balances and movements. Return the last used id of stock records before new ones were
+    """Write the staged balances and movements. Return the last id of a stock record before the new records were
     created.
 
     Only `stock_ledger.py` calls this function.

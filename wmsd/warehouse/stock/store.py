@@ -27,8 +27,8 @@ NAMED: Final = """
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
 SOURCE: Final = f"stock {NAMED}"
-"""The tables from which stock records are read. CROSS JOIN makes SQLite read `stock` first. Otherwise its
-statistics would make it start with the few warehouses, and then sort all stock.
+"""The tables from which stock records are read. CROSS JOIN makes SQLite read `stock` first. Otherwise, because of
+its statistics, SQLite would start with the few warehouses, and then have to sort all stock.
 """
 OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
 MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")
@@ -157,7 +157,7 @@ class Place(NamedTuple):
 
 
 def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
-    """Return the ids of the stock records of many places. Create empty records if there are none yet."""
+    """Return the ids of the stock records, by place. Create an empty record for each place without a record."""
     known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
     if missing:
@@ -168,8 +168,8 @@ def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
 
 
 def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> dict[int, int]:
-    """Return the ids of the stock records of articles in one warehouse, by article. Create empty records if there
-    are none yet.
+    """Return the ids of the stock records of the articles in one warehouse, by article. Create an empty record for
+    each article without a record.
     """
     found = ids_of(tx, [Place(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
     return {article_id: stock_id for (article_id, _), stock_id in found.items()}
@@ -290,8 +290,8 @@ UPDATED: Final = f"""
 
 
 def min_stock(tx: Transaction) -> int | None:
-    """Return the company's minimum for articles without a separate `min_stock`, in millionths, or None if it has
-    none.
+    """Return the company's minimum stock for articles without their own `min_stock`, in millionths, or None if the
+    company has not set a minimum.
     """
     return tx.find_number("SELECT value FROM stock_rules WHERE name = 'min_stock'")
 

@@ -53,8 +53,8 @@ def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Itera
 
 @dataclass(slots=True)
 class Counters:
-    """The errors that forbid the staged counter-movements, and the ids of their articles that are tracked by
-    serials.
+    """The errors that forbid posting the staged counter-movements (`wrong`), and the ids of the articles of the
+    movements that are tracked by serials.
     """
 
     wrong: list[str] = field(default_factory=list)
@@ -78,7 +78,7 @@ def take_back(tx: Transaction, counters: Counters) -> list[str]:
     """
     elsewhere = stock_staging.serials_elsewhere(tx)
     wrong = [*counters.wrong, *(f"{serial} is now in stock in {warehouse}" for _, serial, warehouse in elsewhere)]
-    # the stock record does not change when an order takes a serial
+    # compared separately, because the stock record does not change when an order takes a serial
     if stock_staging.articles_of_changed_serials(tx, counters.with_serials):
         wrong.append("orders have taken serials of these articles in the meantime: try again")
     if not wrong:

@@ -23,9 +23,7 @@ TWICE: Final = "is given twice"
 
 
 def is_same(current: Planned, body: TransportFields) -> bool:
-    """Return True if the sent plan equals the stored plan. The order in which the sales orders are named does not
-    matter.
-    """
+    """Return True if the sent plan equals the stored plan. The sequence of the sales orders does not matter."""
     return (
         (current.vehicle, current.driver) == (body.vehicle, body.driver)
         and sorted(order.code for order in current.orders) == sorted(body.order_codes)
@@ -81,8 +79,8 @@ def _find_orders(
     transport_id: int | None,
     field_errors: list[FieldError],
 ) -> dict[str, Order]:
-    """Return the site's orders with these codes, by code. Add an error for each order that cannot be on this
-    transport.
+    """Return the site's orders with these codes, by code. Add an error for each code whose order cannot be on this
+    transport. `transport_id` is None for a new transport.
     """
     named = store.orders_named(tx, codes, transport_id)
     here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}

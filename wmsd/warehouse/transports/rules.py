@@ -30,8 +30,8 @@ TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
     ("LIVRAT", "INCARCAT"): Effect.NONE,
     ("LIVRAT", "LIVRAT"): Effect.NONE,
 }
-"""The effect of a call, by the status of the transport and the requested status. A planner's calls may be late,
-repeated or out of order, which is no error.
+"""The effect of a call, by the status of the transport and the requested status. A call of a planner that is late,
+repeated or out of order is no error.
 """
 LOADS: Final[frozenset[Effect]] = frozenset({Effect.LOAD, Effect.LOAD_AND_DELIVER})
 
@@ -54,8 +54,8 @@ ORDER_MOVES: Final[Mapping[Effect, Mapping[OrderStatus, tuple[OrderStatus, ...]]
     Effect.DELIVER: DELIVERING,
     Effect.LOAD_AND_DELIVER: BOTH,
 }
-"""By effect, the statuses that an order gets one after the other, by its current status. An order in any other
-status forbids the call.
+"""By effect, and by the current status of an order, the statuses that the order gets one after the other. An order
+with any other status forbids the call.
 """
 
 MAY_BE_PLANNED: Final[frozenset[OrderStatus]] = frozenset({"CREAT", "IN_LUCRU", "INCARCAT"})

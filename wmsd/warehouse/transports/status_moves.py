@@ -38,8 +38,8 @@ NOTHING: Final = "Nothing was changed."
 def apply_transport_move(
     tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove
 ) -> None:
-    """Load or deliver the transport. Raise Problem: 409 with each order that forbids this, 422 with the errors of
-    the request.
+    """Load or deliver the transport, or do nothing if the call is a repetition. Raise Problem: 409 with each order
+    that forbids the call, 422 with the errors of the request.
     """
     moment = _occurred_at(tx.now, body)
     effect = TRANSITIONS[(current.status, body.status)]
@@ -68,7 +68,7 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
-    """Raise Problem (409) if a repeated call names different returned packaging than the call that delivered the
+    """Raise Problem (409) if a repeated call names other returned packaging than the call that delivered the
     transport.
     """
     sent = content_of(body.packaging_returned or [])

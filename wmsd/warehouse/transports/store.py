@@ -177,8 +177,8 @@ def orders_named(
 ) -> dict[str, tuple[Order, str | None]]:
     """Return the orders by code, each with another transport that has the order and is not delivered yet, or None.
 
-    `transport_id` is the transport that is planned. The other transport is the text of a JSON array:
-    [transport_ecc, warehouse_id].
+    The other transport is given as the text of a JSON array: [transport_ecc, warehouse_id]. `transport_id` is the
+    id of the transport that is planned, or None for a new transport.
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}

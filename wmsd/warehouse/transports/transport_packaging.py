@@ -30,9 +30,9 @@ def find_partners(
 ) -> list[int | None]:
     """Return the partner of each entry, or None for an entry with an error.
 
-    The partner is the partner of the named order, or the only partner of all orders if the entry names no order.
-    Add an error if the named order is not on this transport. Add an error if the entry names no order and the
-    orders have several partners.
+    If the entry names an order, the partner is the partner of this order; otherwise it is the only partner of all
+    orders. Add an error if the named order is not on this transport, or if the entry names no order and the orders
+    have several partners.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []
