@@ -48,7 +48,7 @@ def add_to(
 
     `closed_last` receives what must be closed when the server stops.
     """
-    # requests to providers are as guarded as requests to webhooks, but by separate settings
+    # requests to sign-on providers pass the same guard as webhook deliveries, but with separate settings
     sign_on = installation.settings.sign_on
     provider_client = LazyClient(new_guard(installation.settings, "sign_on"), sign_on.ca_file, wanted=WANTED_BYTES)
     closed_last.push_async_callback(provider_client.close)

@@ -59,8 +59,8 @@ NOT_STARTED: Final = Started()
 def service(
     installation: Installation, commands: Mapping[str, Source], started: Started = NOT_STARTED
 ) -> tuple[web.Application, Jobs]:
-    """Return the application, and its background jobs. `commands` are the guide's pages about the command line.
-    `started` has what only a server has that runs as a program of its own.
+    """Return the application and its background jobs. `commands` are the guide's pages about the command line.
+    `started` has the parts that only a server program has, such as scheduled backups.
     """
     described = partial(_description, installation.abilities)
     client = new_client(installation)

@@ -1,4 +1,4 @@
-"""The request handling of GraphQL: reads, plans and executes a document, and creates the response."""
+"""The answer to a GraphQL document, which is parsed, planned and executed."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,14 +18,17 @@ from wmsd.interfaces.graphql.plans import operation_of, plan_operation
 from wmsd.interfaces.openapi.headers import COST
 
 MOST_TOLD: Final = 50
-"""The most errors of an answer that the request history stores. `LONGEST_TOLD` is the most characters of each."""
+"""The most errors of an answer that the request history stores. Messages are cut to `LONGEST_TOLD` characters."""
 LONGEST_TOLD: Final = 400
 
 
 async def answer(
     dispatcher: Dispatcher, call: Call, *, query: str, variables: dict[str, Any], operation_name: str | None
 ) -> Reply:
-    """Answer a GraphQL document. Raise Problem (405) for a mutation sent by GET."""
+    """Run a document and return its data and errors, or only errors if the document is invalid.
+
+    Raise Problem (405) for a mutation sent by GET.
+    """
     try:
         document = document_of(query)
         planned = plan_operation(document, operation_of(document, operation_name), variables)

@@ -13,7 +13,7 @@ from wmsd.interfaces.graphql.shapes import Failed, Json
 
 
 def call_of(outer: Call, plan: Plan) -> Call:
-    """Return the call of the dispatcher for a root field. `outer` is the call with the document."""
+    """Return the dispatcher's call that answers a root field. `outer` is the call that carries the document."""
     operation, arguments = plan.operation, plan.arguments
     query = {
         _parameter(plan, name): _text(value)
@@ -73,12 +73,12 @@ def _parameter(plan: Plan, argument: str) -> str:
 
 
 def argument_names(plan: Plan) -> dict[str, str]:
-    """Return the names of arguments, by the names of the parameters that errors mention."""
+    """Return the GraphQL names of arguments, by the names of the REST parameters that errors mention."""
     return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
 
 
 def _text(value: Any) -> str:
-    """Return a value as text for a query string."""
+    """Return a value as text for a query string, as REST writes it: a list has commas between its members."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

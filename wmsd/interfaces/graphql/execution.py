@@ -107,9 +107,10 @@ class Execution:
             self._note(failed, [plan.key], plan.node, argument_names(plan))
 
     async def _perform(self, call: Call) -> tuple[Any, bool]:
-        """Run a call, and return its JSON answer, or True for an empty answer. Raise Failed if the call fails.
+        """Run a call, and return its JSON answer, or True for an empty answer.
 
-        The second value is True if the answer was repeated because of an idempotency key.
+        The second value is True if the answer was repeated because of an idempotency key. Raise Failed if the call
+        is refused, or if all answers of the document together have more than `MOST_BYTES`.
         """
         async with self._turns:
             reply = await self.dispatcher.dispatch(call)
@@ -163,7 +164,7 @@ class Execution:
                 began = self.projection.objects
         return shown
 
-    # --- records that others refer to ----------------------------------------------------------------------------
+    # --- records that other records refer to ---------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
         """Load all records of a link with one call for each chunk of ids. Put each record into the objects that
@@ -199,7 +200,7 @@ class Execution:
     # --- errors --------------------------------------------------------------------------------------------------
 
     def _note_at(self, failed: Failed, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Record one error at the first affected object. The other affected objects are null too."""
+        """Add one error, at the first object that waits for the link. The field is null in each such object."""
         path = _path_to(self.data, waiting[0][0], [])
         self._note(failed, [*(path or []), link.key])
 

@@ -1,7 +1,7 @@
 """The limits of a document.
 
-A document is measured before it is parsed or validated, because both take too long for a hostile document
-(decisions, section 4).
+The text of a document is measured before it is parsed, and the parsed document before it is validated, because
+both steps take too long for a hostile document (decisions, section 4).
 """
 
 import re
@@ -83,9 +83,9 @@ class Size:
     arguments: int = 0
     literals: int = 0
     listed: float = 0
-    """The estimated number of values, if the whole selection is about the schema."""
+    """The estimated number of values in the answer if this selection is inside a field about the schema."""
     told: float = 0
-    """The estimated number of values about the schema."""
+    """The estimated number of values in the answer to the fields about the schema."""
 
     def beside(self, other: "Size") -> "Size":
         return Size(
@@ -158,7 +158,7 @@ NESTING: Final[Mapping[str, int]] = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, "
 
 
 def text_excess(text: str) -> str | None:
-    """Return why the text of a document is too long, or None.
+    """Return why the text of a document is too long or has too many nested brackets, or None.
 
     The function never counts more tokens than the parser would.
     """
@@ -296,7 +296,7 @@ class Sizes:
         )
 
     def _of_fragment(self, name: str) -> Size:
-        """Return the size of a fragment. A use of the fragment inside itself counts as nothing."""
+        """Return the size of a fragment. A use of the fragment inside itself adds nothing, and sets `circle`."""
         if name not in self._known:
             self._known[name] = None
             fragment = self._fragments.get(name)
@@ -322,7 +322,7 @@ def _of_directives(node: Any) -> Size:
 
 
 def _keys(selection_set: SelectionSetNode) -> Iterator[str]:
-    """Yield the keys of a selection, including the keys of its inline fragments."""
+    """Yield the key of each field in the answer: its alias or name. Fields of inline fragments are included."""
     for each in selection_set.selections:
         if isinstance(each, FieldNode):
             yield (each.alias or each.name).value

@@ -11,7 +11,7 @@ MOST_CHARACTERS: Final = 1_000
 def media_type(accept: str | None) -> str | None:
     """Return RESPONSE or JSON, whichever the client prefers, or None if the client accepts neither.
 
-    If the client prefers neither, return RESPONSE, the newer type, only if the header names it. Clients that send
+    If both have the same weight, return RESPONSE, the newer type, only if the header names it. Clients that send
     `*/*`, or no header, are mostly older clients.
     """
     weights = _weights((accept or "")[:MOST_CHARACTERS])

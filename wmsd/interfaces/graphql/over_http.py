@@ -59,7 +59,7 @@ def _schema_text() -> bytes:
 
 
 def _as_graphql(accept: str | None, refused: Reply) -> Reply:
-    """Return the refusal of a REST request as a GraphQL response: an object with `errors`."""
+    """Return a refusal in the form of REST as a GraphQL response: an object with `errors`."""
     problem = json.loads(refused.body)
     more = {name: problem[name] for name in ("code", "errors", "details") if name in problem}
     body = {"errors": [{"message": problem["message"], "extensions": more}]}
@@ -67,8 +67,8 @@ def _as_graphql(accept: str | None, refused: Reply) -> Reply:
 
 
 async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """Read the parameters of a request by GET or POST. Raise Problem if the client accepts neither media type
-    (406), and as `json_body` and `parameters_of` do.
+    """Read the parameters of a request by GET or POST. Raise Problem (406) if the client accepts neither media
+    type, and whatever `parameters_of` raises.
     """
     if media_type(call.accept) is None:
         raise requests.malformed(406, f"Accept {RESPONSE} or {JSON}.")
@@ -76,8 +76,8 @@ async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded
 
 
 async def parameters_of(load: LoadBody) -> Loaded:
-    """Load the body, and return the parameters of the GraphQL request in it. Raise Problem (400) if they are
-    invalid, and whatever `load` raises.
+    """Load the body, and return the parameters of the GraphQL request in it. Raise Problem (400) if the parameters
+    are invalid. Raise the errors of `load`, with the status 400 in place of 422.
     """
     try:
         return _parameters(await load())

@@ -38,7 +38,9 @@ class Refused(Exception):
 
 
 def check_excess(found: str | None) -> None:
-    """Raise Refused if `found` says why a document is too large or has too many variables."""
+    """Raise Refused with the sentence `found`, which says why a document or its variables are too large. Do
+    nothing for None.
+    """
     if found is not None:
         raise Refused([GraphQLError(found)])
 

@@ -24,14 +24,14 @@ from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 
 PAGE: Mapping[str, str] = {"first": "per_page", "after": "cursor"}
-"""The arguments of Relay, each with the parameter that REST has instead."""
+"""The paging arguments of a connection, as in Relay, each with the query parameter of REST that it becomes."""
 MOST_ERRORS = 10
 
 
 @dataclass(frozen=True)
 class Edges:
-    """A selected field of a connection, the type that GraphQL lists have here: `edges`, `nodes`, `pageInfo` or
-    `__typename`.
+    """A selected field of a connection, which is the type of every list at the root. `key` is the key of the field
+    in the answer, and `kind` is the name of the field.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Edges:
     members: Mapping[str, str] = field(default_factory=dict)
     """The field names of an edge or of pageInfo, by response key."""
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """The shapes of the record, by the response key in an edge, or by the key of `nodes`."""
+    """The shapes of a record, by response key: one for each `node` in an edge, or one for `nodes`."""
 
     @property
     def cost(self) -> int:
@@ -51,7 +51,9 @@ class Edges:
 
 @dataclass
 class Plan:
-    """The plan of a root field. `parts` are the selected fields of a connection, or None for other types."""
+    """The plan of a root field. For a connection, `parts` are its selected fields. For one record, `shape` has
+    them. Both are None if the operation returns no record.
+    """
 
     key: str
     node: FieldNode
@@ -81,7 +83,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planned:
-    """The plan of a GraphQL operation. `introspection` has its fields about the schema."""
+    """The plan of a GraphQL operation. `keys` are all keys of the answer, in order. `typenames` has the values of
+    the `__typename` fields by key, and `introspection` has the fields about the schema.
+    """
 
     operation: OperationDefinitionNode
     keys: Sequence[str]

@@ -25,7 +25,9 @@ from wmsd.warehouse.stock.schema import DetailedStockRecord
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A root field. `renamed` maps argument names to the parameters of the operation that have other names."""
+    """A root field. `renamed` has the arguments that are not named like their parameters in REST: argument to
+    parameter.
+    """
 
     name: str
     operation: Operation
@@ -81,7 +83,11 @@ MUTATIONS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A field with the first records that refer to the record of the field, such as the `stock` of an article."""
+    """A field of a record that lists the first records that refer to it, such as the `stock` of an article.
+
+    `find` is the operation that returns those records, and `id_field` is their field with the id of this record.
+    `first` is the default number of records.
+    """
 
     of: type[BaseModel]
     name: str

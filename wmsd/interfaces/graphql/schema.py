@@ -35,7 +35,7 @@ from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain_t
 from wmsd.warehouse.references_by_id import REFERENCES, Reference
 
 SOURCE: Final = "wmsd"
-"""The key of the extension of a field. The value is a `Source`."""
+"""The key under which `GraphQLField.extensions` has the `Source` of a field."""
 FIRST: Final = 50
 MOST: Final = 500
 PAGING: Final = frozenset({"cursor", "per_page", "detail"})
@@ -63,7 +63,9 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The source of a root field: the answer of an operation. `of` is the type of the records in it."""
+    """The source of a root field: the answer of an operation. `of` is the type of its records, or None if the
+    answer has no records.
+    """
 
     field: Field
     of: GraphQLObjectType | None

@@ -43,8 +43,8 @@ def too_much() -> Failed:
 
 @dataclass(frozen=True)
 class Link:
-    """A field with other records, which are loaded together for all records that have the field. `first` is the
-    most records that one of them gets.
+    """A field whose values are other records. They are loaded together for all records that have the field.
+    `first` is the most values of one record.
     """
 
     key: str
@@ -54,7 +54,7 @@ class Link:
 
     @property
     def id_field(self) -> str:
-        """The field of the referring record that has the id."""
+        """The name of the field with the id to look for: a reference, or the record's own id for a collection."""
         return self.source.id_field if isinstance(self.source, Reference) else "id"
 
 
@@ -88,15 +88,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class Selecting:
-    """A selection of fields, computed with the fragments and variables of a document."""
+    """The fragments and variables of a document, which decide what a selection contains."""
 
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: VariableValues
 
     def fields(self, selections: Sequence[SelectionSetNode]) -> dict[str, list[FieldNode]]:
-        """Return the selected fields by the key of the answer (GraphQL, CollectFields).
+        """Return the selected fields by their key in the answer (CollectFields in the GraphQL specification).
 
-        All types of this schema are object types.
+        Type conditions of fragments need no check: all types are object types, so valid conditions always fit.
         """
         found: dict[str, list[FieldNode]] = {}
         spread: set[str] = set()
@@ -186,7 +186,7 @@ def object_of(declared: GraphQLField) -> GraphQLObjectType:
 
 @dataclass
 class Projection:
-    """The application of shapes to records, with the links whose records must still be loaded."""
+    """A converter of records to objects of the answer, with the links whose records must still be loaded."""
 
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
     """The links with the objects that wait for a record, each with the record's id. The key is the `id()` of the

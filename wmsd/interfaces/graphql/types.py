@@ -87,7 +87,7 @@ FORMATS: Final = {"date-time": DATE_TIME, "date": DATE}
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """An annotation without `Annotated` and `| None`."""
+    """An annotation without `Annotated` and `| None`. `marks` has the metadata of `Annotated`."""
 
     base: Any
     is_optional: bool
@@ -104,7 +104,7 @@ class Plain:
 
 
 def plain_type(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
-    """Return the annotation without `Annotated` and `| None`, which the result notes separately."""
+    """Split an annotation into its plain type, its metadata, and whether None is allowed. A union becomes Any."""
     if get_origin(annotation) is Annotated:
         inner, *outer = get_args(annotation)
         return plain_type(inner, (*marks, *outer))

@@ -82,7 +82,7 @@ class Text:
         starts = [
             *map(self._starts.__getitem__, places),
             *repeat(maxsize, SHOWN),
-        ]  # an excerpt cannot have more words
+        ]  # the padding ends the loop below; an excerpt has at most SHOWN words
         most, first = 0, 0
         for at in range(len(places)):
             while starts[at + most] < starts[at] + SHOWN:

@@ -20,7 +20,7 @@ CELLS: Final = ("th_open", "td_open")
 CODE_BLOCKS: Final = ("fence", "code_block")
 BETWEEN_CELLS: Final = " · "
 BLOCKS: Final = "blocks"
-"""The key in a page's environment for the number of its code blocks."""
+"""The key in the environment of markdown-it that counts the code blocks of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,9 @@ class Section:
 class Document:
     title: Heading
     introduction: str
-    """The HTML of the page up to the next heading. HTML in the Markdown text is escaped, as in `rest`."""
+    """The HTML between the title and the next heading. HTML in the Markdown text is escaped."""
     rest: str
+    """The HTML from the next heading on."""
     headings: Sequence[Heading]
     """The headings below the title."""
     sections: Sequence[Section]

@@ -38,9 +38,9 @@ MOST_HEADINGS: Final = 40
 listed.
 """
 WEIGHT_OF_A_ROW: Final = 0.6
-"""The weight of a table row. A section about an error code comes before a table that has the code too."""
+"""The search weight of a table row: a section about an error code comes before a table with the same code."""
 WEIGHT_OF_A_BEGINNING: Final = 1.3
-"""The weight of a page's beginning. A page about a topic comes before sections that mention the topic."""
+"""The search weight of a page's beginning: a page about a topic comes before sections that mention the topic."""
 
 
 @dataclass(frozen=True, slots=True)

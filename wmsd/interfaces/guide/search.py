@@ -27,7 +27,7 @@ SHORTEST_BEGINNING: Final = 2
 """The shortest beginning that finds longer words, in characters. A single character finds only whole words."""
 MOST_FOUND: Final = 20
 MOST_MERGED: Final = 250
-"""The most places that are merged during a search. A beginning of words in more places is merged in advance."""
+"""The most places, each a word in an entry, that a search merges. A beginning with more is merged in advance."""
 LAST_CHARACTER: Final = chr(sys.maxunicode)
 """A character that no word contains. A beginning followed by this character sorts after all words with the
 beginning.
@@ -87,7 +87,7 @@ class Place(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of the query, in the form for comparisons."""
+    """A word of the query and its parts, as they are compared: in plain small letters, without a plural `s`."""
 
     whole: str
     parts: Sequence[str]
@@ -113,7 +113,7 @@ class Index:
         self._factors = [each.entry.weight for each in self._entries]
         places: dict[str, dict[int, float]] = defaultdict(dict)
         self._headed: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        """The indexes of entries and their headings in the form for comparisons, by the heading's stem."""
+        """By the stem of a heading: the index of each entry with this heading, and the plain heading."""
         for place, found in enumerate(self._entries):
             for word, weight in _weights(found.entry).items():
                 places[word][place] = weight
@@ -219,8 +219,8 @@ def _words(text: str) -> Iterator[str]:
 
 @lru_cache(MOST_REMEMBERED)
 def _of_the_guide(word: str) -> frozenset[str]:
-    """Return a word of the guide and its parts, in the form for comparisons. The results are cached, because the
-    same words come often.
+    """Return a word of the guide and its parts, as they are compared (see `Word`). The results are cached, because
+    the same words come often.
     """
     whole, parts = _read(word)
     return frozenset((whole, *parts))

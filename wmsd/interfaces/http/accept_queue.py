@@ -44,9 +44,9 @@ class Opening:
         self._lately_until = 0.0
 
     def add(self, connection: Connection, accepted: socket.socket) -> None:
-        """Add a connection that `Connections` has counted already.
+        """Add a connection that `Connections` has counted already. `go_on` opens it.
 
-        If there are too many connections, it may be closed before it is opened.
+        If there are too many connections, `Connections` may close this one before it is opened.
         """
         if connection.is_cut:
             accepted.close()
@@ -60,7 +60,7 @@ class Opening:
             self._open_some()
 
     def close(self) -> None:
-        """Open all waiting connections, because they were accepted."""
+        """Open all waiting connections now: the system has accepted them, so their clients expect an answer."""
         while self._waiting:
             self._open_some()
 
@@ -99,7 +99,7 @@ class Opening:
 
 
 async def _is_handshake(opened: socket.socket) -> bool:
-    """Return True if the client starts a TLS handshake. Answer plain HTTP with a refusal.
+    """Return True if the client starts a TLS handshake. Return False after plain HTTP, which is refused here.
 
     The function closes the socket on any error, because the event loop does not have the socket yet. Raise OSError
     if the client leaves, or sends nothing for too long.

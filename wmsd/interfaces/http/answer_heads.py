@@ -37,8 +37,8 @@ async def note_begun(installation: Installation, request: web.Request, answer: w
 
 
 def complete_head(settings: Settings, request: web.Request, answer: web.StreamResponse) -> None:
-    """Add the common headers. If the client accepts it, convert an error to problem details, and compress the
-    body.
+    """Add the common headers. Convert an error to problem details and compress the body, each only if the client
+    accepts this form.
     """
     answer.headers["X-Request-Id"] = request[REQUEST_ID]
     answer.headers["Server"] = "wmsd"

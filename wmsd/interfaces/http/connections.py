@@ -1,6 +1,6 @@
 """Limits for open connections, and for the time that each client may keep the service waiting.
 
-A client that sends nothing, half a head or half a body, or does not read its answer, occupies a file and memory.
+A client that sends nothing, half a head or half a body, or does not read its answer, uses an open file and memory.
 Therefore each of these has a time limit. The number of connections is limited too, per address and in all. Beyond
 the limit, wmsd picks the address with the most connections, and closes the connection that has waited longest. A
 connection whose request is being processed is never closed for others.
@@ -49,7 +49,7 @@ class Bounds:
 
 
 class Stopping(Exception):
-    """The error for clients that wait while the service is stopping."""
+    """The error for a request whose body has not arrived completely when the service stops."""
 
 
 class Connection(asyncio.Protocol):
@@ -77,7 +77,7 @@ class Connection(asyncio.Protocol):
         self.company: int | None = None
         """The id of the company whose answer was sent last, or None."""
         self.waiting_since: float | None = None
-        """The time since when the connection waits for its client; None while a request is processed."""
+        """The loop's time when the wait for the client began; None while a request is processed."""
         self.head_since: float | None = None
         """The time when the head began to arrive; None while no head is arriving."""
         self.head = RequestHead()
@@ -161,7 +161,7 @@ class Connection(asyncio.Protocol):
     def end(self, company: int | None = None, request_is_whole: bool = False) -> None:
         """Record that the connection waits for its client, after an answer of this company.
 
-        `request_is_whole` means that a new head comes next.
+        `request_is_whole` is True if the whole request has arrived, so that the next data is a new head.
         """
         self.waiting_since, self.company = self._connections.time(), company
         if request_is_whole:
@@ -291,7 +291,7 @@ class Connections:
             self._waiting.pop(connection.address, None)
 
     def is_unread(self, connection: Connection) -> None:
-        """Record a slow reader. If too many bytes are unread, close the connections that are slow the longest."""
+        """Record a slow reader. If too many bytes are unread, close slow readers, the oldest first."""
         self._unread[connection] = None
         company = connection.company
         if company is not None:
@@ -328,7 +328,7 @@ class Connections:
         connection.cut()
 
     def _look(self) -> None:
-        self._next_look = self._loop.call_later(LOOK_SECONDS, self._look)  # first, to survive any failure
+        self._next_look = self._loop.call_later(LOOK_SECONDS, self._look)  # first, to repeat even after a failure
         now = self.time()
         for each in [each for each in self._all() if each.is_overdue(now)]:
             self._cut(each)

@@ -29,8 +29,8 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
 
 
 def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
-    """Answer OPTIONS with the methods of the address. In the answer to a preflight, add what a page of its origin
-    may send.
+    """Answer OPTIONS with the methods of the address. In the answer to a preflight, add the methods and headers
+    that the page of the other origin may send.
     """
     answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
     if _is_preflight(origins, request):
@@ -57,7 +57,7 @@ def _is_preflight(origins: Sequence[str], request: web.Request) -> bool:
 
 
 def _allowed(origins: Sequence[str], request: web.Request) -> str | None:
-    """Return the page's origin in the form that the answer allows, or None if the origin is not allowed."""
+    """Return the value of Access-Control-Allow-Origin: `*` or the page's origin, or None if it is not allowed."""
     origin = request.headers.get("Origin")
     if origin is None:
         return None

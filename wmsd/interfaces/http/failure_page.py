@@ -31,7 +31,7 @@ def made(
     told: Callable[[str], str] = lambda text: text,
     heading: str = HEADING,
 ) -> web.Response:
-    """Return the page that shows the problem. `told` translates its sentences."""
+    """Return the page of the problem, without its message for the status 500. `told` translates each sentence."""
     message, next_ = ("", NEXT) if problem.status == 500 else (problem.message, REQUEST)
     heading, message, next_ = (escape(told(each)) for each in (heading, message, next_))
     text = f"""<!doctype html>

@@ -17,8 +17,7 @@ TOLD: Final = ("Origin", "Sec-Fetch-Site", "Host", *FORWARDED)
 """The headers of a refused form that are logged."""
 LONGEST_TOLD: Final = 200
 UNSAID: Final = (None, "null")
-"""The values of the Origin header from browsers that were told to hide the origin of a form. None means no header.
-"""
+"""The values of the Origin header if a browser hides the origin of a form. None means that there is no header."""
 _lines = TokenBucket(1.0, 20, time.monotonic())
 """The limit of log lines: 20 immediately, then one per second. Anyone can send forms that are refused."""
 
@@ -27,8 +26,8 @@ class FormOfAnotherOrigin(Problem):
     def __init__(self, own: str = "", sent: str = "") -> None:
         """Create the error.
 
-        `own` is the only origin that forms are accepted from, if a setting fixes the origin. `sent` is the
-        browser's origin, if the form may well come from a page of this service.
+        `own` is the only accepted origin if a setting fixes the origin, else "". `sent` is the browser's origin if
+        the form may well come from a page of this service, else "".
         """
         super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
         self.own, self.sent = own, sent

@@ -1,4 +1,4 @@
-"""The listener on the service's address. Connections are limited, so that files remain for everything else."""
+"""The listener on the service's address. It limits connections, so that wmsd can still open other files."""
 
 import asyncio
 import logging
@@ -38,8 +38,8 @@ FILES_BESIDE: Final = 64
 """The number of files that the program opens in addition to connections and companies' files."""
 SHARE_OF_CONNECTIONS: Final = 0.4
 SHARE_OF_COMPANIES: Final = 0.4
-"""The share of all open files that companies' files may use; connections have another share. The rest is for
-requests to webhook receivers.
+"""The share of the allowed open files for companies' files. What both shares leave is for requests to webhook
+receivers.
 """
 
 
@@ -56,7 +56,7 @@ def raise_file_limit() -> int:
 
 
 def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
-    """Return the bounds, with no more connections than their share of the open files."""
+    """Return the bounds, with no more connections than their share of `files`, the limit of open files."""
     share = max(16, int((files - FILES_BESIDE) * SHARE_OF_CONNECTIONS))
     most = min(bounds.connections, share)
     if most < bounds.connections:
@@ -67,7 +67,7 @@ def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
 
 
 def for_companies(files: int) -> int:
-    """Return the share of the open files for companies' files."""
+    """Return how many companies' files may be open, if the system allows `files` open files."""
     return int((files - FILES_BESIDE) * SHARE_OF_COMPANIES)
 
 
@@ -82,7 +82,9 @@ async def open_listener(
     proxies: Sequence[Network] = (),
     grace_seconds: float = GRACE_SECONDS,
 ) -> AsyncIterator[tuple[str, int]]:
-    """Serve the application, and yield the host and port. Raise OSError or UnicodeError if listening fails."""
+    """Serve the application until the context ends, and yield the host and port. Raise OSError or UnicodeError if
+    listening fails.
+    """
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=grace_seconds)
     await runner.setup()
     connections = Connections(bounds, proxies)

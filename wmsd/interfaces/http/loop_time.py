@@ -28,7 +28,7 @@ class LoopTime(Generic[Result]):
                 return result
             finally:
                 self.seconds += perf_counter() - began
-                thrown = None  # always: the exception refers to this frame, and only a collection frees both
+                thrown = None  # always: the error refers to this frame; only a garbage collection would free both
             try:
                 yield waited
             except BaseException as error:

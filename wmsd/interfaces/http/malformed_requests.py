@@ -75,7 +75,7 @@ class RequestHandler(web.RequestHandler):
         )
         answer.force_close()
         if exc is not None:
-            exc.__traceback__ = None  # it refers to a frame that refers to the error
+            exc.__traceback__ = None  # the traceback refers to a frame that refers to the error
         return answer
 
     def _page_of_large_head(self, request: web.BaseRequest) -> Callable[[str], web.Response] | None:
@@ -118,7 +118,7 @@ def answering_all(installation: Installation, log: RequestLog, plain: PlainRoute
         try:
             return await handle(request)
         except web.HTTPException as error:
-            error.__traceback__ = None  # as above
+            error.__traceback__ = None  # as in `handle_error`
             nowhere = Problem("NOT_FOUND", NOWHERE, status=error.status)
             return _told(installation, log, request, refusal(nowhere), "")
 

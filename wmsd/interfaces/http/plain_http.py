@@ -1,7 +1,7 @@
 """Answers to plain HTTP on the HTTPS port. The first byte tells a TLS handshake from a request.
 
-Browsers that ask for a page are redirected to HTTPS. Everything else is refused, including requests of the API: a
-program that has sent its token unencrypted must not get an answer that looks like success.
+Requests for pages are redirected to HTTPS. All other requests are refused, also those of the API: a program that
+has sent its token unencrypted must not get an answer that looks like success.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ async def refuse_plain_http(opened: socket.socket) -> None:
 
 
 def answer(head: bytes) -> bytes:
-    """Return the answer to a plain HTTP request with this head."""
+    """Return the answer to a plain HTTP request with this head: a redirect for a page, or else an error."""
     page, host = PAGE.match(head), HOST.search(head)
     if page is None or host is None:
         return _written(b"400 Bad Request", b"")

@@ -40,12 +40,15 @@ def origin(request: web.BaseRequest, front: Front, passed: int) -> str:
 
 
 def _forwarded(request: web.BaseRequest, passed: int, scheme: str, host: str) -> tuple[str, str]:
-    """Return the scheme and host that the outermost of the `passed` trusted proxies reports."""
+    """Return the scheme and host that the outermost of the `passed` trusted proxies reports, or the given values
+    if the proxy does not report them.
+    """
     said_scheme, said_host, port = (_said(request, name, passed) for name in FORWARDED)
     scheme, host = said_scheme.lower() or scheme, said_host or host
     named = HOST.fullmatch(host)
     other = PORTS["http" if scheme == "https" else "https"]
-    if port and port != str(other) and named is not None and named[2] is None:  # of a proxy behind a TLS proxy
+    # Port 80 with https is the port of a proxy behind a TLS proxy. The client has not reached this port.
+    if port and port != str(other) and named is not None and named[2] is None:
         host = f"{host}:{port}"
     return scheme, host
 

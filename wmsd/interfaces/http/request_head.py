@@ -18,8 +18,8 @@ limit and `LARGEST_HEADER`.
 """
 LARGEST_HEAD: Final = 64 * 1024
 BEGINNING: Final = 2048
-"""The number of bytes of a head that are kept. These bytes include the Accept headers, because browsers send
-cookies later.
+"""The number of bytes at the beginning of a head that are stored. They include the Accept headers, because
+browsers send cookies later.
 """
 END_OF_HEAD: Final = b"\r\n\r\n"
 OF_THE_API: Final = re.compile(rb"[A-Z]+ /(api|openapi\.json)[/? ]")
@@ -41,7 +41,7 @@ class RequestHead:
         if self._end is None:
             return False
         if not self._length:
-            data = data.lstrip(b"\r\n")  # as parsers do
+            data = data.lstrip(b"\r\n")  # HTTP parsers skip empty lines before a head, too
             self.beginning = data[:BEGINNING]
         end = data.find(END_OF_HEAD)
         self._length += len(data) if end < 0 else end

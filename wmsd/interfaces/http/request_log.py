@@ -58,7 +58,9 @@ class RequestLog:
             self._failures.failed("requests are answered, but not logged", error)
 
     def _admits(self, call: Call | None, status: int) -> bool:
-        """Return True if the call must be logged."""
+        """Return True if the request must be logged. If it is one of too many refusals, schedule a line with their
+        number.
+        """
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
             return False
         if self._sampling.admits(status, call is not None and call.caller is not None):

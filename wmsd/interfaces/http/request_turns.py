@@ -1,10 +1,11 @@
 """The order in which requests start when the event loop is overloaded.
 
-Every started request takes part in each iteration of the loop. The more have started, the longer each iteration
-takes, and a request needs several. While iterations are short, requests start immediately. In a long iteration
-they wait, and each following iteration starts only as many as keep it short. The request that has waited longest
-starts first. But a request waits longer if its company has caused much load lately. So light users do not wait for
-heavy users, nor for requests without a company.
+Every started request takes part in each iteration of the loop. The more requests have started, the longer each
+iteration takes, and a request needs several iterations. While iterations are short, requests start immediately. A
+request that arrives in a long iteration waits, and each of the next iterations starts only as many waiting
+requests as keep the iteration short. The request that has waited longest starts first. But a request waits longer
+if its company has caused much load lately. So light users do not wait for heavy users, nor for requests without a
+company.
 """
 
 import asyncio

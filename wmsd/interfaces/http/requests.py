@@ -39,13 +39,13 @@ def is_path_of_the_api(path: str) -> bool:
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
     """Return the client's address; behind trusted proxies, the address from X-Forwarded-For.
 
-    IPv6 addresses are counted by /64 network.
+    An IPv6 address becomes its /64 network, because one client usually has the whole network.
     """
     return way_of(request, trusted)[0]
 
 
 def way_of(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, int]:
-    """Return the client's address, as `client_address` does, and the number of trusted proxies passed."""
+    """Return the client's address as `client_address` does, and the number of trusted proxies on the way."""
     address, passed = request.remote or "", 0
     if trusted:
         hops = [hop.strip() for hop in ",".join(every(request, "X-Forwarded-For")).split(",")]
@@ -59,7 +59,7 @@ def way_of(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, i
 
 
 def every(request: web.BaseRequest, name: str) -> list[str]:
-    """Return all values of a header. The headers of a malformed head are no multidict, and have no values."""
+    """Return all values of a header, or [] after a malformed head, whose headers aiohttp gives as a plain dict."""
     headers: Mapping[str, str] = request.headers
     return headers.getall(name, []) if isinstance(headers, MultiMapping) else []
 
@@ -113,8 +113,8 @@ def _is_unicode(url: URL, name: str, value: str) -> bool:
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
     """Read the body, and parse its JSON object. The result includes the errors of single fields.
 
-    Raise Problem as `body` and `read_json` do. Raise it too if the body is not sent as JSON (415), or if too many
-    large bodies arrive at the same time (503).
+    Raise Problem if the body is not sent as JSON (415), or if too many large bodies arrive at the same time (503).
+    Raise also whatever `body` and `read_json` raise.
     """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise malformed(415, "Compressed request bodies are not accepted. Send the body uncompressed.")

@@ -36,8 +36,8 @@ class PlainRoutes:
         self._known: dict[tuple[str, ...], Known] = {}
         """The routes by method and parts of the path, with ANYTHING in place of each parameter."""
         self._places: dict[int, list[tuple[int, ...]]] = {}
-        """The places where a path may have parameters, by the number of its parts. Paths that begin with more
-        fixed parts come first, as with aiohttp.
+        """The patterns of known paths by the number of their parts. A pattern has the indexes of the parts that
+        are parameters. Patterns that begin with more fixed parts come first, as with aiohttp.
         """
 
     def add(self, path: str, route: web.AbstractRoute) -> None:

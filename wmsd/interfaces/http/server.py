@@ -53,8 +53,8 @@ OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)
 
 
 def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
-    """Create the application with every route. If a path does not have the method of a request, the answer is an
-    error.
+    """Create the application with these routes. A request with a method that its path does not have gets an error
+    (405).
 
     Handlers are wrapped one by one, because aiohttp's middlewares would be too slow.
     """
@@ -108,7 +108,7 @@ async def _count(
 
 
 class LateRoutes:
-    """Routes that are created at their first request, or by `prepare`: the start need not import them."""
+    """Routes that are created at the first request for one, or by `prepare`, so that the server starts sooner."""
 
     def __init__(self, app: web.Application, make: Callable[[web.Application], None]) -> None:
         """Add the catch-all route to `app`. `make` adds the late routes to an application, and runs on a thread.
@@ -378,7 +378,7 @@ async def _refuse_address(request: web.Request) -> web.StreamResponse:
 
 
 def address_refused(request: web.Request) -> web.StreamResponse:
-    """Return the answer for an unknown path, with the path of the API that may be meant."""
+    """Return the error for an unknown path, with a similar API path. Without one, raise HTTPNotFound for pages."""
     sentence = request.app[NEAR_PATHS].sentence(request.rel_url.raw_path)
     if sentence == NOWHERE and not is_of_the_api(request):
         raise web.HTTPNotFound

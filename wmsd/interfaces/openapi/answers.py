@@ -57,7 +57,7 @@ CHOSEN: Final = {
 
 
 def successes(route: Route) -> dict[str, Schema]:
-    """Return the responses of an operation that succeeds, by status."""
+    """Return the successful responses of an operation, by status."""
     declared = route.operation
     found = headers.of_success(route)
     if declared.answer == "nothing":

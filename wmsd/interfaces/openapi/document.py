@@ -46,7 +46,7 @@ def openapi_document(
     schemas = Schemas(
         [*bodies, error_responses.Problem, error_responses.Rfc9457Problem], [*answers, HistoryCut, *data]
     )
-    # Parameters add named choices, so operations are described before the components are listed.
+    # The parameters of operations add enums to the components, so operations are described first.
     paths: dict[str, Schema] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas, abilities)
@@ -90,7 +90,7 @@ def openapi_document(
         ),
         "components": {
             **components,
-            # Only referred to, because openapi-generator writes code for inline webhooks that does not compile.
+            # "webhooks" refers to these, because openapi-generator cannot write valid code for inline webhooks.
             **({"pathItems": webhooks} if webhooks else {}),
             "securitySchemes": {name: SECURITY[name] for name in sorted({_security(route) for route in routes})},
         },

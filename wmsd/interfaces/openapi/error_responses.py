@@ -142,7 +142,7 @@ def codes_of(declared: Operation) -> list[str]:
 
 
 def failures(route: Route) -> dict[str, Schema]:
-    """Return the responses of an operation that fails, by status."""
+    """Return the error responses of an operation, by status."""
     declared = route.operation
     by_status: dict[int, list[str]] = {}
     for code in codes_of(declared):

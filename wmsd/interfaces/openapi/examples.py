@@ -77,7 +77,7 @@ _UNKNOWN: Any = object()
 
 
 def _known(model: str, field: str) -> Any:
-    """Return the value from the tables, or `_UNKNOWN`."""
+    """Return the example value of a field, or `_UNKNOWN`. Values for the model come before other values."""
     for name in sorted((name for name in OF_MODEL if model.startswith(name)), key=len, reverse=True):
         if field in OF_MODEL[name]:
             return OF_MODEL[name][field]

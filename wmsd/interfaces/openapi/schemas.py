@@ -53,8 +53,8 @@ class Schemas:
         return {**self._models, **self._choices}
 
     def plain(self, schema: Schema, owner: str, name: str = "") -> Schema:
-        """Return the schema in the form for the OpenAPI description. An enum in it becomes a component. The
-        component is named after the model `owner` and the field `name`.
+        """Return the schema without the keys in `LEFT_OUT`. An enum inside becomes a component, named after the
+        model `owner` and the field `name`. Raise TypeError if all possible names belong to other enums.
         """
         plain = {key: value for key, value in schema.items() if key not in LEFT_OUT}
         for key, value in plain.items():

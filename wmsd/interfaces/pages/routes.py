@@ -1,6 +1,6 @@
 """The addresses of the pages.
 
-The handler of a page that requires a sign-in gets the workplace of the address and the request.
+The handler of a page that requires a sign-in has two arguments: the workplace at the address, and the request.
 """
 
 from collections.abc import Awaitable, Callable

@@ -44,7 +44,11 @@ def programs_of(described: Described) -> list[tuple[str, str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """The syntax of values in a language. `arrow` separates a key and its value."""
+    """The syntax of values in a language.
+
+    `words` are the literals of null and booleans. `braces` enclose a dict, `arrow` separates a key and its value,
+    and `empty` is an empty dict. `text` is the function that quotes a string.
+    """
 
     words: Mapping[object, str]
     braces: tuple[str, str]

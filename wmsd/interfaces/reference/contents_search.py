@@ -22,7 +22,7 @@ MOST_SHOWN: Final = 8
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the contents. A search looks in `text`, which is displayed, and in `words`, the field names."""
+    """An entry of the contents. A search looks in all displayed texts and in `words`, the names of fields."""
 
     address: str
     title: str
@@ -50,7 +50,7 @@ class Entry:
         return all(word in self._whole for word in asked)
 
     def fields(self, asked: Iterable[str]) -> list[str]:
-        """Return the names of the entry's fields that contain one of the words."""
+        """Return the names of the entry's fields that contain one of the words, at most `MOST_SHOWN`."""
         return [*islice((name for name in self.words if any(word in name for word in asked)), MOST_SHOWN)]
 
 

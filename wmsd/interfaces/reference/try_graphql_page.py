@@ -54,7 +54,7 @@ class TryingGraphql(Trying):
         return replace(sent, accept=ACCEPT, read=over_http.parameters_of, answered=over_http.in_form)
 
     def once(self) -> dict[str, str]:
-        """Return no hidden field: a document either only reads, or has an idempotency key."""
+        """Return no hidden field: sending a document twice is safe, as it only reads or has an idempotency key."""
         return {}
 
 

@@ -45,7 +45,7 @@ class Sent:
     read: Read = as_it_is
     """The function that loads the body and converts it into the input of the operation."""
     answered: Callable[[str | None, Reply], Reply] = lambda _, reply: reply
-    """The function that converts the answer into the form for callers with this Accept header."""
+    """The function that converts the answer to the form of the interface, for callers with this Accept header."""
 
     @property
     def target(self) -> str:

@@ -44,7 +44,7 @@ OWN_KEY: Final = "try-"
 """The beginning of an idempotency key that the form has created."""
 ONCE: Final = "form_key"
 GRAPHQL: Final = "graphql"
-"""The value that replaces the version of the API, because GraphQL has no versions."""
+"""The word that stands for the version in `Place` and in addresses, because GraphQL has no versions."""
 Typed = dict[str, str]
 
 
@@ -291,7 +291,9 @@ def form_after(typed: Typed, tried: Tried) -> Typed:
 
 
 def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[str, Any]:
-    """Return the answer, and the curl command that repeats the request."""
+    """Return the values for the template: the answer, the curl command that repeats the request, and its
+    address in the history.
+    """
     if sent is None or tried is None:
         return {"answer": "", "is_cut": False, "line": "", "kept_at": ""}
     body = "" if sent.body is None else _masked(sent.body, subject.is_graphql)

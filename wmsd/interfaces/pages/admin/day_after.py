@@ -57,7 +57,7 @@ async def settle(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _document(act: str, entry: str) -> dict[str, Any]:
-    """Return the body of a request. `entry` is the id of an entry, or `all` for every entry."""
+    """Return the body for the operation of a button. `entry` is the id of an entry, or `all` for every entry."""
     is_id = entry.isascii() and entry.isdecimal() and len(entry) <= LONGEST_ID
     chosen: dict[str, Any] = {"every": True} if entry == EVERY else {"entries": [int(entry) if is_id else entry]}
     return {**chosen, "keep_users": True} if act == "end-tokens" else chosen

@@ -30,7 +30,7 @@ class Act:
     says: str = ""
     done: str = ""
     goes_to: Literal["record", "list", "delivery", "receiver", "once"] = "record"
-    """What follows the action. `once` is a page with `template` that shows the answer only this time."""
+    """The page that follows the action. `once` is a page from `template`, which shows the answer a single time."""
     template: str = ""
     changes: bool = False
     """True if the form starts with the values of the record."""
@@ -39,13 +39,13 @@ class Act:
     when: tuple[str, object] | None = None
     """The field and the value that a record must have for the action. None: every record."""
     unless: tuple[str, object] | None = None
-    """The field and the value of records that do not have the action."""
+    """The field and the value of records that do not have the action. None: no such records."""
     chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
-    """The field in which people choose a value, and the fields that the form shows only for each value."""
+    """The field in which people choose a value, and for each value the fields that the form shows only then."""
     offers: tuple[str, Callable[[], str]] | None = None
     """The field of a secret, and the function that generates the secret.
 
-    The form shows it, so nobody has to invent one.
+    The form shows the generated secret, so users need not invent one.
     """
     reads: Operation | None = None
     """The operation that reads the first values of the form, if the record does not have them."""
@@ -78,7 +78,7 @@ class Act:
     leads_to: str = ""
     """The address of another record's form, below the company's address.
 
-    `{id}` is the id of this record, or several ids.
+    `{id}` stands for the id of this record, or for several ids separated by commas.
     """
     merges: bool = False
     """True if the change merges with changes that others save meanwhile, and so needs no version check."""
@@ -134,7 +134,7 @@ class Act:
         return not self.operation.path_types and not self.leads_to
 
     def ticked(self, name: str) -> dict[str, str | bool]:
-        """Return the ability fields of the form as the set `name` ticks them."""
+        """Return all ability fields of the form: True for the abilities of the set `name`, else False."""
         found = (each.abilities for each in self.sets if each.name == name)
         return {f"abilities:{each}": each in abilities for abilities in found for each in (EVERYTHING, *ABILITIES)}
 
@@ -143,7 +143,7 @@ class Act:
         return self.without if status is None else self.without | self.frozen(status)
 
     def fits(self, record: Mapping[str, object]) -> bool:
-        """Return True if the action makes sense for the record."""
+        """Return True if the record meets the conditions `statuses`, `when`, `unless` and `only_if`."""
         if self.statuses is not None and record["status"] not in self.statuses:
             return False
         is_meant = self.when is None or record.get(self.when[0]) == self.when[1]
@@ -171,7 +171,7 @@ class Resource:
     named_by: tuple[str, ...] = ()
     """The fields that name a record, if its key does not."""
     sort: str = "code"
-    """The default order, for lists that can be ordered."""
+    """The field of the default order, with `-` in front for descending, for lists that can be ordered."""
     acts: tuple[Act, ...] = ()
     rules: Operation | None = None
     """The operation that lists the rules that limit a record, and their effect on it."""

@@ -25,13 +25,13 @@ OVER_TLS: Final = "__Host-"
 SIGN_ON: Final = "-sign-on"
 """The end of the cookie's name for a sign-on that is in progress."""
 BY_ITSELF: Final = "X-By-Itself"
-"""A header of requests that the script of live pages sends automatically."""
+"""The header that marks requests which the script of live pages sends without an action of the user."""
 LONGEST_SECRET: Final = 200
 LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
 LARGEST_WITH_ROWS: Final = 1024 * 1024
 MOST_WITH_ROWS: Final = 10_000
-"""The fields of a form with 1 000 lines."""
+"""The most fields of a form that has up to 1 000 lines."""
 FORM_TOKEN: Final = "form_token"
 AGAIN: Final = "again"
 """A field of a form that is shown again with its values but not run, because its user had to sign in again."""

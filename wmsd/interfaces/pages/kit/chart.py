@@ -14,7 +14,7 @@ from wmsd.interfaces.pages.kit.text.zone import DAY, local_text, which
 WIDTH: Final = 800
 HEIGHT: Final = 144
 MARGIN: Final = 8
-"""The space above the highest line and below zero."""
+"""The space above the highest quantity and below zero, in units of the SVG."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Chart:
     area: str
     """The path of the area under the line."""
     minimum: str | None
-    """The height of the line for the minimum stock."""
+    """The y coordinate of the line for the minimum stock; None if the article has no minimum stock."""
     zero: str
     begins: str
     ends: str

@@ -42,7 +42,10 @@ class Move(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A document of another kind that people create from a document in one of `statuses`."""
+    """A document of another kind that people create from a document in one of `statuses`.
+
+    `parameter` is the query parameter of the new form for the id of the existing document.
+    """
 
     name: str
     text: str

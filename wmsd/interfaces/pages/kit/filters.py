@@ -92,8 +92,8 @@ class Asked:
     """The query for a list, as read from the address of the page.
 
     `errors` has sentences for each filter that is not valid. `within` has the ids of the records that contain the
-    typed parts, or None if no part was typed. `is_cut` is True if search did not look at all records. Too many
-    records contain a part or, with `is_damaged`, the search index is damaged.
+    typed parts, or None if no part was typed. `is_cut` is True if ids are missing in `within`, because too many
+    records contain a part or because the search index is damaged (`is_damaged`).
     """
 
     query: dict[str, str]

@@ -33,7 +33,7 @@ Asks = Literal[
 SECRETS: Final = frozenset({"secret", "token", "password"})
 ADDRESS: Final = "url"
 LONG: Final = 4000
-"""A text that may be this long gets an input with several lines."""
+"""A text field that allows this many characters or more gets an input with several lines."""
 BETWEEN: Final = "."
 """The separator between the name of an object and the name of its field, as in the paths of errors."""
 TYPED: Final = frozenset({"string", "number", "integer"})
@@ -199,9 +199,9 @@ def rows_in(field: FormField, typed: Mapping[str, object]) -> int:
 
 
 def flat(fields: Iterable[FormField], *typed: Mapping[str, object]) -> Iterator[FormField]:
-    """Yield the fields.
+    """Yield the fields, with the fields of each row in place of a `rows` field, such as `lines.0.quantity`.
 
-    In place of a `rows` field, yield the fields of each of its rows, such as `lines.0.quantity`.
+    The number of rows is the largest number in the forms `typed`.
     """
     for field in fields:
         if field.asks != "rows":

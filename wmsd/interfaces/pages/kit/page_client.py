@@ -188,13 +188,13 @@ class PageClient:
         return browser, await browsers.form(browser, with_token=False, bounds=bounds)
 
     async def user_of(self, secret: str | None) -> int | None:
-        """Return the id of the user of this session, even if the session is over, or None if it is unknown."""
+        """Return the id of the user of this session, even after its end, or None for an unknown session."""
         return None if secret is None else await self._access.session_user(secret)
 
     async def ask(
         self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
     ) -> Answer:
-        """Run the operation as the person of this browser, and return the answer."""
+        """Run the operation as the person of this browser, and return the answer, also of a refused operation."""
         request = browser.request
         call = request[CALL] = Call(
             operation=operation,
@@ -256,7 +256,7 @@ class PageClient:
     async def find_person(self, request: web.Request, **sent: Unpack[Sent]) -> Person | None:
         """Return the signed-in person, or None, for a page that does not require a sign-in.
 
-        If there is a person, the page is in the person's language.
+        If there is a person, the page uses the person's language and time zone.
         """
         browser = self.browser(request)
         if browser.secret is None:

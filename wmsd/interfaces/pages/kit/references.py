@@ -148,10 +148,10 @@ def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
 
 
 async def records_of(at: Workplace, typed: str) -> str | None:
-    """Return the records for a typed code or id, as the filter of a webhook's log takes them.
+    """Return the filter of a webhook's log for a typed code or id, such as `article:17,stock:3`.
 
-    The result contains all records with this code or, if there are none, the id. Return None if the text is
-    neither.
+    The filter has all records with this code or, if no record has the code, the typed id. Return None if the text
+    is neither a code nor an id.
     """
     found = []
     if len(typed) <= LONGEST_CODE:

@@ -145,7 +145,7 @@ def _with_values(text: str, **values: Any) -> "Markup":
     """Return the text of a `trans` block, as the function of Jinja's extension does."""
     from markupsafe import Markup
 
-    return _typed(Markup(language.translate_text(text)) % values)  # noqa: S704 -- as above
+    return _typed(Markup(language.translate_text(text)) % values)  # noqa: S704 -- as in `_text`
 
 
 def _typed(text: Text) -> Text:

@@ -23,7 +23,7 @@ FROM: Final[Mapping[str, tuple[str, str]]] = {
     "packaging_type_code": ("packaging-types", "code"),
     **{REFERRING[field].name: (resource.name, "code") for field, resource in REFERRED.items()},
 }
-"""The resource with the codes, and the field that is typed, by the name of the form field."""
+"""The resource whose records are suggested, and its field that people type, by the name of the form field."""
 
 FILLED_IN: Final = frozenset({"warehouse", "client"})
 """Fields that a new form fills in if there is only one choice."""
@@ -51,7 +51,7 @@ async def _only(at: Workplace, resource_name: str) -> str:
 
 
 async def suggestions(at: Workplace, fields: Iterable[FormField]) -> dict[str, Sequence[str]]:
-    """Return the suggestions by the names of the fields."""
+    """Return the suggestions by the names of the fields. Fields without suggestions are left out."""
     found = {
         field.name: await _of(at, *FROM[field.name], MOST_IN_TEXT if field.asks == "lines" else MOST)
         for field in fields

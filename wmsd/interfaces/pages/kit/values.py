@@ -45,7 +45,7 @@ A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII
 """A moment as the API writes it."""
 FIGURES: Final = ("number", "integer", "table")
 PARTS_NAMED: Final = {"lot_number": "lot_number", "serials": "serial", "serial_data": "serial"}
-"""Fields of lines with lots or serials, and the field that names the page of each."""
+"""The fields of lines that contain lots or serials, each with the field in the address of its page (`of_part`)."""
 Show = Callable[[Any], str]
 """The function that returns the HTML of a value. The value is neither None nor an empty list."""
 
@@ -95,7 +95,7 @@ def rows(
 
 
 def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
-    """Return the filters of a list as a query string. A known referred record is given by its code."""
+    """Return the fields `names` as the query of a list, with the code in place of the id of a known record."""
     sent = {}
     for name in names:
         found = referred.get((name, record[name]))
@@ -123,7 +123,7 @@ class Column(NamedTuple):
     show: Show
     leads_to: LeadsTo | None
     of_record: Callable[[Mapping[str, Any]], str] | None
-    """The function that returns the HTML for several fields of a record together."""
+    """The function that returns the HTML for several fields of a record together; None for a single field."""
 
 
 def _body(
@@ -176,7 +176,7 @@ def _or_dash(value: Any, show: Show) -> str:
 
 
 def _heading(field: Field, place: int, key: str) -> str:
-    """Return the heading attribute of a cell. The first cell has no heading if its value says what it is."""
+    """Return the heading attribute of a cell, or "" for a first cell with the key, a reference or a status."""
     says_itself = place == 0 and (field.name == key or field.kind in ("reference", "status"))
     return "" if says_itself else f' data-heading="{escape(field.text)}"'
 

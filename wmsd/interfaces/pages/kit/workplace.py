@@ -71,7 +71,7 @@ class Workplace(ABC):
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
         """Run the operation as `ask` does, but only once for all forms with this key.
 
-        Raise Problem (409) if the form was already sent.
+        If a form was already sent, a company returns the stored answer. Other workplaces raise Problem (409).
         """
 
     @property

@@ -22,8 +22,8 @@ class GoodsLine(NamedTuple):
     """All fields of the article that the person may read; at least its code."""
     warehouse: Mapping[str, Any] | None
     amounts: Sequence[tuple[Decimal | int, str]]
-    """The quantities of the line, each with its unit: in 3PL units and, if this is another unit, in the article's
-    own.
+    """The quantities of the line, each with its unit: the quantity in 3PL units first, then the quantity in the
+    unit of the article. A line may have only one of them.
     """
     lot: str
     serials: Sequence[str]

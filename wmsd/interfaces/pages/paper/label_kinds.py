@@ -42,7 +42,7 @@ class Label(NamedTuple):
 
 
 class TooMany(Exception):
-    """More labels than a page can have. The error is raised before any barcode is drawn.
+    """The error for more labels than a page can have, which is raised before any barcode is drawn.
 
     `total` is the number of labels.
     """
@@ -94,7 +94,7 @@ async def _of_stock(at: Workplace, resource: Resource, record: Mapping[str, Any]
 
 
 async def _of_lots_there(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """Return a label for each lot of the stock record."""
+    """Return a label for each lot with a quantity in the stock record."""
     article, there = await _article_of(at, record), await _detailed(at, record)
     lots = [lot["lot_number"] for lot in there["lots"] if lot["quantity"]]
     return [_part_label(article, article["unit"], lot, "") for lot in within_bounds(lots)]

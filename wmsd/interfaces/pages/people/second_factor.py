@@ -45,7 +45,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
             if answer.is_good:
                 return _codes(at, answer, is_new=True)
             secret = sent.get("secret", "")
-            is_ours = totp.is_secret(secret)  # a longer text would be drawn slowly, or not at all
+            is_ours = totp.is_secret(secret)  # the QR code of a longer text would be slow, or impossible
             again = {"secret": secret, "uri": totp.uri(secret, at.person.email)} if is_ours else None
             return await show(at, request, answer, enrolment=again)
         case "renew":

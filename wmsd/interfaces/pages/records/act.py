@@ -39,13 +39,13 @@ from wmsd.interfaces.pages.records.line_notes import line_notes
 
 LINES: Final = "lines"
 MORE: Final = "more"
-"""A button that asks for more empty rows of a field."""
+"""The button that asks for more empty rows. Its value is the name of the field with the rows."""
 THEN: Final = "then"
-"""A button that runs the action, and then opens the form of the action that may follow."""
+"""The button that runs the action, and then opens the form of the action that may follow."""
 SEEN_AT: Final = "seen_at"
-"""The time at which the page of a form was shown."""
+"""The hidden field with the time at which the page of a form was shown."""
 SET: Final = "set"
-"""A button that ticks the abilities of a set in the form."""
+"""The button that ticks the abilities of a set in the form. Its value is the name of the set."""
 EMPTY_ROWS: Final = 5
 MOST_ROWS_AT_ONCE: Final = 100
 """A form with more rows is rendered on a thread, so that other requests are not blocked."""
@@ -65,7 +65,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
     seen = (
         {SEEN_AT: timestamps.to_text(at.door.now)} if act.tells_when_shown else {}
-    )  # before the record is read: later movements are not seen
+    )  # taken before the record is read, because the page does not show later movements
     record = await _record(at, resource, request)
     fields = _fields(at, act, record)
     begins = await _begins(at, act, record, request)
@@ -116,7 +116,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
     record = await _record(at, resource, request)
     theirs: list[Difference] = []
     is_saved = answer.body.get("code") == KEY_REUSED
-    if is_saved:  # the Back button shows the sent form again, with its key
+    if is_saved:  # after the Back button, a form has its old key, which cannot save other values
         hidden = form_keys(at)
     if answer.status == 412 or is_saved:
         begins = await _begins(at, act, record, request)

@@ -168,8 +168,8 @@ async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[
 
     `filtered` is the filter for this record. In the result, `fields` are the columns of the list, without those
     about this record. `address` is the address of the whole list. `open_at` is the address of the documents whose
-    work is not finished. The page of an article shows only such documents, each with the quantity of the article.
-    `total` is None if the list does not count its records.
+    work is not finished, or None for records that are not documents. The page of an article shows only such
+    documents, each with the quantity of the article. `total` is None if the list does not count its records.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}

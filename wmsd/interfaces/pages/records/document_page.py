@@ -61,7 +61,7 @@ async def of_document(
 
 
 async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Offer]:
-    """Return the actions on the document. The next step comes last, where readers look last."""
+    """Return the actions on the document, with the next step of the work at the end."""
     asks_for_packaging = await _has_packaging(at, record)
     offers = [
         Offer(
@@ -104,7 +104,7 @@ async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
 def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
     """Return the planned steps of the work.
 
-    If the document has a status outside of the plan, return only the steps that were reached.
+    If the present status is outside of the plan, return the planned steps that were reached, and this status.
     """
     reached = {each["status"]: each["at"] for each in record[HISTORY]}
     now = record["status"]

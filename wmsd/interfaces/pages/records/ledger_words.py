@@ -203,9 +203,9 @@ def _destroyed(group: Mapping[str, Any]) -> str:
 
 
 def _by(told: Mapping[str, Any]) -> list[str]:
-    """Return the clause about the user, if all movements are by the same user.
+    """Return a list with the clause about the user, or [] if the movements are not all by the same user.
 
-    A named document shows its user itself.
+    Movements by documents have no clause, because the page of a document shows its user.
     """
     if told.get("documents") or not told["actor"]:
         return []
@@ -217,6 +217,6 @@ def _reason(told: Mapping[str, Any]) -> str:
 
 
 def _told(clauses: Sequence[str], reason: str, more: str = "") -> str:
-    """Return one sentence of the clauses, with `more` about the goods and the reason at its end."""
+    """Join the clauses to one sentence, which ends with `more` about the goods and with the reason, if any."""
     whole = ", ".join(clauses) + (f"; {more}" if more else "")
     return f"{whole}: {reason}." if reason else f"{whole}."

@@ -18,7 +18,7 @@ from wmsd.interfaces.pages.work.requests import laid_out
 LAID_OUT: Final = 4096
 """The most characters of a body that is also shown with one field per line."""
 SHOWN_OF_BODY: Final = 8192
-"""The most characters of a body. More would make the page heavy; the API returns the whole body."""
+"""The most characters of a body on a page. More would make the page heavy; the API returns the whole body."""
 
 
 async def again(at: Workplace, request: web.Request) -> web.Response:

@@ -17,7 +17,7 @@ from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.work.requests import laid_out
 
 LONGEST_AGE: Final = 300
-"""The most seconds since a delivery was sent. The guide tells receivers to refuse older deliveries."""
+"""The age in seconds above which the page calls a delivery too old. The guide tells receivers to refuse these."""
 
 
 async def change(at: Workplace, request: web.Request) -> web.Response:

@@ -25,7 +25,7 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 PER_PAGE: Final = 50
 PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
-"""The name in addresses, by the name of the kind of document."""
+"""The names of lists of documents in addresses, by the name of the table of the kind."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
@@ -94,7 +94,9 @@ def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
 
 
 def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return how many late documents of each kind the page leaves out, with the address of all of them."""
+    """Return a text with the number of late documents that the page leaves out, and the address of their list, for
+    each kind with such documents.
+    """
     found = []
     for kind, name, text in (
         (SALES_ORDERS, "late_orders", _("Late orders not shown here: %(number)s")),

@@ -88,7 +88,10 @@ def month_before(moment: datetime) -> datetime:
 
 
 def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
-    """Return earlier moments that a page offers, each as its name and the moment."""
+    """Return the moments before `text` that a page offers, each as its name and the moment.
+
+    The last one is `not_before`, the first movement. Return [] if `text` is not later.
+    """
     if text <= not_before:
         return []
     moment, first = timestamps.from_text(text), timestamps.from_text(not_before)
@@ -102,10 +105,10 @@ def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
 
 
 def minutes(text: str) -> int:
-    """Return the number of whole minutes since 1970."""
+    """Return the number of whole minutes from 1970 to a moment of the API."""
     return moment_in_milliseconds(text) // 60_000
 
 
 def moment_in_milliseconds(text: str) -> int:
-    """Return the number of milliseconds since 1970."""
+    """Return the number of milliseconds from 1970 to a moment of the API."""
     return (timestamps.from_text(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

@@ -61,12 +61,12 @@ def number_in_form(value: Decimal | int) -> str:
 
 
 def size(number: int) -> str:
-    """Return a number of bytes with three digits, such as `1.25 GB`."""
+    """Return a number of bytes as text with three digits, such as `1.25 GB`."""
     return _written(*byte_sizes.scaled(number))
 
 
 def duration(seconds: int) -> str:
-    """Return a duration in its two largest units, such as `3 d 4 h`."""
+    """Return a duration as text in its two largest units, such as `3 d 4 h`."""
     parts: list[str] = []
     left = max(0, seconds)
     for unit, length in SPANS:
@@ -77,7 +77,7 @@ def duration(seconds: int) -> str:
 
 
 def took(seconds: Decimal | int) -> str:
-    """Return a short duration, such as `3 ms` or `2.4 s`."""
+    """Return a short duration as text, such as `3 ms` or `2.4 s`."""
     return _measured(Decimal(seconds) * 1000, 0, "ms") if seconds < 1 else _measured(Decimal(seconds), 1, "s")
 
 

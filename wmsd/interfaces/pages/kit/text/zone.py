@@ -63,7 +63,7 @@ def local_text(text: str) -> str:
 def which(text: str) -> str:
     """Return the text that follows the time when a page shows this moment of the API.
 
-    It is the offset from UTC if the clocks show this time twice, ` UTC` in the zone UTC, or "" in any other case.
+    Return the offset from UTC if the clocks show this time twice, ` UTC` in the zone UTC, else "".
     """
     zone = current.get().zone
     if zone is UTC_ZONE:
@@ -75,8 +75,8 @@ def which(text: str) -> str:
 def to_api(typed: datetime) -> str:
     """Return the moment in UTC of a local time without an offset, in the time zone of the page.
 
-    If the clocks show the time twice, it is the first one. A time that the clocks skip is read as if they had not
-    changed yet. Raise ValueError beyond the range of dates.
+    If the clocks show the time twice, return the first moment. A time that the clocks skip is read as if the
+    clocks had not changed yet. Raise ValueError beyond the range of dates.
     """
     try:
         return typed.replace(tzinfo=current.get().zone).astimezone(UTC).isoformat()
