@@ -79,9 +79,10 @@ def in_words(duration: timedelta) -> str:
 async def order_as_server(platform: Database, clock: OrderedClock, is_running: bool) -> None:
     """Prepare the clock of a command, so that its changes come after those that the server has made.
 
-    A command ends too soon to see whether the clock keeps the time to which it was set. It therefore uses what the
-    server has stored about the clock. A running server (`is_running`) stores this immediately and every ten
-    minutes. Without a running server, the command takes the times that a server would take after a start.
+    A command ends too soon to see whether the clock keeps the time to which it was set. The command therefore uses
+    what the server has stored about the clock. A running server (`is_running`) stores each change immediately, and
+    the present state every ten minutes. Without a running server, the command takes the times that a server would
+    take after a start.
     """
     found = await platform.read(known)
     if found is None:

@@ -1,6 +1,7 @@
 """The data that a restored platform.db takes from the file that it replaces: numbers and revoked access.
 
-Numbers continue after those of the replaced file. Users, tokens and sites without access stay without access.
+Numbers continue after those of the replaced file. Users, tokens and sites that have lost their access do not get
+it back.
 """
 
 import json
@@ -97,7 +98,8 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
     """Revoke or disable in a restored platform.db what the replaced file has revoked, disabled or deleted.
 
     Also make the ids of the restored file continue after those of the replaced file. Return which access was
-    revoked or disabled. If the replaced file cannot be read, change nothing.
+    revoked or disabled. If the replaced file can be read only in part, apply what was read, and return `is_known`
+    as False.
     """
     found = ShutOut({}, [], [], is_known=False)
     with (

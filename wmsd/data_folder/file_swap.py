@@ -52,7 +52,8 @@ def with_sides(data: Path, source: str, target: str) -> list[Rename]:
 def swap(data: Path, renames: Iterable[Rename]) -> None:
     """Rename the files in this order. No target may exist, unless an earlier rename moves it away.
 
-    Raise OSError if no file was renamed, and SwapUnfinished if only some files were renamed.
+    Raise OSError if the renames could not be stored; no file was renamed then. Raise SwapUnfinished if the renames
+    are stored, but not all of them are done.
     """
     replace_private(data / JOURNAL, json.dumps([list(each) for each in renames]).encode())
     try:
@@ -63,7 +64,7 @@ def swap(data: Path, renames: Iterable[Rename]) -> None:
 
 
 class SwapUnfinished(StorageError):
-    """Some files are renamed, and some are not yet."""
+    """The renames are stored, but not all files are renamed yet."""
 
     def __init__(self, data: Path, error: OSError) -> None:
         reason = reason_of(error)

@@ -248,7 +248,7 @@ class DataFolder:
         self._lock, self._is_serving = file, True
         file.truncate(0)  # deletes what the previous server wrote
         self._finish_swap()
-        with self._lock_file(BORROWERS) as borrowers:  # they have borrowed files of the previous server
+        with self._lock_file(BORROWERS) as borrowers:  # locked by commands with files of the previous server
             while not try_lock(borrowers, fcntl.LOCK_EX):
                 self._wait_for_commands()
         self.say_listening(listen, is_ready=False)
@@ -291,7 +291,7 @@ class DataFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other commands out of the folder while this context is open. Call `share` before.
+        """Keep other commands out of the folder while this context is open. The caller must have called `share`.
 
         Raise StorageError if another command uses the folder.
         """

@@ -63,7 +63,9 @@ class HighWaterMarks:
         self._tell()
 
     def ahead(self) -> dict[int, str]:
-        """Return the companies whose last change is over an hour in the future: by id, the time of that change."""
+        """Return the time of the last change, by company id, of the companies whose last change is over an hour
+        ahead.
+        """
         return ahead(self._files.marks, self._clock.now())
 
     def _tell(self) -> None:

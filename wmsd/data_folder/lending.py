@@ -73,7 +73,9 @@ def listener(folder: DataFolder) -> socket.socket | None:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What the server holds for one command, such as lent files, until the connection of the command ends."""
+    """What the server holds for one command, such as lent files, until the connection of the command ends. Then
+    `ends` releases everything. `kept` has objects that one request of the command stores for the next, by name.
+    """
 
     ends: AsyncExitStack
     kept: dict[str, Any] = field(default_factory=dict)
@@ -211,8 +213,8 @@ class Unanswered(StorageError):
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
     """Yield a connection to the server that uses the folder, over which a command can use the server's files.
 
-    Yield None if no server is running. While this context is open, none can start. Also yield None if the server
-    cannot lend files, because every process can then open them. Raise StorageError if the server cannot be
+    Yield None if no server is running; no server can start while this context is open. Also yield None if the
+    server cannot lend files, because every process can then open them. Raise StorageError if the server cannot be
     reached, or has another version than this command. Two versions would each write data that the other does not
     know.
     """
@@ -242,8 +244,8 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
 
 @contextmanager
 def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
-    """Yield a function that asks the running server to lend a file. Yield None if files can be opened without
-    that.
+    """Yield a function that asks the running server to lend a file. Yield None if the caller can open files
+    without asking.
 
     Nothing is written to the folder, which may be a copy on a read-only disk. While this context is open, either
     no server starts in the folder, or its server lends files. A folder without a lock file is a copy that no

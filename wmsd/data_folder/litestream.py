@@ -100,7 +100,7 @@ def find_program(named: Path | None) -> Path:
 def restore_from_replica(program: Path, url: str, target: Path) -> None:
     """Write the newest state of the replica to `target`. Raise StorageError if that fails."""
     try:
-        done = subprocess.run(  # noqa: S603  (whoever runs this has named it)
+        done = subprocess.run(  # noqa: S603  (the user has named the program)
             [program, "restore", "-o", target, url],
             capture_output=True,
             text=True,

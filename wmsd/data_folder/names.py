@@ -53,6 +53,8 @@ def is_own(name: str) -> bool:
 
 
 def strangers(data: Path) -> list[str]:
-    """Return the names in a data folder that are not from wmsd. Raise OSError, except if there is no folder."""
+    """Return the names in a data folder that are not from wmsd. Return an empty list if there is no folder, and
+    raise OSError if the folder cannot be read.
+    """
     names = (entry.name for entry in data.iterdir()) if data.is_dir() else ()
     return sorted(name for name in names if name not in NOBODYS and not is_own(name))

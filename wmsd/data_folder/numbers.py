@@ -31,7 +31,9 @@ SUBSCRIPTIONS: Final = "SELECT id, created_at, last_sequence FROM webhook_subscr
 
 
 class Numbers(NamedTuple):
-    """The last numbers that a file has used. `sequences` are the last ids by table."""
+    """The last numbers that a file has used. `sequences` has the last id of each table, and `series` the last
+    number of each series of codes, by name.
+    """
 
     sequences: dict[str, int]
     series: dict[str, int]
@@ -40,13 +42,13 @@ class Numbers(NamedTuple):
     """For each subscription: its id, the time of its creation, and the number of its last delivery."""
     newest_event: int
     newest_change: int
-    """The position of the last change in the file, as `newest_event` is the number of its last event. After a
-    restore, `last_change` and the last numbers are higher, because numbers were skipped. The restore has already
-    reported what was lost.
+    """`newest_event` is the number of the last event that is in the file, and `newest_change` the position of the
+    last change in it. After a restore, `last_change` and the other last numbers are higher, because the restore
+    has skipped numbers. The restore has already reported what was lost.
     """
     is_complete: bool
-    """True if these are all numbers that the file has used: it could be read, and nothing shows that more were
-    used.
+    """True if these are all numbers that the file has used: the file could be read, and nothing shows that more
+    numbers were used.
     """
 
     @property

@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 
 def installation_verbs(platform: "Database") -> dict[str, Verb]:
-    """Return the function with which the server answers a request for the id of the installation, by the request's
-    verb.
+    """Return the function that answers requests for the id of the installation, by the verb of these requests. The
+    server passes the function to `Lending`.
     """
 
     async def answer(session: Session, argument: Any) -> str:
@@ -44,7 +44,7 @@ def installation_of(folder: DataFolder) -> str | None:
 def damage_of(folder: DataFolder) -> str | None:
     """Return the damage that SQLite finds in platform.db. Return None if the file is intact or missing.
 
-    This works only while no server uses the file.
+    Call this only while no server uses the file: a file that is locked would count as damaged.
     """
     if not folder.platform_file.exists():
         return None

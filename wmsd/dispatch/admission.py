@@ -45,8 +45,8 @@ class Admission:
         self._limiter = limiter
 
     async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
-        """Return the caller and the company. A refusal counts against the address, unless the call is part of
-        another request.
+        """Return the caller and the company of a call, or None for what the operation does not need. Raise Problem
+        if the call is refused. A refusal counts against the address, unless the call is part of another request.
         """
         has_credential = call.token or call.session
         if not call.operation.signed_in and not ("company" in call.operation.takes and has_credential):
@@ -122,8 +122,8 @@ class Admission:
         return company
 
     def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
-        """Count the request against its rate limit. Return the headers that state how much of the limit is
-        left.
+        """Count the request against its rate limit. Return the headers that state how much of the limit is left.
+        Raise Problem (429) if the limit is used up.
         """
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
@@ -175,8 +175,8 @@ class Admission:
         return self._limiter.used(key, self._clock.monotonic()), limit
 
     def unchanged(self, call: Call) -> dict[str, str]:
-        """Count a tenth of a request, because the caller already has the answer. Return the headers as `take`
-        does.
+        """Count this request as only a tenth of a request, because the caller already has the answer. Return the
+        headers as `take` does.
         """
         if call.counted is None:
             return {}
@@ -198,9 +198,10 @@ class Admission:
         self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
     async def count_session(self, secret: str, address: str) -> bool:
-        """Count a visit of a signed-in person against that person. Return False if the session is not valid. A
-        check of an unknown session reads the database, so the invalid sessions of an address are limited. Raise
-        Problem (429) if the limit is reached.
+        """Count a visit of a signed-in person against that person. Raise Problem (429) if the person has reached
+        the limit. Return False if the session is not valid or cannot be checked. A check of an unknown session
+        reads the database, so the number of invalid sessions per address is limited. Beyond that limit, return
+        False without a check.
         """
         refused, now = f"refused:{address}", self._clock.monotonic()
         try:

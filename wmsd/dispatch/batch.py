@@ -154,14 +154,15 @@ class Running:
     until: float
     replies: list[Reply] = field(default_factory=list)
     _begun: list[PendingCall | Reply] = field(default_factory=list)
-    """Running writes and refusals, in the order of the requests. Everything before them is answered."""
+    """Running writes and refusals, in the order of the requests. All earlier requests of the batch are answered.
+    """
     left: dict[str, str] = field(default_factory=dict)
     """The rate limit headers of the last request that was counted against the company's limit."""
     _bytes: int = 0
     """The bytes of the answers so far."""
     _over: Problem | None = None
-    """The reason why all later requests of the batch are refused: an answer was too large. None of them may run: a
-    client may repeat everything from the first refusal on, and would then run them twice.
+    """The reason why all later requests of the batch are refused: an answer was too large. A client may repeat all
+    requests from the first refusal on, so a later request that did run would run twice.
     """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:

@@ -89,15 +89,16 @@ def operator_id(text: str | None) -> int | None:
 
 
 def may_have_more(problem: Problem) -> bool:
-    """Return True if errors of references can be added to these format errors. From a hundred errors on, wmsd
-    stops collecting them.
+    """Return True if wmsd may add further errors to these format errors, such as those of codes that no record
+    has. From a hundred errors on, wmsd collects no more.
     """
     return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_TOLD
 
 
 def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:
-    """Return a Problem with the format errors and those reference errors that are at other paths. The Problem has
-    the code that ranks first among all these errors.
+    """Return a Problem with the format errors of `problem` and the errors `found` of references to other records.
+    At a path with a format error, reference errors are left out. The Problem has the code that ranks first among
+    all these errors.
     """
     of_form = [
         FieldError(problem.code, path, sentence)

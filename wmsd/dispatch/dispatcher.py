@@ -249,8 +249,8 @@ class Dispatcher:
     async def _decode(
         self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
     ) -> dict[str, Any]:
-        """Return the arguments of the action. Raise Problem with all format errors, and then also with the errors
-        of references.
+        """Return the arguments of the action. Raise Problem with all format errors. In that case the Problem also
+        has the errors of references to other records.
         """
         try:
             return await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))

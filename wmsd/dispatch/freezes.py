@@ -66,8 +66,9 @@ class Freezes:
 
     @contextmanager
     def flow(self, company: Company) -> Iterator[None]:
-        """Mark an operation as running while this context is open, because it writes and waits in between. A
-        freeze that begins meanwhile waits for the end. Raise Problem as `check` does.
+        """Mark an operation as running while this context is open. This is for an operation that waits for
+        something outside the database before it writes. A freeze that begins meanwhile waits for the end. Raise
+        Problem as `check` does.
         """
         self.check(company)
         self._flows[company.id] += 1

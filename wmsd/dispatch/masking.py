@@ -175,7 +175,9 @@ def _address(value: str) -> str:
 
 
 def address(sent: str) -> str:
-    """Return a web address without user name and password, and without the part after the host."""
+    """Return a web address without user name and password, and with the part after the host masked. Return MASK if
+    there is an @ after the host, because the real host may then come after it.
+    """
     found = ADDRESS.match(sent)
     if found is None or "@" in found["rest"]:
         return MASK
@@ -205,7 +207,7 @@ def document(query: str) -> str:
 
 
 def _uses_secrets(sent: str) -> bool:
-    """Return True if variables of the document may be secrets, whatever their names are. This also holds for a
+    """Return True if variables of the document may be secrets, whatever their names are. Also return True for a
     document that is cut off.
     """
     try:

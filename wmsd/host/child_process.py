@@ -1,9 +1,9 @@
 """Starts this program again for work in addition to the server, so that the server has priority. Such a process
 gets less of the processor, and is the first that the kernel ends when memory runs out.
 
-Work whose size any user can choose also has separate limits. The server sets them right after the start of the
-process. They are no options of the command, so none can be forgotten. Nothing runs between fork and exec, which
-would be unsafe with threads.
+Work whose size any user can choose also has separate limits. The server sets these limits right after the start of
+the process. They are not options of the command, because an option can be forgotten. They are not set between fork
+and exec, because running code there is unsafe in a process with threads.
 """
 
 import asyncio

@@ -37,8 +37,8 @@ FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
 STATUS_BYTES: Final = 13
 """The number of bytes of a status line up to the end of the status."""
 JUDGED_SECONDS: Final = 2.0
-"""The time to look up a receiver's name when a proxy is used. Name servers here often do not know the name, or do
-not answer.
+"""The time to look up a receiver's name when a proxy is used. Behind a proxy, name servers often do not know the
+name, or do not answer.
 """
 LATER_SECONDS: Final = 1.0
 """The seconds by which aiohttp closes idle connections later than wmsd does."""
@@ -210,8 +210,8 @@ class Connector(aiohttp.TCPConnector):
     """
 
     def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool, has_proxy: bool = False) -> None:
-        """Create the connector. `keeps` is True if connections are used again. `has_proxy` is True if only the
-        proxy is connected to, whose address the guard does not check.
+        """Create the connector. `keeps` is True if connections are used again. `has_proxy` is True if all requests
+        go through a proxy. The guard does not check the address of the proxy.
         """
         guarded = _GuardedResolver(guard, resolver)
         super().__init__(

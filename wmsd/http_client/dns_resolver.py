@@ -1,7 +1,7 @@
 """Name lookups on separate threads, so that a name server that does not answer delays no other work.
 
-Each lookup has a separate thread, because the process does not wait for such threads at its end. The process would
-wait for the threads of an executor.
+Each lookup has a separate daemon thread, because the process does not wait for daemon threads at its end. The
+process would wait for the threads of an executor.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ MOST_OF_ZONE: Final = 8
 """The most lookups that run at the same time: MOST in all, MOST_OF_PARTY of one party, and MOST_OF_ZONE for names
 of one party that end in the same two labels (a zone).
 
-Lookups of other parties in the same zone do not wait for them, because a zone may be as wide as co.uk.
+Each party has a separate limit for a zone, because a zone may be as wide as co.uk.
 """
 
 Lookup = Callable[[str], list[str]]
@@ -87,7 +87,7 @@ def zone(host: str) -> str:
 
 
 def on_thread(function: Callable[[], Result]) -> "asyncio.Future[Result]":
-    """Return the function's result, computed on a thread that may outlive the event loop."""
+    """Return a future of the function's result. The function runs on a thread that may outlive the event loop."""
     future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
     Thread(target=settle_future, args=(future, function), name="wmsd-lookup", daemon=True).start()
     return future

@@ -94,8 +94,8 @@ class Guard:
     """The rules of one installation. `own_ports` are the ports that this service listens on.
 
     `allow_networks` are checked CIDR networks, as in the settings. An entry for a single address, such as
-    127.0.0.1/32, also allows addresses that no larger network allows. `allow_ports`, in the form of
-    `ports.parsed`, are the ports of such addresses.
+    127.0.0.1/32, also allows addresses that no larger network allows. `allow_ports` are the ports that wmsd may
+    connect to at addresses in RANGES, in a form that `ports.parsed` reads.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Guard:
         self._allow_ports = ports.parsed(allow_ports)
 
     def objection(self, address: str, scheme: str, port: int = 443) -> str | None:
-        """Return a sentence why wmsd may not connect to this address, or None if it may."""
+        """Return a sentence that says why wmsd may not connect to this address, or None if it may."""
         try:
             ip = ip_address(address)
         except ValueError:
@@ -132,7 +132,9 @@ class Guard:
         )
 
     def objection_to_address(self, address: str, port: int) -> str | None:
-        """Return an objection as `objection` does, for another protocol at a port that the settings name."""
+        """Return an objection as `objection` does, but without the checks of the scheme and of the ports in
+        `ports.NEVER`. This is for a protocol other than HTTP, at a port that the settings name.
+        """
         try:
             ip = ip_address(address)
         except ValueError:

@@ -45,7 +45,7 @@ def knows_authorities(context: ssl.SSLContext) -> bool:
 
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
     """Read the system's file if OpenSSL failed to read it, because OpenSSL does not report this failure. Raise
-    OSError.
+    OSError if the file cannot be read.
     """
     file = ssl.get_default_verify_paths().cafile
     if file is not None and not context.cert_store_stats()["x509_ca"]:

@@ -21,7 +21,9 @@ MOST_WAITING: Final = 20_000
 
 
 class RequestLine(NamedTuple):
-    """A request line of the log. `fields` are the extra fields of the record; `reason` is added to the message."""
+    """A request line of the log. `created` is in seconds since 1970. `fields` are the extra fields of the record;
+    `reason` is added to the message.
+    """
 
     created: float
     method: str

@@ -161,7 +161,8 @@ class LogFile(GroupedLines, RotatingFileHandler):
 
     def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
         """Return True if the file has reached its size limit. The library's own method also adds the length of the
-        next line, and formats the line for this. Without that, the file can grow past its limit by some lines.
+        next line, and formats the line for this. This method does not, so the file can grow past its limit by some
+        lines.
         """
         if self.stream is None:
             self.stream = self._opened()

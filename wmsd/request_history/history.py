@@ -36,16 +36,16 @@ EVERY_SECONDS: Final = 0.25
 MOST_WAITING: Final = 1000
 """The most requests that wait for a slow disk. Further requests are not stored."""
 ONE_REFUSAL_A: Final = timedelta(seconds=1)
-"""Of the requests that a company's rate limit refuses, only one in this time is stored. Otherwise they would
-displace all others.
+"""wmsd stores only one of the requests that a company's rate limit refuses in this time. If all of them were
+stored, they would displace the other requests.
 """
 READS_A_SECOND: Final = 5
-"""The successful reads of a company that are stored per second. A company at its usual limit has one read per
-second. To store all of many reads would cost a tenth of the request rate.
+"""How many successful reads of a company are stored per second, at most. The usual rate limit allows one read per
+second. To store every read of a company with a high limit would lower the request rate by a tenth.
 """
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 END: Final = 2**62
-"""A position after all others."""
+"""A position that is greater than that of every request."""
 NOT_IN_FILES: Final = "requests are stored in memory only"
 NOT_READ: Final = "files of stored requests cannot be read"
 NOT_KEPT: Final = "a request cannot be stored"
@@ -92,8 +92,8 @@ class RequestHistory:
     # --- on the event loop ---------------------------------------------------------------------------------------
 
     def wants(self, company_id: int, method: str, status: int) -> bool:
-        """Return True if the request is to be stored: every request that is refused or writes, and some of the
-        others.
+        """Return True if the request is to be stored: every request that is refused or writes, and a limited
+        number of reads per second.
         """
         if status >= 400 or method not in SAFE_METHODS:
             return True
@@ -180,7 +180,7 @@ class RequestHistory:
 
     async def look(self, find: Callable[[], Result]) -> Result:
         """Run `find` on a thread and return its result. Searches run one after the other, even if callers
-        disconnect. Raise Problem if requests are not stored.
+        disconnect. Raise Problem (403) if this installation stores no requests.
         """
         if not self.is_on:
             raise Problem("FORBIDDEN", OFF)

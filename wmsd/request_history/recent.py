@@ -12,8 +12,8 @@ MOST: Final = 500
 """The most requests of a company."""
 MOST_BYTES_OF_A_COMPANY: Final = 1_000_000
 MOST_BYTES: Final = 16_000_000
-"""The most bytes of all companies. Beyond this, the company whose last request is the oldest is dropped, because
-its files have its requests.
+"""The most bytes of all companies. Beyond this, the requests of the company whose last request is the oldest are
+dropped. They are still in its files.
 """
 
 

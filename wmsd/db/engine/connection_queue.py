@@ -30,7 +30,7 @@ MOST_TRIES = 20
 LOOK_SECONDS = 0.05
 """The seconds between two checks whether a read should be interrupted."""
 ROWS_AT_A_TIME: Final = 64
-"""The chunk size of aiosqlite's cursors. wmsd fetches no rows with them."""
+"""The chunk size of aiosqlite's cursors. wmsd fetches no rows with these cursors."""
 
 
 @dataclass(slots=True)
@@ -156,8 +156,8 @@ class ConnectionQueue:
     ) -> "ConnectionQueue":
         """Open a queue as `open` does, and make aiosqlite the owner of the connection.
 
-        aiosqlite runs a separate thread for the connection, and closes it. The connection is opened before that.
-        If aiosqlite opened it and failed, its thread might outlive the event loop.
+        aiosqlite runs a separate thread for the connection, and closes the connection. The connection is opened
+        before aiosqlite gets it: if aiosqlite opened it and failed, that thread might outlive the event loop.
         """
         queue = await cls.open(workers, connect, run_group)
         owner = aiosqlite.Connection(lambda: queue._connection, iter_chunk_size=ROWS_AT_A_TIME)
@@ -171,7 +171,7 @@ class ConnectionQueue:
 
     @property
     def connection(self) -> sqlite3.Connection | None:
-        """The connection, or None while a group runs or waits.
+        """The connection, or None while a group runs or waits, and after `close`.
 
         Use it on the event loop immediately, and do not store it.
         """
@@ -314,9 +314,9 @@ class ConnectionQueue:
             self._idle.set()
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Return the function's result, after all waiting work and outside of any transaction.
+        """Run the function after all waiting work, outside of any transaction, and return its result.
 
-        No work may follow.
+        No work may be added to the queue afterwards.
         """
         await self._is_over()
 

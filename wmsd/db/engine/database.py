@@ -45,9 +45,9 @@ class Database(FileConnections):
     ) -> None:
         """Create the database object. The parameters that are not listed here are those of `FileConnections`.
 
-        `make_room` is called on a full disk, for writes that may use the reserve, and returns True if there is
-        space now. `uses_reserve`: whether all writes may use the reserve. `who` is the actor of changes for which
-        no actor is passed.
+        `make_room` is called on a full disk, for writes that may use the emergency space reserve. It returns True
+        if there is space now. `uses_reserve` is True if all writes may use the reserve. `who` is the actor of
+        changes for which no actor is passed.
         """
         super().__init__(path, clock, ids, provision, after_commit, moved, alone, workers, counted)
         self._make_room = make_room
@@ -105,8 +105,8 @@ class Database(FileConnections):
     ) -> Result:
         """Return the action's result as `read` does, for queries of a full-text index.
 
-        Only an interruption can stop such a query. All searches of a file share a separate connection, so that
-        they delay no other reads.
+        Only an interruption from another thread can stop such a query, so it never runs on the event loop. All
+        searches of a file share a separate connection, so that they delay no other reads.
         """
         self.last_used = self._clock.monotonic()
         return await (await self._readers.searcher()).submit(action, actor, until)
@@ -114,8 +114,8 @@ class Database(FileConnections):
     async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
         """Return the action's result as `read` does, but run it on a thread immediately.
 
-        This is for reads that take long or have an effect, such as an export. Meanwhile the log cannot restart
-        from its beginning. Raise StorageError if the log has become too large because of that.
+        This is for reads that take long or have an effect, such as an export. During the read, the log cannot
+        restart from its beginning. Raise StorageError if the log grows by more than `MOST_LOG_BYTES` meanwhile.
         """
         self.last_used = self._clock.monotonic()
         began_at = log_bytes(self.path)
@@ -135,7 +135,7 @@ class Database(FileConnections):
     ) -> Staging:
         """Return a new connection for writing many rows in one transaction (see Staging).
 
-        It may outlive this object.
+        The connection may still be used after this object is closed.
         """
         return Staging(self.path, self._clock, self._ids, self._provision, actor, of_copy, folder)
 

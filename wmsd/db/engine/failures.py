@@ -14,7 +14,7 @@ IN_DOUBT = ("SQLITE_IOERR",)
 
 
 class StorageError(Exception):
-    """The data folder or one of its files cannot be used. The sentence says why and what to do."""
+    """The data folder or one of its files cannot be used. The message says why, and what to do."""
 
 
 class FileMoved(StorageError):

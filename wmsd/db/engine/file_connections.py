@@ -33,7 +33,7 @@ DESCRIPTORS_OF_A_CONNECTION = 2
 index.
 """
 PATIENCE_SECONDS = 10.0
-"""How long the file waits for processes that copy it, before it is reopened."""
+"""The most seconds that `share` waits for processes that copy the file, before it reopens the file."""
 STATES: Final = count()
 """A counter, from which each new state of any file gets its number."""
 
@@ -60,9 +60,10 @@ class FileConnections:
 
         - `moved` is called when the file was removed or replaced while in use.
         - `alone`: no other process may open the file, except while this process shares it.
-        - `workers` are threads that are shared with other files. A file without them has separate threads and
-          always uses a separate connection for reads, and aiosqlite owns its other connections.
-        - `counted` is called with the number of connections that were opened or closed.
+        - `workers` are threads that are shared with other files. If None, the file has its own threads, quick
+          reads never use the writer's connection, and aiosqlite owns all connections except that of quick reads.
+        - `counted` is called with this object and the number of connections that were opened, which is negative if
+          they were closed.
         """
         self.path = path
         self.after_commit = after_commit
@@ -169,8 +170,8 @@ class FileConnections:
 
         Pass on the errors of opening.
 
-        A file with separate workers also opens a connection for slow reads, and retains it. All parts of wmsd need
-        such a file, and later there may be no resources for another connection.
+        A file with its own workers, such as `platform.db`, also gets a connection for slow reads, which stays
+        open. All parts of wmsd need `platform.db`, and later there may be no resources for another connection.
         """
         await self.open_writer()
         if self._has_own_workers:
@@ -192,7 +193,9 @@ class FileConnections:
             return self._writer
 
     def take_writer(self, connection: sqlite3.Connection) -> None:
-        """Use this connection as the writer. It was opened after `begin`, while the database had no writer."""
+        """Use this connection as the writer. The caller must have opened the connection after `begin`, while the
+        database had no writer.
+        """
         self.last_used = self._clock.monotonic()
         commits = self._commits()
         self._begin_to_write(ConnectionQueue(connection, self._workers.writers, commits), commits)

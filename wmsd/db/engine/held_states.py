@@ -63,7 +63,8 @@ class HeldState:
             return action(lone_transaction(connection))
 
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
-        """Write a copy to `path`, from which the statements have deleted data without a trace.
+        """Write a copy to `path`, after the statements have deleted data from it. No trace of this data is in the
+        copy.
 
         The copy is created in memory first, and gets a new log name. Pass on the errors of `read`.
         """
@@ -101,7 +102,7 @@ class HeldState:
 def hold_state(path: Path, *, alone: bool = False) -> HeldState:
     """Hold the state after the last commit.
 
-    `alone` must be as in the other connections of this process to the file.
+    `alone` must have the same value as for the other connections of this process to the file.
 
     The function waits for other writers for a short time. Raise sqlite3.Error or StorageError if the state cannot
     be held.

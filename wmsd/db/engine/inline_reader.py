@@ -29,8 +29,8 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
-"""The processor time of a quick read. Time of other threads and processes does not count, because each read that
-is passed to a thread needs a connection there.
+"""The processor time within which a read counts as quick. Time of other threads and processes does not count.
+Otherwise, on a busy machine, quick reads would be passed to threads, which need further connections.
 """
 STALL_SECONDS: Final = 0.05
 """The clock time after which a read or a turn counts as waiting for the disk."""
@@ -40,11 +40,11 @@ LARGEST_TURN: Final = 64
 TURN_SECONDS: Final = 0.012
 """The processor time of a turn. Many quick reads together take long; the remaining ones run in the next turn."""
 CROWD: Final = 8
-"""If so many reads of a turn are left, threads run them."""
+"""If a turn has no time for at least this many reads, threads run them."""
 PATIENCE_SECONDS: Final = 0.02
 """How long a read waits for the writer's connection."""
 OFTEN: Final = 8
-"""After so many waits, the reader opens a separate connection immediately."""
+"""From this number of waits on, the reader opens a separate connection immediately."""
 SHORTAGE_SECONDS: Final = 2.0
 """How long a read waits for the writer's connection if a separate one could not be opened."""
 
@@ -101,7 +101,7 @@ class InlineReader:
         self._unbegun = 0
         """The number of reads for which the turn had no time."""
         self._again = 0
-        """The number of those reads that are already back at the front of `_waiting`."""
+        """The number of reads that this turn has already put back at the front of `_waiting`."""
         self._is_scheduled = False
         self._scheduled_at = 0.0
         self._patience: asyncio.TimerHandle | None = None
@@ -113,7 +113,7 @@ class InlineReader:
         self._bounded: sqlite3.Connection | None = None
         """The writer's connection, while its statements are interrupted after `MOMENT_SECONDS`."""
         self._touched: sqlite3.Connection | None = None
-        """The same connection, from before the limit is set until the limit is fully removed."""
+        """The writer's connection, from before the time limit is set until it is fully removed."""
         self.is_paused = False
         """True if the file must stay closed here, so that all work is passed to threads."""
 
@@ -219,7 +219,7 @@ class InlineReader:
             settle_work(work)
 
     def release(self, connection: sqlite3.Connection) -> None:
-        """Remove the time limit from the writer's connection. The writer calls this before it starts."""
+        """Remove the time limit from the writer's connection. The writer calls this before each group of work."""
         if connection is self._touched:
             self._bounded = None
             connection.set_progress_handler(None, 0)
@@ -246,7 +246,7 @@ class InlineReader:
         """Open a separate connection.
 
         If that fails, the reads wait longer for the writer. If they have already done so, or if there is no
-        writer, a reader on a thread does the work, or reports the same error.
+        writer, a reader on a thread runs the reads, or reports the same error.
         """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
@@ -294,7 +294,9 @@ class InlineReader:
         return time.thread_time() > self._until or time.monotonic() > self._stalled_at
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Return the function's result, from a thread. No work may follow."""
+        """Run the function with the separate connection, on a thread, and return its result. No read may follow
+        it.
+        """
         connection = self._connection
         assert connection is not None
         return await self._threads.run(lambda: function(connection))

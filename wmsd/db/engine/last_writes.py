@@ -17,7 +17,7 @@ class Moments:
 class Writes:
     """The state of writes to a file.
 
-    `failure` is the error of the last group, if the file or the disk is the cause.
+    `failure` is the error of the last group of writes if the file or the disk caused one, otherwise None.
 
     `moments` may be shared by several files.
     """

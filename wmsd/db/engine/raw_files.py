@@ -26,7 +26,7 @@ _CHANGED: Final = threading.Condition()
 _open: Final[Counter[Path]] = Counter()
 """The number of open connections of this process, by file."""
 _held: Final[dict[Path, int]] = {}
-"""The threads that read files without locks, by file."""
+"""The id of the thread that reads a file without locks, by file."""
 
 
 def note_opened(path: Path) -> None:
@@ -48,7 +48,9 @@ def note_closed(path: Path) -> None:
 
 @contextmanager
 def unopened_file(path: Path) -> Iterator[bool]:
-    """Yield True if this process has no connection to the file. Then only this thread can open one meanwhile."""
+    """Yield True if this process has no connection to the file. Then only this thread can open a connection while
+    this context is open.
+    """
     with _CHANGED:
         while path in _held:
             _CHANGED.wait()

@@ -5,7 +5,9 @@ from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.01
-"""The wait for a turn from which turns count as long. Lists for 32 clients together wait for less."""
+"""Turns count as long if the reads of the last turn have waited for more than these seconds. The lists that 32
+clients request at the same time wait for less.
+"""
 AT_ONCE_SECONDS: Final = 0.002
 
 

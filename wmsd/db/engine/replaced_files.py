@@ -153,7 +153,7 @@ class Standing:
     def is_nowhere(self) -> bool:
         """Return True if the file was deleted and only this process has it open.
 
-        Closing it would lose the content.
+        The content would be lost when this process closes the file.
         """
         for opened in Path("/proc/self/fd").iterdir():
             try:

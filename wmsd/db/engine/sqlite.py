@@ -54,7 +54,7 @@ if sqlite3.sqlite_version_info < OLDEST_SAFE:
 
 
 class Connection(sqlite3.Connection):
-    """A connection that is recorded as open from before it is opened until it is closed."""
+    """A connection that `raw_files.py` counts as open, from before it is opened until it is closed."""
 
     file: Path | None = None
 
@@ -80,7 +80,7 @@ def connect(
 
     The file must exist unless `create` is True. If another connection has locked the file, wait for
     `busy_seconds`. `alone`: no other process can open the file while this connection is open, and the log's index
-    is in this process's memory. Raise sqlite3.Error if that fails.
+    is in this process's memory. Raise sqlite3.Error if the file cannot be opened.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)

@@ -2,8 +2,8 @@
 transaction.
 
 SQLite has one writer for each file, and collecting the rows as the writer would make all other writers wait.
-Therefore the rows are collected in tables of a second file, and the first file is not changed. Only `write` is the
-writer.
+Therefore the rows are collected in tables of a second file, and the first file is not changed. Only `write` writes
+to the first file.
 """
 
 import shutil
@@ -31,7 +31,8 @@ HERE: Final = "temp"
 PREFIX: Final = "wmsd-import-"
 LEAST_FREE: Final = 32 * 1024 * 1024
 STEPS: Final = 200_000
-"""The steps of SQLite's machine between two checks whether a write may continue, which take some milliseconds."""
+"""The number of SQLite's steps between two checks whether a write may continue. The steps take some milliseconds.
+"""
 OF_STAGED: Final = (
     f"cache_size = -{CACHE_KIB}",
     "journal_mode = OFF",
@@ -72,7 +73,7 @@ class FileFull(StorageError):
 
 
 class Staging:
-    """A separate connection with the second file.
+    """A separate connection to a company's file, with the second file for the collected rows.
 
     The second file has no name, so that it disappears with the process, however the process ends.
     """

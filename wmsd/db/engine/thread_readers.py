@@ -31,7 +31,9 @@ class ThreadReaders:
         self._handed_over: set[asyncio.Task[None]] = set()
 
     async def reader(self) -> ConnectionQueue:
-        """Return a reader that is free, or the last reader. Raise the error of opening if there is no reader."""
+        """Return a free reader, or the last reader if all are busy. Raise the error of opening if there is no
+        reader.
+        """
         free = self._free_reader()
         if free is not None:
             return free

@@ -1,7 +1,8 @@
 """The single row of the table `log`, read and changed in the bytes of its page.
 
-SQLite would look for that page by a schema that may be of another file. The page is a leaf of a b-tree with one
-cell. See the file format, sections 1.6 and 2.1 (https://sqlite.org/fileformat.html#b_tree_pages).
+SQLite would find that page by the schema of the present file, which may not be the file of the log. The page is a
+leaf of a b-tree with one cell. See the file format, sections 1.6 and 2.1
+(https://sqlite.org/fileformat.html#b_tree_pages).
 """
 
 import os
@@ -18,7 +19,7 @@ ID: Final = 1
 
 
 class LogRow(NamedTuple):
-    """The columns of the row, without the first one. All have values."""
+    """The columns of the row after the first one. They are never NULL."""
 
     id: int
     previous: int
@@ -52,7 +53,7 @@ def row_in(page: bytes) -> LogRow | None:
 def named_anew(page: bytes) -> bytes:
     """Return the page with a new `id` in its row.
 
-    A page that is no such leaf is damaged, and is returned unchanged.
+    A page without that row is damaged, and is returned unchanged.
     """
     values = _values(page)
     if len(values) <= ID:

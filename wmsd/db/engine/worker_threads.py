@@ -31,7 +31,9 @@ LONG_SECONDS: Final = 0.02
 
 
 class WorkerThreads:
-    """A pool of threads. `few` threads remain once they were needed. `most` is the largest number of threads."""
+    """A pool of threads. Up to `few` threads remain while they have no task. `most` is the largest number of
+    threads.
+    """
 
     def __init__(self, name: str, few: int = FEW, most: int = MOST) -> None:
         self._name = name
@@ -152,7 +154,7 @@ class WorkerThreads:
     async def run(self, function: Callable[[], Result]) -> Result:
         """Run the function on a worker, and return its result.
 
-        It runs to its end even if no caller waits any more.
+        The function runs to its end even if no caller waits any more.
         """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self.post(partial(settle_future, future, function))
@@ -206,7 +208,7 @@ class Workers:
 def _run_whole(task: Task) -> None:
     """Run the task. If it could not start for lack of memory, try again until there is memory.
 
-    The task itself reports its end.
+    The task itself passes its result on.
     """
     while True:
         try:

@@ -124,7 +124,7 @@ def _checked_name(path: Path, read: Path) -> int | None:
 
 
 def _check_rows(path: Path, name: int) -> None:
-    """Check the file by the rows in the log.
+    """Check that the rows of the table `log` in the log fit the file, whose log is named `name`.
 
     Raise WrongLog if they do not fit, and OSError if they cannot be read.
     """

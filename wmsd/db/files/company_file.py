@@ -52,8 +52,8 @@ OVERWRITTEN: Final = (
 class CompanyFile:
     """The file of one company. It may be open or closed.
 
-    `failure` says why the file cannot be used, or is None. `damage` says what damage was found during use. A check
-    reads little of a file, so a damaged file may be used again after a check.
+    `failure` says why the file cannot be used, or is None. `damage` is the damage that was found during use, or
+    None. A check reads little of a file, so a damaged file may be used again after a check.
     """
 
     def __init__(
@@ -274,7 +274,8 @@ class CompanyFile:
     def stop(self, moved: FileMoved) -> None:
         """Close a file that was removed, replaced or overwritten during use.
 
-        As much of its content as possible is saved. The file that is there now is not changed.
+        As much of its content as possible is saved, unless the file was overwritten. The file that is there now is
+        not changed.
         """
         if self.database is None:
             return
@@ -289,7 +290,7 @@ class CompanyFile:
         self._leave(is_kept=not isinstance(moved, FileOverwritten))
 
     async def replace(self, put: Callable[[], Result]) -> Result:
-        """Close the file, and call `put` on a thread, which puts another file in its place.
+        """Close the file, call `put` on a thread, and return its result. `put` puts another file in its place.
 
         Requests for the company wait meanwhile. Raise StorageError if a command is using the file. Pass on the
         errors of `put`.
@@ -337,7 +338,7 @@ class CompanyFile:
         self.failure, self._is_ready = str(error), False
 
     async def _has_left(self) -> None:
-        """Wait until the file is closed, before it is opened again."""
+        """Wait until the file is closed, if `_leave` is closing it, so that it can be opened again."""
         while (leaving := self._leaving) is not None:
             await asyncio.wait([leaving])
             if self._leaving is leaving:

@@ -88,7 +88,7 @@ class CompanyFiles:
         """The companies whose files other processes may have written."""
         self._noticed_to = 0
         self.unprepared = 0
-        """The number of files that were not checked since the start."""
+        """The number of files that `prepare` still has to check."""
         self._files: dict[int, CompanyFile] = {}
         self._known: Collection[int] | None = None
         self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
@@ -151,7 +151,7 @@ class CompanyFiles:
             self.unprepared -= 1
 
     def start_threads(self) -> None:
-        """Start a thread for writes and one for reads, which then remain. Raise RuntimeError if that fails."""
+        """Start a thread for writes and one for reads, and keep both. Raise RuntimeError if that fails."""
         self._workers.start()
 
     async def get(self, company_id: int) -> Database:

@@ -1,4 +1,4 @@
-"""The search for damage in a file, by the name of the table or index."""
+"""Searches a file for damage, and names the table or index in which the damage is."""
 
 import re
 from collections import defaultdict
@@ -54,9 +54,10 @@ def opened_to_examine(
 ) -> AbstractContextManager[Transaction]:
     """Open a snapshot of the file, after migrating it.
 
-    Of a damaged file, open everything that can still be read.
+    If the file is damaged, open everything in it that can still be read.
 
-    Raise StorageError, for example if the file belongs to another owner, and sqlite3.Error.
+    Raise StorageError, for example if the file belongs to another owner. Raise sqlite3.Error if SQLite cannot open
+    the file.
     """
     try:
         migrate(path, kind, owner=owner, before=before_migration)
@@ -82,7 +83,7 @@ def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def missing_end(path: Path) -> list[Damage]:
-    """Return a `Damage` if the file is shorter than its header says.
+    """Return a list with one `Damage` if the file is shorter than its header says, otherwise an empty list.
 
     SQLite reads zeros for a last page that is cut off.
 
@@ -100,8 +101,8 @@ def missing_end(path: Path) -> list[Damage]:
 
 
 def foreign_schema(tx: Transaction) -> list[Damage]:
-    """Return a `Damage` if the schema differs from the one that migrations create, because a person has changed
-    it.
+    """Return a list with one `Damage` if the schema differs from the one that migrations create, because a person
+    has changed it. Otherwise return an empty list.
     """
     application_id = tx.value("PRAGMA application_id")
     kind = next((each for each in (PLATFORM, COMPANY) if each.application_id == application_id), None)

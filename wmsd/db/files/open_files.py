@@ -30,14 +30,16 @@ AGAIN_SECONDS: Final = 0.01
 AT_ONCE: Final = 8
 """The most files that are closed at the same time. A close may wait for the disk."""
 LOOKED_AT: Final = 64
-"""The most files that are checked to find one that can be closed. A file in use counts as just used."""
+"""The most files that are checked to find one that can be closed. A file that is in use moves to the end of the
+order, as if it was just used.
+"""
 LEAST_CONNECTIONS: Final = 8
 LEAST_DESCRIPTORS: Final = 32
 """LEAST_CONNECTIONS and LEAST_DESCRIPTORS are the lowest limits, used however little memory and however few
 descriptors there are.
 """
 SLACK: Final = 16
-"""One in this many connections stays free, so that no request has to wait until a file is closed."""
+"""One of every `SLACK` connections stays free, so that no request has to wait until a file is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class OpenFiles:
             await self._open_for_all(database)
 
     def counted(self, database: FileConnections, change: int) -> None:
-        """Record that the database has opened or closed this number of connections."""
+        """Record that the database has opened `change` connections, or has closed some if `change` is negative."""
         self.connections += change
         self._reserved.discard(database)
         if database.is_open:
@@ -221,7 +223,9 @@ class OpenFiles:
             await asyncio.wait([closing])
 
     async def close_unused(self, now: float) -> bool:
-        """Close the files that were not used for `UNUSED_SECONDS`. Return True if there was such a file."""
+        """Close the files that were not used for `UNUSED_SECONDS`. Return True if there was such a file. `now` is
+        a time of the monotonic clock.
+        """
         was_one = False
         for database in self:
             if (

@@ -1,8 +1,8 @@
 """The position of a record in the company's change sequence, and the time that the record shows for it.
 
-A position is in microseconds, and a record has its millisecond as `updated_at`. Each unit of work begins a new
-millisecond. Therefore a client that requests the changes after the `as_of` of a list gets every change exactly
-once. That holds however many records share a millisecond, and whatever the clock does.
+A position is a number of microseconds since 1970, and `updated_at` shows its millisecond. Each unit of work begins
+a new millisecond. Therefore a client that requests the changes after the `as_of` of a list gets every change
+exactly once. This is true even if many records share a millisecond, or if the clock is set back.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,9 @@ def updated_at(change: int) -> str:
 
 
 def updated_at_sql(change: str) -> str:
-    """Return the SQL for `updated_at` of an expression. The SQL is exact, unlike a division of floats."""
+    """Return the SQL that turns a position into `updated_at`. `change` is the SQL of the position. The result is
+    exact, because the SQL divides only integers.
+    """
     seconds = f"strftime('%Y-%m-%dT%H:%M:%S', ({change}) / 1000000, 'unixepoch')"
     return f"{seconds} || printf('.%03dZ', ({change}) / 1000 % 1000)"
 
@@ -37,7 +39,7 @@ def change_columns(tx: Transaction) -> dict[str, object]:
 def creation_columns(tx: Transaction) -> dict[str, object]:
     """Return the columns of a record that is created now.
 
-    `created_at` follows the clock; only the position may be ahead.
+    `created_at` is the time of the clock. The position, and thus `updated_at`, may be later than the clock.
     """
     return {**change_columns(tx), "created_at": tx.timestamp}
 

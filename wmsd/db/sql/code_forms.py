@@ -1,7 +1,7 @@
 """Codes that differ from others only by their Unicode form. People cannot tell `é` from an `e` and an accent.
 
 Codes are compared exactly, so both forms could exist, and programs would sometimes find one and sometimes the
-other. Therefore a new code is searched in both forms. A code in ASCII has only one form, and is not searched.
+other. Therefore both forms of a new code are searched. A code in ASCII has only one form, so nothing is searched.
 """
 
 from typing import Final
@@ -14,14 +14,17 @@ BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
 HAS_OTHER_FORM: Final = (
     "{table}.code IN (composed({staged}.code), decomposed({staged}.code)) AND {table}.code <> {staged}.code"
 )
-"""SQL that is true if the row of a table has the code of a staged row in another form. See `define_forms`."""
+"""SQL that is true if the row of a table has the code of a staged row in another form. The SQL uses the functions
+of `define_forms`.
+"""
 
 
 def form_errors(tx: Transaction, table: str, noun: str, code: object, current: object = None) -> list[str]:
-    """Return the error of a new code that another record of the table has in another form.
+    """Return an error if another record of the table has the code in another Unicode form, otherwise an empty
+    list.
 
-    `current` is the present code of the record. If the new code is the same or only another form of it, nothing is
-    searched.
+    `current` is the present code of the record, or None for a new record. If `code` is `current` or only another
+    form of it, nothing is searched.
     """
     if not isinstance(code, str) or code.isascii() or composed_text(code) == composed_text(str(current)):
         return []

@@ -14,8 +14,9 @@ def next_code(tx: Transaction, series: str, taken: str) -> str:
     """Return the next code of the series. Codes that are already in use are skipped, because users may have
     entered them themselves.
 
-    `taken` is a SELECT that finds a code. The number is drawn inside the writing transaction. Thus a refused
-    request leaves no gap, and no code is drawn twice.
+    `taken` is a SELECT whose only parameter is a code. It returns a row if a record has that code. The number is
+    taken from the series in the transaction that writes the record. Thus a refused request leaves no gap, and no
+    number is used twice.
     """
     while True:
         code = f"{series}-{tx.value(ADVANCE, (series,)):06d}"

@@ -34,11 +34,11 @@ LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) EN
 
 
 class CsvLines:
-    """A renderer of lines with these columns.
+    """A renderer of records as lines of CSV with these columns.
 
     `own` maps a column to its SQL and its model field, if the record lacks the column or has it in another form.
     `is_unambiguous`: a number is written so that its fraction cannot be read as a group of three digits. `moment`
-    writes times in another form than the API.
+    returns the text of a time, if it is to differ from the form of the API.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class CsvLines:
         """True if a list has returned lines instead of records."""
 
     def render(self, tx: Transaction, record: RecordSql) -> str:
-        """Return the SQL of the record's line, without its end."""
+        """Return the SQL of the record's line, without the line break."""
         self.has_rendered = True
         for name, function in FUNCTIONS.items():
             tx.define(name, function)
@@ -88,7 +88,7 @@ def _cell_sql(sql: str, field: FieldInfo, number: str, is_local: bool) -> str:
 
 
 def csv_line(row: Sequence[str]) -> str:
-    """Return the cells as a line, without its end."""
+    """Return the cells as a line of CSV, without the line break."""
     return ",".join(map(quoted, row))
 
 

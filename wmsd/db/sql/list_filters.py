@@ -37,7 +37,7 @@ class DateRange(NamedTuple):
     """A column with an optional date, and two filters: `first` is the name of the filter for the earliest date,
     and `last` for the latest date.
 
-    If a list has a tally, an index has the column within each status.
+    If the list has a tally, the table needs an index on the status and this column.
     """
 
     column: str
@@ -52,8 +52,8 @@ class DateRange(NamedTuple):
 class Member(NamedTuple):
     """A filter by rows of another table, such as the lines of orders.
 
-    `condition` is met by the rows of `table` that are looked for. `column` has the id of the record to which a row
-    belongs.
+    `condition` is the SQL condition that the wanted rows of `table` meet. `column` has the id of the record to
+    which a row belongs.
     """
 
     table: str

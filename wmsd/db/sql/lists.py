@@ -17,7 +17,7 @@ from wmsd.db.sql.list_filters import DateRange, Member, Tally
 from wmsd.db.sql.records import RecordSql
 
 RECENT: Final = ("updated_since", "since")
-"""Filters by the least value of a column that has an index."""
+"""The filters for the least value of an indexed column, such as the time of the last change."""
 TOO_LARGE: Final = "The records are too large for one answer."
 LARGEST_PAGE: Final = 4_000_000
 """The bytes after which a page ends."""
@@ -34,7 +34,7 @@ COUNT: Final = "SELECT count(*) FROM ({rows})"
 STATEMENTS: Final = 256
 """The number of cached statements. To compose thousands of characters takes as long as reading a few rows."""
 NEAR: Final = 20
-"""The number of pages of rows that are searched for one page of recent rows."""
+"""How many pages of a list are searched, in its own order, to fill one page with recent records."""
 
 
 class Joined(NamedTuple):
@@ -56,7 +56,7 @@ class Joined(NamedTuple):
 
 
 def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
-    """Return the results of `read` for the ids, `at_once` at a time. Raise Problem (413) if they are too large."""
+    """Return what `read` returns for `at_once` ids at a time. Raise Problem (413) if the records are too large."""
     found: list[str] = []
     for start in range(0, len(ids), at_once):
         found.append(read(ids[start : start + at_once]) or "")
@@ -80,10 +80,10 @@ def conditions(query: type[Query], **own: str) -> dict[str, str]:
 class Listing:
     """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
 
-    A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the row
-    of `row_counts` with the total of the list without filters. If `count` is empty, the rows are counted, because
-    the platform's tables are small. `at_once` is how many records one statement renders. It is lower for records
-    that can be large, since their size is not known before.
+    A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the name
+    of the row in `row_counts` that has the total of the list without filters. If `count` is empty, the rows are
+    counted, because the platform's tables are small. `at_once` is how many records one statement renders. It is
+    lower for records that can be large, because their size is not known.
     """
 
     source: str
@@ -100,7 +100,7 @@ class Listing:
     """The filters by rows of another table, by name. For few rows, the conditions in `filters` are faster."""
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
-        """Return a numbered page. `values` are the filters. Raise Problem (422) if many records are too large."""
+        """Return a page. `values` are the filters. Raise Problem (422) if the page has too many large records."""
         planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
         found = planned._joined(tx, record, given, "", query.per_page, query.offset)
         counted = self if tx.within is None and self.members.keys().isdisjoint(given) else planned
@@ -160,7 +160,7 @@ class Listing:
         offset: int,
         others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
-        """Return as many of the records as fit, but at least one."""
+        """Return as many of the `number` records as fit on a page, but at least one."""
         separator = END if tx.csv is not None and isinstance(record, RecordSql) else ","
         sql, parameters = self._chosen(_shown(tx, record), values, beyond)
         parameters |= {**others, "separator": separator}
@@ -221,9 +221,9 @@ class Listing:
         """Return a copy of this list with the best query plan: a `+` before a column keeps SQLite from using its
         index.
 
-        This method plans lists with a filter by time of change. If few records match, they are found by the index
-        of changes, and then sorted. If many match, the list is read in its own order, provided that this soon
-        finds a page of them. Otherwise, as at the end of a long list, they are sorted too.
+        This method plans lists with a filter by time of change. If few records match, the index of changes finds
+        them, and they are sorted. If many match, the list is read in its own order, provided that this soon fills
+        a page. Otherwise, for example at the end of a long list, the matching records are sorted too.
         """
         member = next((name for name in self.members if name in values), None)
         if member is not None:
@@ -250,7 +250,7 @@ class Listing:
         return sorted_afterwards
 
     def _planned_by_member(self, tx: Transaction, values: Mapping[str, object], name: str) -> "Listing":
-        """Return a copy with a plan for a filter by rows of another table: few rows are read first."""
+        """Return a copy planned for a filter by rows of another table: if few rows match, they are read first."""
         member = self.members[name]
         others = {other: f"+{condition}" for other, condition in self.filters.items()}
         if tx.number(COUNT.format(rows=f"{member.rows} LIMIT {FEW}"), {name: values[name]}) < FEW:
@@ -258,7 +258,7 @@ class Listing:
         return replace(self, filters={**self.filters, name: member.of_each(self.order)})
 
     def _planned_by_date(self, tx: Transaction, values: Mapping[str, object]) -> "Listing":
-        """Return a copy with a plan for a filter by date: few records are found by date, and then sorted."""
+        """Return a copy planned for a filter by date: if few records match, they are found by date and sorted."""
         days = [] if self.dates is None else [name for name in self.dates.conditions if name in values]
         if not days or self._is_by_date:
             return self
@@ -312,7 +312,7 @@ class Listing:
             yield self._where(every), {**others, parameter: member}
 
     def _is_within_statuses(self, values: Mapping[str, object]) -> bool:
-        """Return True if an index has the records within each status, by partner or date, so that each status is a
+        """Return True if an index sorts the records of each status by partner or date. Then each status is a
         branch.
         """
         if any(name in values for name in RECENT):
@@ -337,7 +337,7 @@ def _select(record: str, position: str, source: str, order: str) -> str:
 def _aggregate(chosen: str) -> str:
     """Return the SELECT of a `Joined`. The aggregates follow the order of the subquery.
 
-    This SQLite version is pinned, and the tests of every list check the order.
+    The version of SQLite is pinned, and the tests of every list check the order.
     """
     columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
     return f"SELECT {columns} FROM ({chosen})"
@@ -366,7 +366,7 @@ def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joi
 def _cut(
     tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
 ) -> Joined:
-    """Return the records that fit. The very first record is always included."""
+    """Return the records that fit into `room` bytes. If `is_first`, return at least one record."""
     text = some.records.encode()
     places = some.positions.split(",")
     sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")

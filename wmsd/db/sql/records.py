@@ -19,8 +19,8 @@ LAST = ("created_at", "updated_at")
 class RecordSql(str):
     """The SQL of a record's JSON text.
 
-    `columns` has the SQL and the model's field of each value. `brief` is the SQL of the text with a short form for
-    each field that can be large.
+    `columns` has the SQL and the model field of each value, by the name of the field. `brief` is the SQL of the
+    text with a short form for each field that can be large.
     """
 
     columns: Mapping[str, tuple[str, FieldInfo]]
@@ -54,7 +54,9 @@ def _object(values: Mapping[str, str]) -> str:
 
 
 def check_fields_are_read(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:
-    """Raise TypeError for a field that can be set but is not in the record, because its value would seem lost."""
+    """Raise TypeError for a field that can be set but is not in the record, because its value would seem lost.
+    `but` names the fields that need not be in the record.
+    """
     hidden = [name for name in body.model_fields if name not in shown.model_fields and name not in but]
     if hidden:
         raise TypeError(f"{body.__name__} can set what {shown.__name__} does not show: {', '.join(hidden)}")

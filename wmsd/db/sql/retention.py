@@ -12,12 +12,12 @@ BEYOND_ALL: Final = 2**62
 
 
 def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
-    """Delete rows that are older than `kept`, the first ones in the table first and a limited number per call.
-    Return how many were deleted.
+    """Delete rows that are older than `kept`, and return how many were deleted. Each call deletes a limited number
+    of rows, the first ones in the table first.
 
-    `identity` is the column with the order of the rows, and `moment` the column with their time. Rows after the
-    first row that is not old enough stay, whatever their time is, because the clock may have been set back for a
-    while. Rows with a time in the future are also deleted if they come before that row.
+    `identity` is the column with the order of the rows, and `moment` the column with their time. The first row
+    that is not old enough ends the deletion. All rows after it stay, whatever their time is, because the clock may
+    have been set back for a while. Rows before it are deleted even if their time is more than a day in the future.
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(

@@ -1,4 +1,6 @@
-"""Storage of rows, and of objects created from them, to be read again in the same order (see `staging.py`)."""
+"""Stores the rows of an import, and objects created from them, so that they can be read again in the same order
+(see `staging.py`).
+"""
 
 import pickle
 from collections.abc import Iterable, Iterator
@@ -30,7 +32,7 @@ class Pile:
 
     def take_up(self, tx: Transaction) -> Iterator[Any]:
         for (content,) in tx.execute(f"SELECT content FROM {self.name} ORDER BY place"):
-            yield pickle.loads(content)  # noqa: S301  (of this process: nobody else can reach the table)
+            yield pickle.loads(content)  # noqa: S301  (this process has stored it, and no other can reach the table)
 
     def empty(self, tx: Transaction) -> None:
         tx.execute(f"DELETE FROM {self.name}")
@@ -39,7 +41,7 @@ class Pile:
 def make_tables(tx: Transaction, schema: str, statements: Iterable[str]) -> None:
     """Create tables and indexes next to the company's tables.
 
-    The statements have `{schema}` before their names.
+    Each statement has `{schema}` before the name of its table or index.
     """
     for statement in statements:
         tx.execute(statement.format(schema=schema))

@@ -11,14 +11,16 @@ from wmsd.db.engine.transaction import Transaction
 LARGE_TABLE_ROWS: Final = 1_000
 SAMPLED_ROWS: Final = 1_000
 WHAT_IT_WOULD_RUN: Final = "PRAGMA optimize = 0x10003"
-"""The statement that lists (0x1) the ANALYZE statements (0x2) for tables without statistics or with ten times as
-many or few rows. It includes tables that the connection has not read yet (0x10000).
+"""The statement that lists (0x1) the ANALYZE statements (0x2) for tables that have no statistics, or that have
+grown or shrunk tenfold since. It includes tables that the connection has not read yet (0x10000).
 """
 ANALYZE: Final = "ANALYZE "
 
 
 def refresh_statistics(tx: Transaction) -> None:
-    """Sample the large tables that have grown or shrunk much. If there are none, write nothing."""
+    """Sample the large tables that have no statistics, or that have grown or shrunk much. If there are no such
+    tables, write nothing.
+    """
     tx.execute(f"PRAGMA analysis_limit = {SAMPLED_ROWS}")
     for (statement,) in tx.rows(WHAT_IT_WOULD_RUN):
         if _is_large(tx, statement.removeprefix(ANALYZE)):

@@ -1,7 +1,8 @@
 """Records of the rows that a unit of work creates and changes in a table, so that it can be undone later.
 
-Created rows have higher ids than all rows that existed before. Of a changed row, a trigger of this connection
-stores the earlier state. Only the last such unit of work is stored.
+Created rows have higher ids than all rows that existed before. A temporary trigger of the connection stores the
+earlier state of each changed row. Only the last such unit of work can be undone, because its records replace those
+of earlier ones.
 """
 
 from collections.abc import Iterator
@@ -86,8 +87,8 @@ REFERRING: Final = """
 
 
 def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -> Iterator[tuple[int, str]]:
-    """Yield the first `most` ids of created rows to which other rows refer, each with the table that refers to
-    it.
+    """Yield ids of created rows to which other rows refer, each with the name of the referring table. At most
+    `most` ids are yielded for each referring column.
     """
     for child, column in tx.rows(REFERRING, (table,)):
         sql = f"SELECT DISTINCT {column} FROM {child} WHERE {column} > ? AND {column} <= ? LIMIT ?"

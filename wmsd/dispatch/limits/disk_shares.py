@@ -26,8 +26,8 @@ class Held(NamedTuple):
     companies: int = 0
 
     def share_of(self, company: Company, disk: Disk) -> Bound | None:
-        """Return how much the company may store while the disk is shared. Return None for no bound, because
-        nothing was counted yet or the company has a quota.
+        """Return how much the company may store while the disk is shared. Return None if the share sets no bound:
+        the company has a quota, or the bytes in the files are not counted yet.
         """
         if not self.companies or company.quota_megabytes or company.held_before is None:
             return None

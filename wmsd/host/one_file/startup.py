@@ -1,8 +1,8 @@
-"""The first steps of the one-file program: it locks its temporary folder, and makes the system end it together
-with the process that removes the folder.
+"""The first steps of the one-file program. The program locks its temporary folder, and makes the system end the
+program together with the process that removes the folder.
 
-A server also makes itself independent of the folder, after it has started to serve. Every command imports this
-module at its start.
+A server also makes itself independent of the folder, after the server has started to answer requests. Every
+command imports this module at its start.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The journal of systemd, which has the log of the service if the log has no file."""
+"""The journal of systemd, which has the log of the service if the settings name no log file."""
 
 import shutil
 import subprocess

@@ -13,7 +13,7 @@ PROGRAM: Final = Path("/usr/local/bin", NAME)
 PROGRAM_OF_PACKAGE: Final = Path("/usr/bin", NAME)
 CONFIG: Final = Path("/etc/wmsd/config.toml")
 BEGUN_BY_HAND: Final = f"runuser -u {{user}} -- {NAME} serve --config {CONFIG}"
-"""The command for machines where systemd is not running."""
+"""The command that starts the server on a machine where systemd is not running."""
 STATE: Final = Path("/var/lib", NAME)
 HIDDEN: Final = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys")))  # noqa: S108  (compared, not used)
 """Folders that the service cannot see (ProtectHome, PrivateTmp, PrivateDevices), or that cannot have files."""

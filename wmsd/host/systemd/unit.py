@@ -62,7 +62,7 @@ def is_plain(path: Path) -> bool:
 
 
 def folders(settings: Settings) -> list[Path]:
-    """Return the folders that the server writes to, by its settings."""
+    """Return the folders that the server writes to according to its settings."""
     log = [Path(settings.log.file).parent] if settings.log.file else []
     return [Path(settings.server.data), Path(settings.backup.folder), *log]
 

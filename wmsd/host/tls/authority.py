@@ -22,7 +22,7 @@ CERTIFICATE_LIFETIME: Final = timedelta(days=397)
 AUTHORITY_NOT_BEFORE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """A fixed date, so that an installed authority stays valid if the clock is set back."""
 ALLOWANCE: Final = timedelta(days=1)
-"""The allowance for browsers whose clocks are behind."""
+"""A certificate begins to be valid this long before its creation, for browsers whose clocks are behind."""
 LOCAL_NAMES: Final = ("localhost", "local", "lan", "home.arpa", "internal", "intranet")
 LOCAL_NETWORKS: Final = tuple(
     ipaddress.ip_network(each)

@@ -27,9 +27,7 @@ ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S1
 ISSUER_UNKNOWN: Final = (2, 20, 21)
 """Codes of X509_verify_cert_error_string(3): the next certificate of the chain cannot be found."""
 FLIGHTS: Final = 4
-"""How many times each side of a TLS handshake must continue, at most, until the handshake is finished or
-refused.
-"""
+"""The most times that each side must continue a TLS handshake until the handshake is finished or refused."""
 
 READ_AGAIN: Final = (
     "Replace the file with a new certificate, and make the server read it: systemctl reload wmsd, or kill "
@@ -161,7 +159,7 @@ def _of_lan(data: Path, now: datetime) -> Found:
 def _chain(path: Path) -> "list[Certificate]":
     """Return the certificates in the file. Return an empty list if the package cryptography cannot read the file.
 
-    The server may still be able to use it, because OpenSSL accepts more files.
+    The server may still be able to use the file, because OpenSSL accepts more files.
     """
     from cryptography import x509  # imported here, because most installations have no certificate files
 

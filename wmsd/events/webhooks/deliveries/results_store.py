@@ -209,7 +209,7 @@ PASS_OVER: Final = """
 
 
 def pass_over(tx: Transaction) -> None:
-    """Leave out the time since the last count from the failing time of all subscriptions, because nothing may be
+    """Do not add the time since the last count to the failing time of any subscription, because nothing may be
     sent.
     """
     tx.execute(PASS_OVER, (tx.timestamp,))

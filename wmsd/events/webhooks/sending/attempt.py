@@ -46,7 +46,8 @@ async def attempt(
     client: LazyClient, clock: Clock, open_database: OpenDatabase, company: Company, receiver: Receiver, due: Due
 ) -> Result:
     """Make an attempt and return its result. Whatever the receiver does is a result, not an error. The receiver
-    must have its credentials.
+    must have its credentials. Raise Problem (503) if this machine lacks files, threads or memory. For a test
+    receiver, pass on the errors of the write to the company's file.
     """
     assert receiver.credentials is not None
     assert due.event_id is not None

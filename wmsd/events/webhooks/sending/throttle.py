@@ -25,6 +25,9 @@ BUSY_REQUESTS: Final = 5
 PROVEN_WHILE_BUSY: Final = 4
 UNPROVEN: Final = 10
 UNPROVEN_WHILE_BUSY: Final = 1
+"""The most attempts that may begin within 50 ms. PROVEN_WHILE_BUSY is for reliable attempts (see `Throttle`),
+whose number is not limited while the service is not busy. The other two numbers are for all other attempts.
+"""
 
 
 class Lane(NamedTuple):
@@ -69,7 +72,8 @@ class ConcurrencyLimits:
 
 class Throttle:
     """Limits how many attempts begin within a moment of 50 ms. `answered` returns the number of requests that the
-    server has answered. An attempt counts as reliable if the last attempt of its subscription succeeded.
+    server has answered. An attempt counts as reliable (`is_proven`) if the last attempt of its subscription
+    succeeded.
     """
 
     def __init__(self, answered: Callable[[], int], monotonic: Callable[[], float] = time.monotonic) -> None:
