@@ -48,7 +48,9 @@ Days in the files are `today` or `today-3`.
 TODAY: Final = re.compile(r"today([+-]\d+)?")
 TOKEN_NAME: Final = "demo"
 TOKEN_LIFETIME: Final = timedelta(days=30)
-"""A new demo must not start with a warning, so this is longer than the time in which people are warned."""
+"""How long a demo token works. Users are warned two weeks before a token expires, and a new demo must not begin
+with that warning.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Recent changes, for pages that are open: the companies whose files have just been written."""
+"""The companies whose files were written recently. Open pages wait for such changes, to reload themselves."""
 
 import asyncio
 from collections import OrderedDict
@@ -28,12 +28,15 @@ class Listener:
 
 
 class LiveChanges:
-    """The positions of recent changes. Each round of changes gets the next position, from 0 in each process."""
+    """The order of the changes of companies.
+
+    A position is the number of calls of `tell` so far that have found a change. It is 0 when the process starts.
+    """
 
     def __init__(self, files: CompanyFiles) -> None:
         self._written = files.watch()
         self._positions: OrderedDict[int, int] = OrderedDict()
-        """The position of each company's last change, in order; the latest change is at the end."""
+        """The position of the last change, by company id. The company with the latest change is the last one."""
         self.position = 0
         self._listeners = set[Listener]()
         self._told = asyncio.Event()

@@ -205,7 +205,7 @@ async def open_installation(
             SecondStepService: second_step,
         },
     )
-    async with AsyncExitStack() as ends:  # even if one part fails: the thread of an open file never ends
+    async with AsyncExitStack() as ends:  # closes all, even if one fails, so that no thread stays
         ends.push_async_callback(platform.close)
         ends.push_async_callback(files.close)
         ends.push_async_callback(_write_last, requests)

@@ -32,7 +32,7 @@ from wmsd.warehouse.stock.schema import StockRules
 class Policy(NamedTuple):
     """A policy: the model with its field, and the functions that read and write the company's own value.
 
-    Values are in millionths. `built_in` applies if the company has no value.
+    Values are in millionths. `built_in` applies if the company has not set a value.
     """
 
     model: type[Input]

@@ -22,7 +22,7 @@ from wmsd.warehouse.search.index_damage import DamagedIndexes
 from wmsd.warehouse.search.schema import Hit, SearchQuery
 
 LONGEST: Final = 1.0
-"""The seconds after which no further company is searched."""
+"""How many seconds a search may take. After that, no further company is searched."""
 MOST_HITS: Final = 50
 
 

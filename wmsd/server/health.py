@@ -78,7 +78,9 @@ def _judged(is_good: bool, **facts: Any) -> dict[str, Any]:
 
 
 async def read_platform(installation: Installation, read: Callable[[Transaction], Result]) -> Result | None:
-    """Read `platform.db`, or return None if it cannot be read, which the database check reports."""
+    """Return the result of `read` in `platform.db`, or None if the file cannot be read. The database check reports
+    such a file.
+    """
     try:
         return await installation.platform.read(read)
     except STORAGE_FAILURES:
@@ -113,8 +115,8 @@ async def _database(installation: Installation, caller: Caller | None) -> dict[s
 async def _named(
     installation: Installation, found: Mapping[str, AbstractSet[int]], caller: Caller | None
 ) -> dict[str, list[str]]:
-    """Return the codes of the companies in `found`, under the same names. Return an empty dict unless the caller
-    is a platform admin. Companies that the caller may not use are left out.
+    """Return `found` with company codes in place of company ids. Companies that the caller may not use are left
+    out. Return an empty dict unless the caller is a platform admin.
     """
     if caller is None or not has_role(caller.role, "platform-admin") or not any(found.values()):
         return {}
@@ -142,7 +144,9 @@ def _webhooks(jobs: Jobs) -> dict[str, Any]:
 
 
 async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.WrongClock | None:
-    """Return why the clock is wrong, or None if it seems right or `platform.db` cannot be read."""
+    """Return the evidence that the clock is wrong. Return None if there is no evidence, or if `platform.db` cannot
+    be read.
+    """
     known, now = jobs.clock_watch.known, installation.clock.now()
     expired = await read_platform(installation, lambda tx: clock_verdict.expired_tokens(tx, known, now))
     return None if expired is None else clock_verdict.wrong_clock(known, expired, now)

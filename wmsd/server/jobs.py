@@ -45,8 +45,8 @@ from wmsd.tenants.accounts import ending_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
-"""The seconds between two checks: half of the second within which a running server notices changes by the command
-line.
+"""The seconds between two checks for changes by commands. A running server must notice such a change within a
+second.
 """
 
 SENDER_TICK_SECONDS = 0.5
@@ -105,7 +105,7 @@ class Jobs:
         self.last_tick = self._clock.monotonic()
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}
-        """The time of the last daily tidying by the company's id, on the monotonic clock."""
+        """When each company's file was last tidied daily, on the monotonic clock, by company id."""
         self.log = JobLog(self._clock)
         for seconds, name, job in self._declared():
             self.log.declare(name, *WORDS[name], every=seconds)
@@ -181,7 +181,7 @@ class Jobs:
             return
         await self.clock_watch.hear()
         if ended := await access.ended_of(self.changes.sessions):
-            self.changes.end_sessions(ended)  # their open pages end immediately, not only with the next beat
+            self.changes.end_sessions(ended)  # so that their open pages learn this now
         if self.imports is not None:
             known = await access.companies()
             self.imports.end_of({each.id for each in known.values() if each.suspended_at is not None})
@@ -286,7 +286,7 @@ class Jobs:
         without statistics SQLite picks bad plans as tables grow.
         """
         for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
-            while await database.write(some, is_quiet=True):  # quiet: it makes nothing due
+            while await database.write(some, is_quiet=True):  # quiet: deletions make nothing due
                 pass
         if off_because(company) is not None or company.sends_nothing:
             await database.write(pass_over, is_quiet=True)

@@ -1,6 +1,6 @@
 """Webhooks whose credentials must be set again, in the list of tasks after a restore.
 
-The companies' files say which webhooks these are, and the list follows them.
+The companies' files record which webhooks lack credentials. This module copies that to the list in platform.db.
 """
 
 import logging
@@ -51,7 +51,7 @@ LOOKED_AT: Final = """
 
 def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCredentials]) -> None:
     """Add the company's webhooks in `missing` to the list of tasks, and mark the entries of its other webhooks as
-    done. `code` is the company's code.
+    done. `missing` must therefore have all its webhooks that lack credentials. `code` is the company's code.
     """
     if missing:
         tx.execute(BEGIN, (tx.timestamp,))
@@ -72,7 +72,7 @@ def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCre
 
 
 async def note_missing(platform: Database, company: Company, missing: list[MissingCredentials]) -> None:
-    """Update the list with the webhooks that the sender has reported."""
+    """Update the list of tasks. `missing` has all webhooks of the company that lack credentials."""
     await platform.write(lambda tx: follow(tx, company.id, company.code, missing), is_quiet=True)
 
 

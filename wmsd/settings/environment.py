@@ -19,11 +19,11 @@ OF_A_CLUSTER: Final = re.compile(
 )
 """The variables that Kubernetes and similar systems set for a service named wmsd, wmsd-server or wmsd-web."""
 URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
-"""Variables that Kubernetes sets too, such as WMSD_PORT. They count as set by a cluster only if the value is a URL
-such as tcp://10.0.0.7:80.
+"""Further variables that Kubernetes sets, such as WMSD_PORT. A user may have set them too, so they count as set by
+a cluster only if the value is a URL such as tcp://10.0.0.7:80.
 """
 LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""The last words of variable names in other programs, such as PORT, for the setting that wmsd calls `listen`."""
+"""The ends of variable names, such as `port`, that users know from other programs, for the setting `listen`."""
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """The variables that other programs read a proxy from."""
 NEAR: Final = 0.7
@@ -33,7 +33,9 @@ same name.
 
 
 def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
-    """Return the settings from the environment, and an error sentence for each wrong variable."""
+    """Return the settings from the environment, by default from `os.environ`. Also return an error sentence for
+    each variable that looks like a misspelt setting, or that sets a list of tables.
+    """
     environment = os.environ if environment is None else environment
     known = _known()
     values: Values = {}
@@ -110,8 +112,8 @@ def _nearest_variable(name: str) -> str | None:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error sentence about the unknown `name`. The end asks "did you mean …?" with the most
-    similar known name, or is only "." if no known name is similar.
+    """Return the end of an error sentence about the unknown `name`: a question "did you mean …?" with the most
+    similar known name, or only "." if no known name is similar.
     """
     nearest = _nearest(name, known, 0.4)
     return "." if nearest is None else f"; did you mean {nearest}?"

@@ -20,7 +20,8 @@ Values = dict[str, dict[str, Any]]
 BESIDE: Final = "-backups"
 """The end of the name of the default backup folder. The name begins with the name of the data folder."""
 INSIDE: Final = "backups"
-"""The name of a demo's default backup folder, which is in the data folder. Deleting the data folder deletes both.
+"""The name of a demo's default backup folder. It is in the data folder, so that one folder contains all of a
+demo.
 """
 
 
@@ -34,9 +35,8 @@ class Layer(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The folder that the source's relative paths start from. A pipe counts as being in the current directory.
-
-        Raise OSError if the current directory was removed.
+        """The folder to which the source's paths are relative: the folder of the configuration file. For a pipe
+        and for other sources, it is the current directory. Raise OSError if the current directory was removed.
         """
         is_file = self.kind == "file" and not Path(self.name).is_fifo()
         return Path(self.name).absolute().parent if is_file else Path.cwd()
@@ -51,7 +51,7 @@ class RelativePath(NamedTuple):
 
 
 def relative_paths(layer: Layer) -> list[RelativePath]:
-    """Return the relative paths that the source sets, without paths inside its tables."""
+    """Return the relative paths that the source sets. Paths in tables, such as a provider's, are left out."""
     return [
         RelativePath(section, key, value)
         for section, keys in layer.values.items()
@@ -84,7 +84,9 @@ def _placed(layer: Layer, fields: Mapping[str, FieldInfo], values: Mapping[str, 
 
 
 def from_folder(layer: Layer, value: str) -> str:
-    """Return the absolute path of a value, or the value itself if the current directory was removed."""
+    """Return `value`, a path in this source, as an absolute path. Return it unchanged if it is relative to the
+    current directory, and this directory was removed.
+    """
     if Path(value).is_absolute():
         return value
     try:
@@ -95,9 +97,8 @@ def from_folder(layer: Layer, value: str) -> str:
 
 
 def with_defaults(settings: Settings, values: Values) -> Settings:
-    """Return the settings with an absolute data folder.
-
-    If `values` set no folder for backups, the settings get the default folder.
+    """Return the settings with an absolute data folder, and with the default backup folder if `values` have no
+    `backup.folder`.
     """
     data = from_folder(Layer("command line", "", {}), settings.server.data)
     changed: dict[str, Any] = {"server": settings.server.model_copy(update={"data": data})}
@@ -109,8 +110,8 @@ def with_defaults(settings: Settings, values: Values) -> Settings:
 def default_backups(data: Path) -> Path:
     """Return the default folder for backups: next to the real data folder, and named after it.
 
-    Links to the data folder do not matter, so no two data folders share a backup folder. The backup folder of a
-    demo is inside the data folder.
+    A link to the data folder has no folder of its own, and no two data folders share a backup folder. The backup
+    folder of a demo is inside the data folder.
     """
     inside = data / INSIDE
     if os.path.isdir(inside):  # noqa: PTH112  (a folder that this user may not see counts as missing)

@@ -1,4 +1,6 @@
-"""The sources of the settings: flags override the environment, which overrides the file and its defaults."""
+"""The sources of the settings: flags override the environment, the environment overrides the file, and the file
+overrides the defaults.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +24,7 @@ IN_FILES: Final = {
     "must be true or false": "must be true or false, without quotation marks",
     "must be a whole number": "must be a whole number without quotation marks{example}",
 }
-"""The sentences about wrong types as they are worded for a configuration file, by the wording of the API."""
+"""The errors about wrong types in a configuration file, by the error of the API for the same type."""
 
 
 def layers_of(
@@ -57,7 +59,7 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
 
 
 def as_set(layers: Sequence[Layer]) -> Settings:
-    """Return the settings as the sources write them: relative paths stay relative. The layers must be valid."""
+    """Return the settings of all layers with relative paths as they were written. The layers must be valid."""
     return Settings.model_validate(_merged(layer.values for layer in layers))
 
 
@@ -149,8 +151,8 @@ def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator
 
 
 def _in_words(text: str, section: str, key: str) -> str:
-    """Return an error about a type as it is worded for a configuration file, with the default as an example.
-    Return any other error unchanged.
+    """Return the error `text` in the words for a configuration file, with the default as an example, if the error
+    is about a type. Return any other error unchanged.
     """
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
@@ -160,7 +162,7 @@ def _in_words(text: str, section: str, key: str) -> str:
 
 
 def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
-    """Return the errors of settings that contradict each other. Each of these settings alone is valid.
+    """Return the errors of settings that contradict each other, although each of them alone is valid.
 
     The settings may come from different sources.
     """
@@ -174,9 +176,8 @@ def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
 
 
 def _source(layers: Sequence[Layer], section: str, text: str) -> str:
-    """Return the name of the last layer that sets one of the settings that the error sentence `text` names.
-
-    A later layer may set other settings of the section.
+    """Return the name of the source of an error: the last layer that sets one of the settings in the sentence
+    `text`. A later layer that only sets other settings of the section does not count.
     """
     named = {(section, word) for word in re.findall(r"\w+", text)} | set(re.findall(r"(\w+)\.(\w+)", text))
     of_section = [layer for layer in layers if section in layer.values]
@@ -256,10 +257,9 @@ def _nothing(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_right(file: Path, wrong: list[str]) -> Layer:
-    """Read a file without the lines that are no TOML and the settings that are invalid. Add the errors to `wrong`.
+    """Read a file. Skip lines that are no TOML and settings that are invalid, and add the errors to `wrong`.
 
-    If there are lines that are no TOML, only the first of them is reported, because other errors may be its
-    consequences.
+    If there are lines that are no TOML, only the first error is added, because it may have caused the others.
     """
     try:
         lines = text_of(file).split("\n")

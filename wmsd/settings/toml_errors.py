@@ -52,7 +52,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
-    """Return the library's error about the line in plain words."""
+    """Return a sentence in plain words for `said`, the library's error about the line with this number, from 1."""
     line = lines[number - 1]
     setting = SETTING.match(line)
     name, value = (line.strip(), "") if setting is None else (setting[1], setting[2])
@@ -79,10 +79,8 @@ def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
 
 
 def _meant(line: str, name: str, default: Any) -> str:
-    """Return a sentence that says how to write the value of the setting `name`, which depends on the type of its
-    default.
-
-    If `default` is None, the setting is unknown, and counts as a text.
+    """Return a sentence that says how to write the value of the setting `name`. The type of `default` says which
+    type the value must have. If `default` is None, the setting is unknown, and its value counts as a text.
     """
     if isinstance(default, bool):
         answer = ANSWER.match(line)

@@ -42,14 +42,14 @@ def _example_table(name: str, table: type[BaseModel]) -> list[str]:
 
 
 def toml(value: Any) -> str:
-    """Return a value as it is written in the configuration file. A list of tables is written on one line."""
+    """Return a value as it is written in the configuration file. A list of tables becomes one line of JSON."""
     if isinstance(value, list) and value and _are_tables(value):
         return json.dumps(value, ensure_ascii=False)
     return as_written(value)
 
 
 def as_written(value: Any) -> str:
-    """Return a value as it is written in the configuration file. The value contains no tables."""
+    """Return a value that contains no tables, as it is written in the configuration file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):

@@ -68,9 +68,10 @@ class ArchiveWriter:
         self._modified = int(modified.timestamp())
 
     def add(self, name: str, size: int, pieces: Iterable[bytes]) -> Added:
-        """Add an entry. If that fails, leave the archive unchanged.
+        """Add an entry with the content `pieces`. If that fails, leave the archive unchanged.
 
-        Raise OSError, StorageError if `pieces` do not have `size` bytes, and any error that occurs in `pieces`.
+        Raise StorageError if `pieces` do not have `size` bytes in total, OSError if the archive cannot be written,
+        and any error of the iterator `pieces`.
         """
         at = self._file.tell()
         digest, left = hashlib.sha256(), size

@@ -49,8 +49,8 @@ class Made(NamedTuple):
 
 
 class Creation:
-    """One backup. The archive appears in the folder only when it is complete, and a failure leaves nothing
-    there.
+    """The creation of one backup. The archive appears in the folder only when it is complete. A failed creation
+    leaves no file there.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Creation:
         Also return the content of platform.db that the manifest needs: the id of the installation, the company
         codes by company id, the keys, and the recovery phrases in use.
         """
-        copy = self._data.path / f"{COPY}{os.getpid()}.db"  # the server may write here, whichever user runs this
+        copy = self._data.path / f"{COPY}{os.getpid()}.db"  # here, because the server writes it
         for remains in self._data.path.glob(f"{COPY}*"):
             remains.unlink()
         try:
@@ -199,7 +199,7 @@ def _only_told(what: str) -> Iterator[None]:
 
 
 def add_secrets(archive: ArchiveWriter, name: str, secrets: Sealed | None) -> dict[str, Any]:
-    """Add the secrets to the archive, and return the manifest fields that describe them."""
+    """Add the secrets, if there are any, and return the fields of the manifest that describe the secrets."""
     if secrets is None:
         return {"keys": "left out"}
     at = archive.add(name, len(secrets.content), [secrets.content]).at

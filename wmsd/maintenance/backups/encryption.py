@@ -68,7 +68,7 @@ def may_open(manifest: Manifest, given: str) -> bool:
 
 
 def check_form(content: bytes) -> None:
-    """Check what can be checked without a passphrase or phrase. Raise StorageError if the content is damaged."""
+    """Raise StorageError if the encrypted content does not begin like a file of age. This needs no passphrase."""
     if not content.startswith(FORM):
         raise StorageError("The encrypted part of this archive is damaged: it does not begin like a file of age.")
 

@@ -21,8 +21,10 @@ SHARE: Final = 0.5
 
 
 def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
-    """Estimate the size of the next archive in bytes, by the last archive, or by compressing samples of the files
-    if there is no archive.
+    """Estimate the size in bytes of the next archive of these files.
+
+    The ratio of compression is that of the last of the `archives`. If no archive can be read, it is that of
+    samples of the files.
     """
     return round(sum(map(_content_bytes, files)) * _share(files, archives) * MARGIN)
 
@@ -30,8 +32,8 @@ def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
 def _content_bytes(file: Path) -> int:
     """Return the size of a file's content in bytes.
 
-    The write-ahead log holds newer versions of the same pages. It therefore adds nothing unless most of the
-    content is still in the log.
+    The write-ahead log mostly has newer versions of pages that the file has too. So the larger of the two counts,
+    not the sum.
     """
     return max(file_bytes(file), log_bytes(file))
 
@@ -52,7 +54,7 @@ def _share_of(pieces: Iterable[bytes]) -> float:
 
 
 def _some_of(files: Sequence[Path]) -> Iterator[bytes]:
-    """Yield samples that are evenly spread over all files that this process has not opened."""
+    """Yield samples that are evenly spread over all files. Skip files that this process has open."""
     step = max(PIECE_BYTES, sum(map(file_bytes, files)) // PIECES)
     at = 0
     for file in files:

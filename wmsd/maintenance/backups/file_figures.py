@@ -37,8 +37,8 @@ class Figures(BaseModel):
 
 
 def read_figures(tx: Transaction) -> Figures:
-    """Count all rows and sums of a file. Call this function on a thread, because it reads most tables
-    completely.
+    """Count the rows of every table, and add up the quantities of stock and packaging. Call this function on a
+    thread, because it reads most tables completely.
     """
     tables = [name for (name,) in tx.rows(TABLES)]
     has_changes = "change_sequence" in tables

@@ -99,8 +99,8 @@ class FromServer:
 
 
 class FromFolder:
-    """A source whose snapshots this process holds, for a data folder that no server is using. It migrates no
-    file.
+    """A source whose snapshots this process holds, for a data folder that no server uses. Files of an older schema
+    are copied as they are.
     """
 
     def __init__(self, folder: DataFolder) -> None:

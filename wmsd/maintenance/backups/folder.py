@@ -30,8 +30,8 @@ class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
         """Create this object, not the folder on the disk.
 
-        By default, the parent of `path` must exist when a backup is created. `within` changes that. If it is a
-        folder above `path`, that folder is created too. If it is the archive to create in `path`, `path` itself
+        `locked` creates missing folders, but only if the parent of `within` exists. The default of `within` is
+        `path`. It can also be a folder above `path`. Or it is the archive to create in `path`: then `path` itself
         must exist.
         """
         self.path = path
@@ -45,7 +45,7 @@ class BackupFolder:
         return sorted(self._named(NAME), key=lambda path: (not is_of_future(path, now), path))
 
     def companies(self) -> list[Path]:
-        """Return the archives of deleted companies in this folder, by their ids."""
+        """Return the archives of deleted companies in this folder, in the order of their names."""
         return self._named(OF_COMPANY)
 
     def _named(self, pattern: "re.Pattern[str]") -> list[Path]:
@@ -54,8 +54,8 @@ class BackupFolder:
         return []
 
     def of_companies(self) -> "BackupFolder":
-        """Return the subfolder for the archives of deleted companies. A copy of the backup folder therefore
-        includes these archives.
+        """Return the folder for the archives of deleted companies. It is inside this folder, so a copy of this
+        folder includes these archives.
         """
         return BackupFolder(self.path / OF_COMPANIES, within=self.path)
 
@@ -104,9 +104,7 @@ class BackupFolder:
             os.close(lock)
 
     def is_on_disk_of(self, other: Path) -> bool:
-        """Return True if the folder is on the same file system as `other`, so that one broken disk destroys
-        both.
-        """
+        """Return True if the folder is on the same file system as `other`. Then one broken disk destroys both."""
         path = self.path.absolute()
         while not os.access(path, os.F_OK):  # the folder may also be hidden from this user
             path = path.parent

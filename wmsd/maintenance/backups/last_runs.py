@@ -76,7 +76,8 @@ class BackupRecord(StoredModel):
     def with_finding(self, made_at: str, is_whole: bool | None) -> "BackupRecord":
         """Return the record with a new finding for the archive created at `made_at`, in place of earlier findings.
 
-        `is_whole` is True if the archive can be restored completely, or None if that is unknown.
+        `is_whole` says whether the archive can be restored completely. If it is None (unknown), the record does
+        not change.
         """
         if is_whole is None:
             return self
@@ -88,8 +89,8 @@ class BackupRecord(StoredModel):
     def there(self, settings: Backup) -> "BackupRecord":
         """Return the record with the present paths of the last backup and of the last verified archive.
 
-        If one of these archives no longer exists, its entry is None. The verification may have found problems.
-        Call this method on a thread, because it reads the disk.
+        `made` or `proven` is None if its archive no longer exists. `proven` stays even if the verification found
+        problems. Call this method on a thread, because it reads the disk.
         """
         made, proven = _there(settings, self.made), _there(settings, self.proven)
         return self.model_copy(update={"made": made, "proven": proven})
@@ -111,7 +112,9 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
 
 
 def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
-    """Return the path of the last scheduled backup if the settings now name another folder, else None."""
+    """Return the path of the last scheduled backup if it is not in the folder that the settings name now, because
+    the setting was changed. Otherwise return None.
+    """
     made = record.made
     if made is None or record.there(settings).made is not None or is_in_folder(settings, made):
         return None

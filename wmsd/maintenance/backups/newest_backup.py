@@ -26,8 +26,8 @@ class Content(NamedTuple):
 
 
 class BackupsIn(NamedTuple):
-    """The backups of a folder. A data folder is opened with this object, to name the newest backup if platform.db
-    is lost.
+    """The backups of a folder. Code that opens a data folder takes this object, so that the error about a lost
+    platform.db can name the newest backup.
     """
 
     folder: Path
@@ -50,8 +50,8 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installatio
 
 
 def brings_data_back(data: Path, folder: Path) -> str:
-    """Return sentences about the backups from which lost data can be restored, or an empty text if there are
-    none.
+    """Return sentences that say how to restore lost data from the backups in `folder`, or "" if there is no backup
+    that may belong to the data.
     """
     others = _of_others(data, folder)
     archives = [each for each in BackupFolder(folder).archives() if each not in others]
@@ -76,7 +76,8 @@ def brings_data_back(data: Path, folder: Path) -> str:
 def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:
     """Return the backups of the installation, the newest first.
 
-    If no record says which installation is the own one, return all backups except those of other data folders.
+    If neither `installation` nor the record of the data folder names the installation, return all backups except
+    those of other data folders.
     """
     made = read_record(data).made
     own = installation or (made.installation if made else None)

@@ -175,8 +175,8 @@ class Restore:
         return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(self._strays())
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
-        """Return how many events each company wrote after the backup, by company code, as far as its file and
-        `platform.db` show.
+        """Return how many events each company wrote after the backup, by company code. A company without such
+        events is left out. The numbers come from the files in the data folder, as far as these can be read.
         """
         return {
             file.code: later
@@ -356,7 +356,7 @@ class Restore:
         return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
     def _note_restore(self, platform: Path, shut_out: ShutOut, keys: str) -> str | None:
-        """Store in the restored platform.db that a user must check what the restored data may lack.
+        """Note the restore in the restored platform.db, so that its tasks are listed at the first opening.
 
         Return the time of the backup if it is not known which access was revoked after it, else None.
         """

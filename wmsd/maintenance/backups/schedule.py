@@ -38,21 +38,21 @@ def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> dateti
 
 
 def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
-    """Return the time of the last backup in a list, or an empty list if that backup no longer exists."""
+    """Return a list with the time of the last backup, or an empty list if that backup no longer exists."""
     moment = _moment_of(record.there(settings).made)
     return [] if moment is None else [moment]
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
-    """Return True if a verification is due: once a day, and when the verified backup has disappeared."""
+    """Return True if no backup was verified today, or if the verified backup has disappeared."""
     return is_proof_due(settings.every, settings.time, local_now(), _moment_of(record.there(settings).proven))
 
 
 def _moment_of(noted: NotedBackup | None) -> datetime | None:
-    """Return the time of the backup, or None if the archive cannot be found.
+    """Return the time of the backup, or None if the archive is not at its noted path.
 
-    An archive at a path of version 1.0.0 may not be found either. That is harmless: the schedule runs where the
-    server runs, and only creates one more backup.
+    Version 1.0.0 noted relative paths. If the server now runs in another directory, such an archive is not found,
+    and the schedule creates one backup more than necessary.
     """
     is_seen = noted is not None and os.access(noted.path, os.F_OK)
     return timestamps.from_text(noted.at).astimezone() if noted is not None and is_seen else None

@@ -47,7 +47,9 @@ class Seen(NamedTuple):
 
 
 class ScheduledBackups:
-    """The scheduled backup work. `command` starts `wmsd backup schedule --run` with the program of this server."""
+    """The starter of the scheduled backup work. `command` is `wmsd backup schedule --run`, with the program of
+    this server.
+    """
 
     def __init__(self, command: Sequence[str], settings: Backup, data: DataFolder, clock: Clock) -> None:
         self.settings = settings
@@ -79,11 +81,10 @@ class ScheduledBackups:
             await self._work()
 
     def _tell_of_gone(self) -> bool:
-        """Log a missing backup that was not missing at the last check. Return True if there is one.
+        """Return True if a backup has disappeared since the last check, and log this.
 
-        The work then starts only at the next check of the schedule. Alerts are checked more often, and can report
-        the missing backup until then. If the work started immediately, a new backup might replace the missing one
-        before that.
+        The caller then waits until the next check of the schedule, so that an alert can report the missing backup.
+        A new backup would end the problem before the alert is sent.
         """
         gone = what_is_gone(self.settings, self.record(), local_now())
         is_new = gone is not None and gone != self._gone
@@ -144,8 +145,8 @@ class ScheduledBackups:
     async def seen(self) -> Seen:
         """Return the existing backups and the verdict on them.
 
-        Anyone may request this, also anonymous callers of the health check. A disk that does not respond, such as
-        a network disk, therefore blocks only one thread, and no caller for longer than PATIENCE_SECONDS.
+        Anonymous callers of the health check use this too. If the disk does not respond, such as a network disk,
+        only one thread waits for it. Callers get a verdict about this after at most PATIENCE_SECONDS.
         """
         loop = asyncio.get_running_loop()
         if self._seeing is None or self._seeing.done():

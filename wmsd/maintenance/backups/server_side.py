@@ -99,8 +99,8 @@ class Holder:
         return was_held
 
     async def _end_company(self, session: Session, company_id: Any) -> None:
-        """Close the file of a company that is being deleted. The file stays closed until the session of the
-        command ends.
+        """Close the file of a company that is being deleted. No request can open the file until the command ends
+        its session.
         """
         file = self._files.file(int(company_id))
         await file.end()
@@ -133,8 +133,9 @@ class Holder:
 
 @asynccontextmanager
 async def _watched(state: HeldState) -> AsyncIterator[None]:
-    """While this context is open, release the snapshot if it makes the write-ahead log of its file grow too
-    long.
+    """Release the snapshot early if the write-ahead log of its file grows too long while the context is open.
+
+    SQLite cannot write the log back while the snapshot is held.
     """
 
     async def watch() -> None:

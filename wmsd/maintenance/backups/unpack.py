@@ -67,7 +67,7 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
 
 
 def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
-    """Return how the unpacked file differs from the numbers in the manifest. The file is not migrated for that.
+    """Return a text for each number of the unpacked file that differs from the manifest. The file is not migrated.
 
     Raise sqlite3.Error or StorageError if the unpacked file cannot be read.
     """
@@ -75,9 +75,10 @@ def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
 
 
 def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:
-    """Return the decrypted keys, or the credentials of a company's webhooks.
+    """Return the decrypted content of the entry `name`: the keys, or the credentials of a company's webhooks.
 
-    `given` is the passphrase or the recovery phrase. Raise StorageError, also if the archive has no secrets.
+    `given` is the passphrase or the recovery phrase. Raise NotOpened if it is not the right one, and StorageError
+    if the archive has no secrets or is damaged.
     """
     return open_secrets(_sealed(archive, manifest, name), manifest, given)
 

@@ -59,9 +59,9 @@ class Proof(NamedTuple):
 def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -> Proof:
     """Unpack each file into a scratch folder, examine it, and compare its numbers with the manifest.
 
-    Files are unpacked one at a time, so the disk needs space only for the largest. Raise OSError, and StorageError
-    if the archive has no manifest or cannot be read, or if the disk is too full. Then nothing is known about the
-    archive.
+    Files are unpacked one at a time, so the disk needs space only for the largest file. Damage is a problem in the
+    result, not an error. Raise OSError if the scratch folder cannot be used. Raise StorageError if the archive has
+    no manifest or cannot be read, or if the disk is too full.
     """
     began = time.monotonic()
     manifest = read_manifest(archive)
@@ -85,11 +85,11 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
 def files_to_unpack(
     manifest: Manifest, scratch_in: Path, tell: Tell
 ) -> Generator[tuple[BackedUpFile, Path], None, None]:
-    """Yield each file with the path in a scratch folder to unpack it to. The folder is emptied before the next
-    file.
+    """Yield each file of the archive, and the path to which the caller unpacks this file. The path is in a scratch
+    folder, which is emptied before the next file.
 
     Close the generator at the end, so that other processes may use the folder. Raise StorageError if another
-    process uses the folder, and OSError.
+    process uses the folder, and OSError if the folder cannot be written.
     """
     done = 0
     with _scratch_folder(scratch_in) as scratch:

@@ -1,5 +1,5 @@
-"""The permanent deletion of a company, with an archive first. Only the command line offers it, because it takes as
-long as a copy.
+"""The permanent deletion of a company. By default, its file is first written to an archive. Only the command line
+can delete a company, because the archive takes as long as a copy of the file.
 
 An interrupted deletion loses nothing. The company leaves the platform only when its archive is on the disk, or its
 file is moved aside. From the first step on, nothing is written to the file. A repeated deletion continues where
@@ -39,8 +39,8 @@ Result = TypeVar("Result")
 
 
 class OnPlatform(Protocol):
-    """A function that opens the installation, and runs `work` in it. A running server lends only platform.db to
-    it, because the server has closed the company's file.
+    """A function that opens the installation, and calls `work` with it. If a server is running, the server lends
+    only platform.db, because it has closed the file of the company.
     """
 
     def __call__(self, work: Callable[[Installation], Awaitable[Result]], /) -> Result: ...
@@ -100,7 +100,7 @@ class Deletion:
         return folder, left
 
     def close(self) -> None:
-        """Have the server close the file, or check that no process uses the file if no server is running.
+        """Ask the running server to close the file. Without a server, check that no process uses the file.
 
         Raise StorageError if another process uses the file, or if the server does not close it.
         """
@@ -119,7 +119,7 @@ class Deletion:
         except StorageError:
             raise
         except STORAGE_FAILURES:
-            pass  # the file cannot be read, so no other process has it open either
+            pass  # no other process can have opened a file that cannot be read
 
     async def leaving(self, installation: Installation, has_passphrase: bool) -> tuple[Subject, bytes]:
         subject = await subject_of(installation, self._company, has_passphrase)

@@ -104,7 +104,9 @@ def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
 
 
 def end(tx: Transaction, company: Company, archive: Path | None = None, aside: Path | None = None) -> Left:
-    """Remove the company from the platform. `aside` is the folder with its file, if there is no archive."""
+    """Remove the company from platform.db. `archive` is the archive of its file, or `aside` the folder to which
+    the file was moved.
+    """
     revoked = token_store.leave_company(tx, company.id)
     users = _leave(tx, company)
     user_ids = [user_id for (user_id,) in tx.rows(USER_IDS, (company.id,))]

@@ -221,8 +221,8 @@ class HadOperator(NamedTuple):
     is_here: bool
     """Whether this installation has an operator with this code."""
     is_same: bool
-    """Whether the operator with this code is the same one. This is so if the archive comes from this
-    installation.
+    """Whether the operator with this code here is also the same operator. This is known only if the archive comes
+    from this installation.
     """
 
 
@@ -279,7 +279,8 @@ def arrival_from_copy(data: DataFolder, source: Source, subject: Subject) -> Ite
 async def adopt(
     installation: Installation, arrival: Arrival, code: str, record: CompanyRecord, is_copy: bool
 ) -> Adopted:
-    """Create a company from an archive or copy, with a new id and a new epoch. Its webhooks are switched off.
+    """Create a company from an archive or copy, with the new `code`, a new id and a new epoch. Its webhooks are
+    switched off. `record` has its settings.
 
     Raise Problem, StorageError or sqlite3.Error if that fails.
     """

@@ -24,7 +24,7 @@ THAW: Final = "thaw_company"
 DRAIN_SECONDS: Final = 30.0
 """The longest time that a freeze waits for running work. One attempt of a webhook takes at most 10 s."""
 FREEZE_SECONDS: Final = 2 * DRAIN_SECONDS + 30.0
-"""The time that a command gives the server for a freeze."""
+"""How long a command waits for the server to freeze a company."""
 LOOK_SECONDS: Final = 0.02
 
 
@@ -53,7 +53,9 @@ class Freezer:
         return {FREEZE: self._freeze, THAW: self._thaw}
 
     async def _freeze(self, session: Session, argument: Any) -> dict[str, Any]:
-        """Freeze a company. `argument` is the code of the company and, for the audit, the name of the actor."""
+        """Freeze a company, and return the fields of `Freeze`. `argument` is a pair: the code of the company, and
+        the name of the actor for the audit.
+        """
         at, (code, who) = self._installation, argument
         done = await begin_freeze(at, code, Actor(who))
         company = done.company
@@ -101,7 +103,7 @@ class Freezer:
                 )
             await asyncio.sleep(LOOK_SECONDS)
         database = await self._installation.files.get(company.id)
-        await database.try_to_write()  # after all work that waits for the writer
+        await database.try_to_write()  # runs after all writes that were waiting
 
     def _under_way(self, company: Company) -> str | None:
         if self._installation.files.file(company.id).is_lent:
@@ -112,8 +114,9 @@ class Freezer:
 
 
 async def begin_freeze(installation: Installation, code: str, who: Actor) -> actions.Frozen:
-    """Freeze a company. Raise Problem (404) if the company does not exist, and StorageError if its file cannot be
-    used.
+    """Record in platform.db that the company is frozen. Work that is already running may still write to its file.
+
+    Raise Problem (404) if the company does not exist, and StorageError if its file cannot be used.
     """
     company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
     try:

@@ -1,5 +1,5 @@
-"""The checks of a company's move: what the export leaves behind, and whether the new installation has all of
-it.
+"""The checks of a company's move: what an export does not contain, such as users and tokens, and whether the
+company is complete in the new installation.
 """
 
 import json
@@ -75,7 +75,7 @@ class Standing(NamedTuple):
     """How many API requests have named the company."""
     last_event: str | None
     knows_event: bool
-    """Whether the company has the event that the caller named."""
+    """Whether the company has the event that the caller named. True if the caller named none."""
     counts: dict[str, int]
     """The number of records, by table."""
     webhooks: dict[int, str]

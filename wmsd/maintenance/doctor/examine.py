@@ -47,7 +47,9 @@ class Report:
 
 
 def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
-    """Report a difference if the file is an older copy of the file that was in its place."""
+    """Yield a difference if the last change in the file is earlier than `mark`, the last change that platform.db
+    has noted. The file is then an older copy.
+    """
     with suppress(*UNREADABLE):
         if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:
             yield Difference(
@@ -61,7 +63,7 @@ def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
 class Examination:
     """The examination of one data folder. It needs only the files, not an opened installation, and writes nothing.
 
-    `borrow` requests a file from the running server. It is None if no server is running.
+    `borrow` asks the running server to share a file. It is None if no server is running.
     """
 
     def __init__(self, folder: DataFolder, borrow: Borrow | None = None) -> None:

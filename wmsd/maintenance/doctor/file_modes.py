@@ -110,7 +110,9 @@ def findings_of_secrets(at: Situation) -> Found:
 def _open(
     at: Situation, paths: Iterable[Path], kind: FindingKind, rights: int = FOR_OTHERS, **facts: object
 ) -> Found:
-    """Find the paths on which other users have one of the `rights`, and which they can reach."""
+    """Find the paths that other users can reach, and on which they have at least one of the `rights` (mode
+    bits).
+    """
     for path in paths:
         if _mode(path) & rights and _can_be_entered(path.parent) and at.file_system_of(path).has_modes:
             yield kind.of(path, **facts)
@@ -137,8 +139,9 @@ def _backups(at: Situation) -> Found:
 
 
 def _rights(folder: Path) -> int:
-    """Return the permission bits that let other users remove what is in the folder. In a folder with the sticky
-    bit, such as /tmp, other users can remove only their own files.
+    """Return the mode bits of the folder that would let other users remove files of the owner from it.
+
+    Return 0 for a folder with the sticky bit, such as /tmp: other users can remove only their own files there.
     """
     if _mode(folder) & stat.S_ISVTX:
         return 0
@@ -160,9 +163,7 @@ def _own(at: Situation) -> Iterator[Path]:
 
 
 def _folders(data: Path) -> list[Path]:
-    """Return the data folder and the folders in it. Permission to read names in a folder does not give access to
-    the files.
-    """
+    """Return the data folder, and its subfolders to a depth of two."""
     return [data, *(folder for names in ("*/", "*/*/") for folder in sorted(data.glob(names)))]
 
 

@@ -48,10 +48,10 @@ def file_system_of(path: Path) -> FileSystem:
 
 
 def type_of(place: Path, mounts: str) -> str:
-    """Return the type of the file system that contains the folder `place`, by the text of `mounts`.
+    """Return the type of the file system that contains the folder `place`, such as ext4.
 
-    Of the mounts above the folder, the one with the longest path counts, and the last one if several have that
-    path.
+    `mounts` is the text of /proc/self/mountinfo. The mount with the longest path above the folder counts. If
+    several mounts have this path, the last one counts.
     """
     found, longest = UNKNOWN, -1
     for line in mounts.splitlines():

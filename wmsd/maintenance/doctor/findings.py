@@ -59,8 +59,8 @@ def certificate_findings_at(at: Situation) -> Found:
 
 
 class Group(NamedTuple):
-    """Kinds of findings that belong together. `measures` takes longer, and is left out if the examination must be
-    fast.
+    """Kinds of findings that belong together, and the functions that find them. `measures` takes longer than
+    `look`, so a fast examination does not call it.
     """
 
     title: str
@@ -93,8 +93,8 @@ BEFORE_START: Final = (
     Group("Permissions", file_modes.KINDS, file_modes.findings_of_secrets),
     Group("Certificate", certificates.KINDS, certificate_findings_at),
 )
-"""The checks for problems that prevent a server from starting, or from doing what the settings say. They work
-without data.
+"""The checks for problems that prevent a server from starting, or from doing what the settings say. The data
+folder need not exist.
 """
 LOG = logging.getLogger("wmsd.doctor")
 UNEXAMINED: Final = FindingKind(
@@ -117,7 +117,7 @@ MOST_OF_KIND: Final = 20
 
 
 def diagnose(at: Situation, measured: bool = True, groups: Sequence[Group] = GROUPS) -> list[Finding]:
-    """Return all findings, errors first, then warnings. `measured` includes the checks that take longer."""
+    """Return the findings, errors first, then warnings. `measured` includes the checks that take longer."""
     found = [finding for group in groups for finding in _found(group, at, measured)]
     return sorted(_bounded(found), key=lambda finding: not finding.is_wrong)
 

@@ -43,7 +43,7 @@ def close_to_others(path: Path) -> None:
 
 
 def give_to_owner(path: Path) -> None:
-    """Make the owner of the folder the owner of the file. Raise OSError if that fails."""
+    """Give the file the owner and the group of its folder. Raise OSError if that fails."""
     owner = path.parent.stat()
     with _opened(path) as opened:
         os.fchown(opened, owner.st_uid, owner.st_gid)
@@ -71,7 +71,9 @@ def mend_of(finding: Finding) -> str | None:
 
 
 def mend(finding: Finding) -> str | None:
-    """Fix the problem. Return the reason if that failed, else None."""
+    """Fix the problem of a finding for which `mend_of` returns a sentence. Return the reason if that failed, else
+    None.
+    """
     assert finding.path is not None
     try:
         MENDS[finding.kind.name].do(finding.path)

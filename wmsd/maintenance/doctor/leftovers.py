@@ -23,14 +23,14 @@ from wmsd.maintenance.replica import restore_replica
 from wmsd.maintenance.upgrades import kept_copies
 
 UNUSED_AFTER: Final = timedelta(hours=1)
-"""A file that is still being written changes more often than this."""
+"""A file that was not written for this time counts as unused."""
 
 IN_USE: Final = "it is in use again"
 
 
 class Begun(NamedTuple):
-    """An unfinished file or folder. `name` is a pattern. `of_swap` says that an unfinished swap may still need the
-    file.
+    """A kind of unfinished file or folder. `name` is a pattern for `Path.glob`. `of_swap` says that an interrupted
+    `swap` may still need the file.
     """
 
     where: Literal["data", "backups", "temporary"]
@@ -63,7 +63,8 @@ Two kinds are not listed, because the next such command overwrites them: files t
 itself, and files that a user names.
 """
 OF_PROCESS: Final = re.compile(re.escape(create.COPY) + r"([1-9][0-9]*)\.db.*", re.ASCII)
-"""A file that the server writes for the process with this number."""
+"""The names of copies of platform.db that the server writes for a command. The number is the command's process id.
+"""
 
 LEFTOVER: Final = FindingKind(
     "leftover",
@@ -108,7 +109,7 @@ def delete_leftover(path: Path) -> None:
 
 
 def _found(folder: Path, name: str) -> list[Path]:
-    with suppress(OSError):  # a folder that this user cannot read is reported with the settings
+    with suppress(OSError):  # another check reports a folder that this user cannot read
         return sorted(folder.glob(name))
     return []
 

@@ -90,8 +90,8 @@ KINDS: Final = (
 
 
 def findings(at: Situation) -> Found:
-    """Find problems of proxies and addresses. The data may be a copy that is examined next to the server of the
-    original, so another wmsd is only a warning.
+    """Find problems of proxies and addresses. Another wmsd at the address is only a warning: this data may be a
+    copy, and the server of the original may be running.
     """
     yield from _proxies(at)
     if at.server is None:
@@ -119,8 +119,8 @@ def _proxies(at: Situation) -> Found:
 
 
 def _listening(at: Situation) -> Found:
-    """Find addresses where the server cannot listen. An address that the server of this data folder already uses
-    is no problem, because the next start takes it over.
+    """Find addresses where the server cannot listen. If the server of this data folder already uses the address,
+    that is no problem, because the next server replaces this one.
     """
     for setting, listen in (
         ("server.listen", at.settings.server.listen),
@@ -160,7 +160,7 @@ def held_by(listen: str, setting: str, own: Path | None = None) -> Found:
 
 
 def is_wmsd(host: str, port: int) -> bool:
-    """Return True if the program that listens there responds like wmsd."""
+    """Return True if the program that listens at this address of the machine responds like wmsd."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the server is on this machine
     place = EVERYWHERE.get(host, host)

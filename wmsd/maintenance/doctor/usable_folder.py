@@ -54,8 +54,8 @@ def check_not_lost(folder: DataFolder, backups: Path) -> None:
 
 
 def _refused(place: Path) -> OSError | None:
-    """Return the system's error for writing there, or None."""
+    """Return the error that the system would raise for writing to the file or folder, or None."""
     if os.access(place, os.W_OK | (os.X_OK if place.is_dir() else os.R_OK)):
         return None
     number = errno.EROFS if os.statvfs(place).f_flag & os.ST_RDONLY else errno.EACCES
-    return OSError(number, os.strerror(number))  # of the subclass that belongs to the number
+    return OSError(number, os.strerror(number))  # Python chooses a subclass, such as PermissionError

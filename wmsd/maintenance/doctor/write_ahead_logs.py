@@ -1,8 +1,8 @@
 """Findings about write-ahead logs: whether each file has the log that belongs to it.
 
 If only the database file was copied while a server was running, the copy lacks the changes in the log. The file
-itself does not show this, but `platform.db` may have noted a later change. The index of a log says nothing. An
-index that a killed server has left stays, because the next server does not need it.
+itself does not show this, but `platform.db` may have noted a later change. The index of a log (`-shm`) is not
+checked: a killed server may have left it, and the next server does not need it.
 """
 
 from typing import Final

@@ -54,11 +54,11 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The sentence of each promise, and the texts that name the records and the values if the promise is broken."""
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
-"""Further checks of each table that damage can prevent."""
+"""Promises about one table. They are reported only if damage prevents the check."""
 MOST_TOLD: Final = 100
 CACHE_KIB: Final = 32_768
-"""The size of SQLite's cache in KiB. Checks look up each index entry in its row, and with the usual cache they
-would read the pages of a large file repeatedly.
+"""The size of SQLite's cache in KiB during the checks. They look up the row of each index entry. With the usual
+cache, SQLite would read the pages of a large file repeatedly.
 """
 
 
@@ -134,8 +134,8 @@ def examine_file(tx: Transaction) -> Findings:
 
 
 def _foreign(tx: Transaction) -> list[Damage]:
-    """Return the foreign parts of the schema. Return an empty list if the schema is damaged, which `damages`
-    reports.
+    """Return the parts of the schema that wmsd did not create. Return an empty list if the schema cannot be read,
+    because `damages` reports this.
     """
     with suppress(*UNREADABLE):
         return foreign_schema(tx)
@@ -144,8 +144,8 @@ def _foreign(tx: Transaction) -> list[Damage]:
 
 @contextmanager
 def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
-    """Record damage as an unproved promise. An error in an undamaged file is a defect of the check, and is
-    raised.
+    """Record an error in the `with` block as a promise that could not be checked, if the file or the disk is
+    damaged. Otherwise raise the error, because the check itself is wrong.
     """
     try:
         yield

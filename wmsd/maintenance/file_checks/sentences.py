@@ -43,7 +43,7 @@ def _of(kind: Kind, **facts: str) -> Finding:
 
 
 def finding_sentences(found: "Findings") -> list[str]:
-    """Return the first sentences, and a last one with the number of further findings."""
+    """Return the first `MOST_TOLD` sentences. If there are more findings, add a sentence with their number."""
     told = [each.sentence for each in findings_of_file(found)]
     more = [MORE.format(count=len(told) - MOST_TOLD)] if len(told) > MOST_TOLD else []
     return told[:MOST_TOLD] + more

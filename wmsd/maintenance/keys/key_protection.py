@@ -134,7 +134,7 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
 
 
 def key_protection_verb(platform: Database) -> Verb:
-    """Return the function that answers when a command asks the server which keys it knows."""
+    """Return the server's handler of the request with which a command reads `KnownKeys`."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await platform.read(read_known_keys))._asdict()
@@ -143,9 +143,10 @@ def key_protection_verb(platform: Database) -> Verb:
 
 
 def known_keys(folder: DataFolder) -> KnownKeys | None:
-    """Read what is known about the keys, from the file or from the server that uses it. Return None if this fails.
+    """Return what platform.db says about the keys, or None if that cannot be read.
 
-    The server keeps its files open.
+    A running server is asked, because no command can open platform.db while the server uses it. Without a server,
+    the file is read.
     """
     try:
         said = ask_server(folder, VERB)

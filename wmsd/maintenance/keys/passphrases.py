@@ -18,8 +18,8 @@ LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
 MEASUREMENTS: Final = 10
 TOO_MUCH_WORK: Final = "Excessive work parameter"
-"""The beginning of age's error if decryption here would take much longer than encryption took on the machine that
-encrypted: more than 16 times as long.
+"""The beginning of age's error if decryption on this machine would take more than 16 times as long as encryption
+took on the machine that encrypted.
 
 age measures the speed of the machine each time, within milliseconds. On a busy machine, one measurement may be far
 off.
@@ -29,7 +29,9 @@ TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must h
 
 
 class NotOpened(StorageError):
-    """The passphrase, or this machine, cannot open the encrypted content. The rest of the archive may be good."""
+    """The error for secrets that cannot be decrypted, because the passphrase or phrase is wrong or this machine is
+    too slow. The rest of the archive may be good.
+    """
 
 
 def passphrase_in(path: Path) -> str:
@@ -51,7 +53,7 @@ def passphrase_of_settings(settings: Backup) -> str | None:
 
 def read_passphrase(path: Path) -> str:
     """Return the first line of the file, without a check of its permissions. Raise StorageError if the file cannot
-    be used.
+    be read, or if the line has fewer than `LEAST_LETTERS` characters.
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ ALIKE: Final = 0.5
 
 
 class WrongPhrase(NotOpened):
-    """The words are no recovery phrase. The sentence says why."""
+    """The error for words that are no recovery phrase. Its message says why."""
 
 
 class Phrase:

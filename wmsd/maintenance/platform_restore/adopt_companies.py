@@ -116,8 +116,8 @@ class Settling:
         return sorted((each for each in files if each.stem[0] != "0"), key=lambda path: int(path.stem))
 
     def _is_deleted(self, company_id: int, code: str, codes: Collection[str]) -> bool:
-        """Return True if the company was deleted after the backup. Two companies never have the same code, so a
-        newer company with the code shows that the older one is gone.
+        """Return True if the company was deleted after the backup. `codes` are the codes of newer companies. Two
+        companies never have the same code at the same time, so the older company with such a code was deleted.
         """
         if self._lost.companies:
             return company_id not in self._lost.companies

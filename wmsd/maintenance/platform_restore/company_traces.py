@@ -43,9 +43,9 @@ class CompanyInFile(NamedTuple):
 
 
 def owner_in(path: Path) -> Owner | None:
-    """Return the owner that the file names, also if only its write-ahead log contains the name.
+    """Return the owner that is stored in the file, even if the owner is only in the write-ahead log yet.
 
-    Return None if the file cannot be read, or names no owner. Nothing is written.
+    Return None if the file cannot be read, or has no owner. Nothing is written.
     """
     if content_of(path, COMPANY) != "good":
         return None
@@ -58,7 +58,7 @@ def owner_in(path: Path) -> Owner | None:
 
 
 def company_in(path: Path) -> CompanyInFile | None:
-    """Return the company in the file. Return None if the file cannot be read, or names no owner. Nothing is
+    """Return the company in the file. Return None if the file cannot be read, or has no owner. Nothing is
     written.
     """
     with suppress(StorageError, *UNREADABLE), opened_without_writing(path, COMPANY) as tx:
@@ -100,7 +100,9 @@ def _in_archives(backups: Path) -> Iterator[int]:
 
 
 def was_deleted(data: DataFolder, backups: Path, installation: str, company_id: int, since: datetime) -> bool:
-    """Return True if the company was deleted after `since`: there is its archive, or its file in `deleted-…`."""
+    """Return True if the company's file is in a folder `deleted-…`, or in the archive of a deletion after
+    `since`.
+    """
     if any(data.path.glob(f"deleted-{company_id}-*/{company_id}.db")):
         return True
     archives = BackupFolder(backups).of_companies().companies()

@@ -8,7 +8,7 @@ from wmsd.db.engine.transaction import Transaction
 
 LEAST_LEAP: Final = 10_000
 TIMES: Final = 10
-"""A gap skips this many times the ids that were used in the busiest period, which is as long as the age of the
+"""The size of the gap, as a multiple of the most ids that were used in any period as long as the age of the
 backup.
 """
 COUNTED: Final = """
@@ -26,9 +26,7 @@ LAST: Final = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?),
 
 
 def leap_size(tx: Transaction, age: timedelta) -> int:
-    """Return how many ids to skip in each table, so that none is used twice. `age` is the time since the
-    backup.
-    """
+    """Return how many ids to skip in each table, so that no id is used twice. `age` is the age of the backup."""
     days = max(age / timedelta(days=1), 0.0)
     busiest = 0
     for table in _tables(tx):

@@ -23,7 +23,9 @@ class Verdict(NamedTuple):
 
 
 def replica_verdict(folder: DataFolder, now: datetime | None = None) -> Verdict:
-    """Compare the state that Litestream reports for this folder with the existing files."""
+    """Judge whether Litestream has replicated every database file of the folder in the last 15 seconds. `now` is
+    the current time by default.
+    """
     try:
         found = {each.path.name: each for each in replicated_files(folder.path)}
     except StorageError as error:

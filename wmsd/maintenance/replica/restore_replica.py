@@ -55,7 +55,8 @@ class TakenOver(NamedTuple):
 
 
 Tell = Callable[[str, int, int], None]
-"""A progress function. It is called with a company's code, how many companies are done, and how many there are."""
+"""A progress function. Its arguments are a company's code, the number of finished companies, and of all companies.
+"""
 
 
 class Replica:
@@ -70,7 +71,7 @@ class Replica:
         """Restore everything into the data folder, which must be empty and unused. A company that cannot be
         restored is left out.
 
-        Raise StorageError and OSError, with the folder unchanged.
+        Raise StorageError or OSError if that fails. The folder is then unchanged.
         """
         began = time.monotonic()
         if self._data.is_made or any(self._data.companies.glob("*.db")):
@@ -111,8 +112,8 @@ class Replica:
         )
 
     def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:
-        """Return the owners of the files that must exist, and the high-water marks of their companies. The marks
-        are at most a minute old.
+        """Return the owners of all companies' files, and the high-water marks by company id. The marks are at most
+        a minute older than the replica.
         """
         try:
             leap_ids(platform)

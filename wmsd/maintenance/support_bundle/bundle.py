@@ -81,9 +81,10 @@ def _in_words(failed: Exception) -> str:
 
 
 def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:
-    """Write a .tar.gz file that only its owner may read. `names` is a text about how companies are named in it.
+    """Write a .tar.gz file that only its owner may read. `names` is a text for the README: how the bundle names
+    companies.
 
-    Raise OSError if that fails, such as FileExistsError.
+    Raise OSError if that fails, and FileExistsError if the file exists.
     """
     folder = file.name.removesuffix(".tar.gz")
     readme = Made(README, "", _readme(parts, names, now).encode())

@@ -61,7 +61,7 @@ def _sum(folder: Path) -> dict[str, int]:
 
 
 def schemas(platform: Path, companies: Path) -> dict[str, Any]:
-    """Return how many migrations each file has had, according to its header, and how many this program has."""
+    """Return the schema version in the header of each file, and the newest version of this program, as JSON."""
     of_companies = {path.name: _schema(path, COMPANY) for path in sorted(companies.glob("*.db"))[:MOST_FILES]}
     program = {kind.name: len(kind.scripts()) for kind in (PLATFORM, COMPANY)}
     return {"of_this_program": program, "of_files": {platform.name: _schema(platform, PLATFORM), **of_companies}}

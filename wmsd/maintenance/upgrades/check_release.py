@@ -57,9 +57,9 @@ def check_release(
 ) -> Proof:
     """Check the program `taken`, a copy of `source`, against its signature and checksums.
 
-    `expected_sha256` is a checksum that the user received from the publisher. No error message contains the actual
-    checksum of the program. A user could copy it from the message, and it would then verify nothing. Raise
-    StorageError if the program is not accepted.
+    `sha256` is the actual checksum of the program, and `expected_sha256` a checksum that the user received from
+    the publisher. No error message contains the actual checksum, so that no user copies it from there as the
+    expected one. Raise StorageError if the program is not accepted.
     """
     _check_sum(source, sha256, expected_sha256)
     key = _public_key(key_file)
@@ -106,7 +106,9 @@ def _public_key(named: Path | None) -> minisign.PublicKey | None:
 
 
 def _beside(source: Path, suffix: str) -> bytes | None:
-    """Return the content of the file next to `source` with that suffix, or None if there is no such file."""
+    """Return the content of the file next to `source` with this suffix, or None if there is no such file. Raise
+    StorageError if the file is empty or cannot be read.
+    """
     path = source.with_name(source.name + suffix)
     try:
         found = _text(path)
@@ -142,8 +144,8 @@ def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -
 
 
 def describe_release(program: ProgramFile, proof: Proof) -> Described:
-    """Return what the new program reports about itself. Raise StorageError, also if its version is not the signed
-    one or not newer than this version.
+    """Return what the new program reports about itself. Raise StorageError if it does not run, if its version is
+    not the signed one, or if this version is not older.
     """
     found = _asked(program.new)
     if proof.signed_for not in (None, found.version):

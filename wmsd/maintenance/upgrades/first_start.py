@@ -25,8 +25,8 @@ class Trial:
         self._is_over = False
 
     async def check(self, files: CompanyFiles, company_ids: Collection[int]) -> None:
-        """Migrate every file. Raise StorageError if a file cannot be used that could be used before the
-        upgrade.
+        """Migrate the files of these companies. Raise StorageError if one of them cannot be used now, but could be
+        used before the upgrade.
         """
         await files.prepare(company_ids)
         failed = {each: why for each, why in files.failed.items() if each not in self._upgrade.unavailable}
@@ -44,8 +44,8 @@ class Trial:
         LOG.info("the upgrade from wmsd %s to %s is done", self._upgrade.from_version, __version__)
 
     def fail(self, error: Exception) -> bool:
-        """Put the previous program back. Return True if it must be started now, or False if the upgrade was done
-        already.
+        """Put the previous program back. Return True if the caller must start that program now, or False if the
+        upgrade was done already, so that nothing changes.
 
         Raise StorageError if the previous program cannot be put back.
         """
@@ -65,8 +65,9 @@ class Trial:
 def begin(data: DataFolder) -> Trial | None:
     """Begin or revert an upgrade when a server starts. Call this function with the data folder locked.
 
-    If this program is the new one, return the trial. If this program is the previous one and the upgrade has
-    failed, put the files back. Raise StorageError, sqlite3.Error or OSError if that fails.
+    If this program is the new one of a running upgrade, return the trial. Otherwise return None. If this program
+    is the previous one, first put the files back, because the upgrade has failed. Raise StorageError,
+    sqlite3.Error or OSError if that fails.
     """
     upgrade = read_upgrade(data.path)
     if upgrade is None or upgrade.outcome != "under way":

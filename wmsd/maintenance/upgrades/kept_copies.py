@@ -60,8 +60,8 @@ class KeptCopies:
         LOG.info("migrating %s for wmsd %s; the previous file is stored as %s", path, self._version, target)
 
     def put_back(self) -> list[Path]:
-        """Replace the files that were migrated after they were copied by their copies, and return the paths of
-        these files. The migrated files are kept.
+        """Put the copies of all migrated files back in place, and return the paths of these files. The migrated
+        files are moved to a folder `replaced-…`.
 
         No other process may use the data folder. Raise StorageError or sqlite3.Error if that fails.
         """

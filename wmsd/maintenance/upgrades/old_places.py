@@ -34,7 +34,7 @@ class Settled(NamedTuple):
 
 
 def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
-    """Return the settings with the folders that are really in use."""
+    """Return the settings with the old folders that are still in use, and sentences about what to settle."""
     found = Settled(settings, [], [], [])
     for file, each in _of_file(layers):
         found = _of_path(found, file, each)
@@ -77,8 +77,8 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
 
 
 def _old_paths(file: Layer, value: str) -> Iterator[Path]:
-    """Yield the old meanings of the path: relative to the current directory, and to the directory of the
-    service.
+    """Yield the places that a relative path meant in earlier versions: in the current directory, and in the
+    directory of the service.
     """
     yield from _from_here(value)
     if Path(file.name) == CONFIG:
@@ -86,7 +86,9 @@ def _old_paths(file: Layer, value: str) -> Iterator[Path]:
 
 
 def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Path], bool], str]:
-    """Return a function that tells whether a place has content, and a name for the content."""
+    """Return a function that tells whether a path has what the setting `name` is for, and a noun for it, such as
+    "data".
+    """
     if name == DATA:
         return _has_data, "data"
     if name == BACKUPS:
@@ -95,7 +97,9 @@ def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Pat
 
 
 def _of_default(found: Settled) -> Settled:
-    """Find the backup folder if no setting names it."""
+    """Return the result for a backup folder that no setting names: the default folder, or ./backups as earlier
+    versions used it.
+    """
     data, now = Path(found.settings.server.data), Path(found.settings.backup.folder)
     if _is_made_in(now, found.settings):
         return found

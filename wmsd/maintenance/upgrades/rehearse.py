@@ -99,8 +99,8 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
 def _try(
     archive: Path, manifest: Manifest, file: BackedUpFile, target: Path, problems: list[str]
 ) -> tuple[float | None, Figures]:
-    """Migrate one file. Return the seconds that it took, or None if the file was up to date already, and the
-    numbers of the file afterwards.
+    """Migrate one file, and add sentences to `problems`. Return the seconds of the migration, or None if the file
+    was up to date already. Also return the numbers of the file afterwards.
     """
     name = file.code or PLATFORM_FILE
     unpack_file(archive, file, target)

@@ -101,8 +101,8 @@ class ChangeOver:
             raise
 
     def finish(self, look: Callable[[Serving], str | None]) -> Serving:
-        """Wait until the new server accepts requests, and return it. First close the connection to the old server,
-        because the new server waits until no command uses lent files.
+        """Wait until the new server accepts requests, and return it. Before this call, close the connection to the
+        old server, because the new server waits until no command uses lent files.
 
         `look` returns why the server is not healthy, or None. Raise StorageError if the new program does not work;
         the previous program is then in place again. Raise OSError if a file cannot be written.
@@ -130,10 +130,10 @@ class ChangeOver:
         )
 
     def _await_server(self, version: str, seconds: float) -> Serving | None:
-        """Return the server of that version when it accepts requests. Return None if the switch was reverted or
-        the time is over.
+        """Wait until a server of this version accepts requests, and return it. Return None if the switch was
+        reverted, or after `seconds`.
 
-        A server that has ended and that no supervisor restarts is started once.
+        If the server has ended and no supervisor restarts it, start it once.
         """
         until = time.monotonic() + seconds
         gone_since: float | None = None

@@ -75,9 +75,9 @@ def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
 def _content(path: Path, size: int, changed: int) -> tuple[ArchiveShown, str, str]:
     """Return the content of an archive, the time when it was started, and the id of its installation.
 
-    All three are from the manifest. The result is cached by size and time of change. Nobody changes an archive,
-    and the manifest of a thousand companies takes long to read. Raise StorageError or OSError if it cannot be
-    read.
+    All three are from the manifest. The result is cached by size and time of change, because the manifest of a
+    thousand companies takes long to read, and archives do not change. Raise StorageError or OSError if the archive
+    cannot be read.
     """
     from wmsd.maintenance.backups.archive import read_manifest  # imported only here: a start does not need it
 

@@ -49,11 +49,11 @@ class Examinations:
     async def last(self) -> Examination | None:
         """Return the last examination that has ended or was interrupted, or None if there is none.
 
-        After a restart of the server, it is read from its file.
+        The first call after a start of the server reads the examination from its file.
         """
         if not self._has_read_last:
             found = await asyncio.to_thread(read_examination, self._data.path)
-            if not self._has_read_last:  # otherwise an examination has ended meanwhile
+            if not self._has_read_last:  # an examination may have ended meanwhile
                 self._keep(found)
         return self._last
 

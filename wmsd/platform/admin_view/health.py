@@ -110,7 +110,7 @@ def _disk(installation: Installation) -> str | None:
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:
-    """Return whether the replica is complete, and a sentence about it. Call it only if a replica is enabled."""
+    """Return whether the replica is complete, and a sentence about it. Call this only if a replica is enabled."""
     from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 
     judged = verdict_of_replica(installation.folder)

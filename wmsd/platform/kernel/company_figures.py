@@ -25,7 +25,9 @@ DELIVERIES: Final = "SELECT status, rows FROM webhook_delivery_counts"
 
 @dataclass(slots=True)
 class Figures:
-    """Counts by name: `rows` of each resource, `by_status` of resources with a status, `events` of one month."""
+    """The numbers of a company: `rows` by resource, `by_status` by resource and status, webhook `deliveries` by
+    status, `events` of one month by name, and the number of all events so far.
+    """
 
     rows: Counter[str] = field(default_factory=Counter)
     by_status: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in STATUSES})

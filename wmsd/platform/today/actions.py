@@ -55,7 +55,7 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
 async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
     """Return the companies and people that use much of the processor now.
 
-    Only a platform admin who may use all companies gets them.
+    Return an empty list unless the caller is a platform admin who may use all companies.
     """
     if caller.role is None or not has_role(caller.role, "platform-admin") or caller.company_ids is not None:
         return []

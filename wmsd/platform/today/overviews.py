@@ -1,8 +1,7 @@
-"""The companies of a person in order, with totals, as far as the person may see them.
+"""The companies of a person for the page Today, in order, with totals, as far as the person may see them.
 
-Each overview is computed once for all people who may see the same, and so is the view of each company. Both are
-valid until a company or its numbers change. Therefore Today answers nearly as fast with 1 000 companies as with
-ten.
+People who may see the same share one overview, and one view of each company. Both are cached until a company or
+its numbers change. Therefore Today answers nearly as fast with 1 000 companies as with ten.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,7 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 MOST_LATE: Final = MOST_TOLD
 """How many late documents are shown, of all companies together. The oldest are shown first."""
 MOST_KEPT: Final = 32
-"""How many overviews are cached. Each is for all people who may see the same."""
+"""How many overviews are cached. People who may see the same share one overview."""
 ORDERS, INBOUND, RETURNED, COUNTED = (kind.table.name for kind in (SALES_ORDERS, PURCHASE_ORDERS, RETURNS, COUNTS))
 
 
@@ -52,7 +51,7 @@ NEEDED: Final[Mapping[str, tuple[Needed, ...]]] = {
     "low": (Needed("stock:read", "stock"), Needed("articles:read", "articles")),
     "events": OF_WEBHOOKS,
 }
-"""What a person needs for each number. A number links to a list, so it requires the right to read the list."""
+"""What a person needs to see each number: the right to read the list to which the number links."""
 TROUBLE: Final = ("late_orders", "late_inbound", "given_up", "low")
 """The numbers that should be 0, the worst first."""
 LATE: Final = {ORDERS: "late_orders", INBOUND: "late_inbound"}
@@ -168,9 +167,9 @@ def _values(kept: CompanyFigures, month: str) -> dict[str, int]:
 
 
 def _total(values: list[int | None]) -> int | None:
-    """Return the sum, or None if the person may not see the number in any company.
+    """Return the sum of the known values, or None if every value is None. The sum of an empty list is 0.
 
-    Without companies, the sum is 0.
+    A value is None if the person may not see it.
     """
     known = [each for each in values if each is not None]
     return sum(known) if known or not values else None

@@ -43,8 +43,8 @@ class NotSent(Exception):
 class Alerts:
     """The alerts of a running server.
 
-    Everything runs on the loop's thread, except work with the file. Each channel has a separate task, so that a
-    channel that hangs delays neither the other channel nor the checks.
+    Everything runs on the thread of the event loop, except reading and writing alerts.json. Each channel has a
+    separate task, so that a channel that hangs delays neither the other channels nor the checks.
     """
 
     def __init__(self, data: Path, clock: Clock, ids: Ids, looks: Looks, ways: Sequence[Channel]) -> None:
@@ -114,7 +114,7 @@ class Alerts:
                 self._sending[way.name] = asyncio.ensure_future(self._send(way))
 
     async def _send(self, way: Channel) -> None:
-        """Send the waiting notices of a channel, the oldest first, until one is refused."""
+        """Send the waiting notices of a channel, the oldest first. Stop when a notice cannot be sent."""
         while waiting := self.kept.waiting_of(way.name):
             first = waiting[0]
             try:

@@ -1,7 +1,7 @@
 """The channels that send alerts out of the installation: a signed request, a program, and e-mail (`mail.py`).
 
-The admin chooses the program. No channel raises for failures of a receiver or program. The outcome has the error
-as a sentence.
+The admin chooses the program. If a receiver or program fails, a channel raises no error, but returns an Outcome
+with the error as a sentence.
 """
 
 import asyncio
@@ -120,7 +120,7 @@ def _outcome(answer: Answer) -> Outcome:
 class ToCommand:
     """The channel that starts a program, one process at a time.
 
-    Each process has a session of its own, so that no child process outlives the time limit.
+    Each process has a session of its own. At the time limit, wmsd can therefore kill its child processes too.
     """
 
     name: ChannelName = "command"

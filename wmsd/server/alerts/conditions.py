@@ -1,6 +1,7 @@
-"""The detection of problems that need a person. It uses data that the server has for other purposes.
+"""The detection of problems that need a person.
 
-No company's file is opened for this, except files that could not be used before.
+The checks use data that the server has anyway. They open no company's file, except a file that could not be used
+before.
 """
 
 import asyncio
@@ -43,7 +44,9 @@ CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a check. `unknown` are the kinds of alert that could not be checked this time."""
+    """The result of a check. `unknown` has the names of the kinds of alert that could not be checked this time.
+    `rises` has the failed webhook deliveries by company id, for the next check.
+    """
 
     troubles: list[Trouble]
     unknown: set[str]
@@ -70,8 +73,7 @@ class Looks:
         self._today = today
         self._backups = backups
         self._behind_since: float | None = None
-        """The time since when the replica is behind, on the monotonic clock, or None if the replica is not behind.
-        """
+        """Since when the replica has been behind, on the monotonic clock. None if it is not behind."""
 
     async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
         """Check for problems. `rises` is the result of the previous check."""
@@ -104,8 +106,8 @@ class Looks:
         return found
 
     async def _disks(self, found: Found) -> None:
-        """Check the disk. Whether there is a problem depends on the level in the last log message, which does not
-        change back and forth near a threshold.
+        """Check the disk. The level of `DiskWatch` decides, because it does not change back and forth near a
+        threshold.
         """
         if self._disk.level is Level.GOOD:
             return
@@ -153,10 +155,10 @@ class Looks:
         self._given_up(found, codes)
 
     async def _try_again(self, were_down: AbstractSet[int]) -> None:
-        """Open the files of companies that could not be used before the server was restarted.
+        """Open the files of companies with an open alert, unless the server knows already that they fail.
 
-        After a start the server notices a damaged file only when the file is used. Until then the file must not
-        count as repaired.
+        After a restart, the server notices a damaged file only when it opens the file. Until then, the alert would
+        end although the file is still damaged.
         """
         for company_id in were_down:
             if company_id not in self._installation.files.failed:
@@ -197,7 +199,7 @@ class Looks:
 
 
 async def verdict_of_replica(installation: Installation) -> "Verdict | None":
-    """Return whether the replica is complete, or None if the installation has no replica."""
+    """Return the verdict whether the replica is complete, or None if the installation has no replica."""
     if not installation.settings.replica.enabled:
         return None
     from wmsd.maintenance.replica.replica_verdict import replica_verdict  # imported here: most have no replica

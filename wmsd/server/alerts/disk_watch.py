@@ -1,4 +1,4 @@
-"""The log messages about the disk: each time that it fills up, is full, or has space again."""
+"""The log messages about the disk: when it is filling up, when it is full, and when it has enough space again."""
 
 import asyncio
 import logging

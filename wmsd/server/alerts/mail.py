@@ -1,6 +1,6 @@
 """The channel that sends alerts by e-mail, through a relay that the admin names.
 
-The rules for addresses of alert receivers also apply to the relay's address, but its port comes from the settings.
+The relay's address must be one to which alerts may be sent (alerts.allow_networks). Its port is alerts.mail_port.
 If a relay hangs, wmsd stops the attempt after a fixed time. No step blocks the event loop for long.
 """
 
@@ -86,7 +86,9 @@ class ToMail:
         return message(notice, self._data, self._settings, self._code, self._complete, self._public_url)
 
     async def _sent(self, mail: EmailMessage) -> list[str]:
-        """Send the e-mail. Return the recipients that the relay refused, if it accepted at least one."""
+        """Send the e-mail. Return the recipients that the relay refused. If the relay refuses all, an error is
+        raised.
+        """
         password = await asyncio.to_thread(password_of, self._settings)
         client = await self._connected(password)
         try:
@@ -126,7 +128,9 @@ class ToMail:
         return client
 
     async def _dialled(self) -> socket.socket:
-        """Connect to the first address of the relay that accepts a connection. Raise MailRefused or OSError."""
+        """Connect to the first address of the relay that accepts a connection. Raise MailRefused if the relay has
+        no address or one that is not allowed, and OSError if no address accepts a connection.
+        """
         host, port = self._settings.mail_relay, self._settings.mail_port
         addresses = await self._resolver.addresses(host)
         for address in addresses:
@@ -175,7 +179,7 @@ def _tls_context(ca_file: str) -> ssl.SSLContext:
         raise MailRefused(
             f"wmsd cannot read PEM certificates from the file {ca_file} in alerts.ca_file."
         ) from None
-    context.set_alpn_protocols([])  # the default names HTTP
+    context.set_alpn_protocols([])  # by default the context offers HTTP (ALPN)
     return context
 
 

@@ -62,9 +62,8 @@ def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
 
 
 def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
-    """Return True if the code matches the last test e-mail by these settings, and record the confirmation.
-
-    Raise OSError if the file cannot be written.
+    """Return True if the code is the one in the last test e-mail with these settings, and record the confirmation.
+    Return False for another code. Raise OSError if the file cannot be written.
     """
     known = _trial(data, settings)
     if known.code is None or not hmac.compare_digest(known.code, _hash(known.way, code.strip())):

@@ -1,7 +1,7 @@
 """The rules that decide which problems become alerts, and when alerts are over.
 
-Tenants or a broken disk can cause many alerts of a kind. Then some are sent one by one, and the others only as a
-number: a thousand companies on one disk are not a thousand messages.
+Tenants or a broken disk can cause many alerts of one kind. The first ones are sent one by one, and one more alert
+says how many others there are. A thousand companies on a broken disk do not cause a thousand messages.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -46,7 +46,9 @@ class Change(NamedTuple):
 def next_alerts(
     known: Sequence[OpenAlert], troubles: Sequence[Trouble], unknown: Collection[str], now: datetime
 ) -> tuple[list[OpenAlert], list[Change]]:
-    """Return the alerts that are open now, and the changes. Alerts of kinds in `unknown` stay as they are."""
+    """Return the alerts that are open now, and the alerts that have begun or are over. `known` are the alerts that
+    were open before. Alerts of kinds in `unknown` stay open.
+    """
     at = timestamps.to_text(now)
     by_key = {(each.kind, each.subject): each for each in known}
     there = {(each.kind, each.subject): each for each in _bounded(troubles, by_key)}
@@ -104,8 +106,8 @@ def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) ->
 def risen(
     before: Mapping[int, Rise], counts: Mapping[int, int], companies: Collection[int], now: datetime
 ) -> dict[int, Rise]:
-    """Return the new numbers of failed deliveries that are no longer tried, by company id. Companies that are not
-    in `counts` keep their old numbers.
+    """Return the numbers of failed webhook deliveries that are no longer tried, by company id. `counts` has the
+    present numbers. A company that is not in `counts` keeps its number in `before`. Only `companies` are returned.
     """
     found = {company: rise for company, rise in before.items() if company in companies and company not in counts}
     for company, count in counts.items():

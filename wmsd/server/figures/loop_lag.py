@@ -42,7 +42,7 @@ class LoopLag:
         self._wait()
 
     def beat(self, due: float, now: float) -> None:
-        """Record that a step that was due at `due` runs at `now`, both on the loop's clock."""
+        """Record a beat that was due at `due`, and runs at `now`. Both are seconds on the loop's clock."""
         self._beats.append(Beat(now, max(0.0, now - due), self._measures.answered()))
 
     @property
@@ -56,10 +56,10 @@ class LoopLag:
         return max((each.lag for each in self._beats), default=0.0)
 
     def last_minute(self, now: float) -> tuple[float, list[int]]:
-        """Return the length in seconds of the measured period, and the requests answered in this period, by
-        buckets of their duration.
+        """Return the length of the measured period in seconds, and the number of requests that were answered in
+        this period, for each bucket of durations.
 
-        The period ends at `now` on the loop's clock. It covers about a minute, but less after a start.
+        The period ends at `now` on the loop's clock. Its length is about a minute, but less after a start.
         """
         if not self._beats:
             return 0.0, []

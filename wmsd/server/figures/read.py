@@ -1,4 +1,4 @@
-"""The reader for the metrics of the running server. No company's file is opened; the values are cached."""
+"""The reader of the metrics of the running server. It opens no company's file, and uses cached numbers."""
 
 import asyncio
 import resource

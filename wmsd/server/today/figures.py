@@ -172,7 +172,7 @@ def _field(table: DocumentTable) -> str:
 
 
 def _open(table: DocumentTable) -> str:
-    """Return the FROM and WHERE clauses of the open documents with a due date, by their index."""
+    """Return the FROM and WHERE clauses of the open documents with a due date. They use the index of due dates."""
     assert table.due is not None
     statuses = ", ".join(f"'{status}'" for status in table.due.statuses)
     return (

@@ -59,7 +59,7 @@ class TodayFigures:
         """The ids of the companies that have changed since their numbers were read."""
         self._known: dict[int, CompanyFigures] | None = None
         self._unwritten: dict[int, str] = {}
-        """The times when numbers that are not stored yet were read, by the company's id."""
+        """For numbers that are not stored yet: the times when they were read, by the company's id."""
         self._tried: dict[int, int] = {}
         """The run of the job in which each company was last tried. The company that was tried longest ago comes
         first.
@@ -119,7 +119,9 @@ class TodayFigures:
                 await self._write(self._known)
 
     def _some(self, companies: Iterable[int], most: int) -> list[int]:
-        """Return the companies that were tried longest ago. Files that fail keep no other company waiting."""
+        """Return at most `most` of the companies, those that were tried longest ago. So a company whose file fails
+        does not keep others waiting.
+        """
         return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
 
     async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:

@@ -23,9 +23,9 @@ class Filling(NamedTuple):
     bound: Bound
     held: int
     way: float
-    """The level: 1 means that the limit is reached. For a quota, the level is the used part of the quota. A share
-    of the disk is a limit only when the disk is nearly full. Its level is therefore the lower of two: the used
-    part of the share, and how near the disk is to being shared.
+    """The level, from 0. 1 means that the limit is reached. For a quota, the level is the used part of the quota.
+    A share of the disk is a limit only when the disk is nearly full. So for a share, the level is the lower of two
+    numbers: the used part of the share, and `Disk.way_to_shares`.
     """
 
     @property
@@ -72,7 +72,7 @@ class RoomWatch:
         ]
 
     def _filling(self, company: Company, held: int, disk: Disk) -> Filling | None:
-        """Return the level for the limit that is closest to being reached, or None if the company has no limit."""
+        """Return the fill level for the limit with the highest level, or None if the company has no limit."""
         ways = []
         if (quota := self._storage.quota_of(company)) is not None:
             ways.append(Filling(quota, held, held / quota.bytes))

@@ -41,8 +41,8 @@ from wmsd.tenants.keys.master_key import MasterKey
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """The objects that signing in needs. The actions open separate transactions, because hashing a password must
-    not occupy a database thread.
+    """The objects that signing in needs. An action opens several short transactions, because no transaction may
+    wait for the hashing of a password.
     """
 
     platform: Database
@@ -103,8 +103,8 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
 
 
 async def _known(service: SignInService, email: str, password: str, address: str) -> User:
-    """Return the user with this password. Raise Problem (401) if the e-mail address or the password is wrong, and
-    otherwise as `Passwords.check` does.
+    """Return the active user with this e-mail address and password. Raise Problem (401) if one of the two is
+    wrong, and Problem (429, 503) as `Passwords.check` does.
     """
 
     def look_up(tx: Transaction) -> tuple[User | None, Origin]:
@@ -215,9 +215,7 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
 
 
 def taken_email(tx: Transaction, email: str, of: int | None = None) -> FieldErrors:
-    """Return an error if another user has the mailbox of this e-mail address. The user with the id `of` is not
-    considered.
-    """
+    """Return an error if another user than the one with the id `of` has the mailbox of this e-mail address."""
     is_taken = any(user.id != of for user in store.users_with_mailbox(tx, email))
     return {"email": ["is taken by another user"]} if is_taken else {}
 
@@ -232,7 +230,10 @@ def create_token(
     lifetime: timedelta,
     whitelist: Container[str] = ABILITIES,
 ) -> str:
-    """Issue a token on behalf of an admin. Raise Problem if the token would exceed the rights of its user."""
+    """Issue a token for a user, on behalf of an admin, and return its text. Without company codes, it opens all
+    companies of the user. Raise Problem: 404 for an unknown user, 403 or 422 if the token would exceed the rights
+    of its user.
+    """
     user = user_of_email(tx, email)
     granted = grant(user, abilities, whitelist)
     company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
@@ -263,10 +264,10 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Disable an active user. The user's tokens are refused from now on, and the addresses of earlier sign-ins are
-    deleted.
+    """Disable an active user. The user's tokens are refused from now on. The user's sessions, the link, and the
+    addresses of earlier sign-ins are deleted.
 
-    Raise Problem (422) for the last platform admin.
+    Raise Problem: 404 if there is no such active user, 422 for the last platform admin.
     """
     user = user_of_email(tx, email)
     last_admin.check_not_last(tx, user)

@@ -9,7 +9,7 @@ from wmsd.tenants.accounts.user_lists import IS_MANAGED, OWN, SOON_DAYS, WITHIN,
 from wmsd.tenants.companies.record_lists import for_everybody
 
 MOST_COUNTED: Final = 100
-"""The largest number that is counted. A larger number is not more useful, and counting further would slow down the
+"""The number at which counting stops. A larger number is not more useful, and counting further would slow down the
 page Today.
 """
 MOST_ALERTED: Final = 1000
@@ -61,14 +61,16 @@ TO_TELL: Final = f"""
         AND (tokens.told_days IS NULL OR tokens.told_days > days)
     LIMIT {TOLD_AT_ONCE}
 """
-"""The SQL of tokens to report in the log: those that expire within 14 days or within one day, and were not
-reported for that number of days yet. Tokens whose whole lifetime is not longer are left out.
+"""The SQL of tokens to report in the log. Each token is reported once when it expires within 14 days, and once
+more when it expires within one day. A token whose whole lifetime is not longer than this period is not reported.
 """
 HAS_TOLD: Final = "UPDATE tokens SET told_days = :days WHERE id = :id"
 
 
 def tokens_to_log(tx: Transaction) -> list[dict[str, Any]]:
-    """Return the tokens to log now, a limited number per call, and mark them as logged."""
+    """Return the tokens to log now, at most `TOLD_AT_ONCE`, and mark them as logged. Call this function until it
+    returns an empty list.
+    """
     ends = {"until": moment_in(tx, SOON_DAYS), "last": moment_in(tx, LAST_DAYS)}
     found = tx.records(TO_TELL, {"now": tx.timestamp, **ends})
     tx.executemany(HAS_TOLD, [{"id": each["id"], "days": each["days"]} for each in found])

@@ -25,8 +25,8 @@ END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
 def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
-    """Create a link for the user, in place of any earlier one, and return it in the form of an Invitation. The
-    caller is stored as the admin who vouches for the user.
+    """Create a link for the user, in place of any earlier link, and return it in the form of an Invitation. Store
+    the caller as the link's creator, whose companies limit what the new password opens (`Voucher`).
     """
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
     scope = companies_to_text(caller.company_ids)
@@ -35,8 +35,8 @@ def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str
 
 
 def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
-    """Return the user of a link, and the admin who vouches for it. Raise Problem (404) if the link was used or has
-    expired, or if its user is disabled.
+    """Return the user of the link with this code, and the admin who created it. Raise Problem (404) if the link
+    was used or has expired, or if its user is disabled.
     """
     row = tx.row(FIND, (secret_hash(code), tx.timestamp))
     user = None if row is None else store.user_by_id(tx, row[0])
@@ -46,8 +46,8 @@ def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
 
 
 def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
-    """Return the admin who created the user's open link, as a Voucher. If there is no link, return a Voucher for
-    all companies.
+    """Return the admin who created the user's open link. If there is no link, return a Voucher for all
+    companies.
     """
     row = tx.row("SELECT scope, made_by FROM invitations WHERE user_id = ?", (user_id,))
     return Voucher() if row is None else Voucher(companies_from_text(row[0]), row[1])

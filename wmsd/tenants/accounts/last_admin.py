@@ -54,8 +54,8 @@ def _opens_role(user: User) -> bool:
 
 
 def _why_last(tx: Transaction, user: User) -> str | None:
-    """Return the reason why the user is the last admin, with a remedy, or None if another user can administer the
-    installation.
+    """Return the reason why the user is the last platform admin, with a remedy. Return None if the user is no
+    active platform admin, or if another one can sign in with all rights.
     """
     if user.role != "platform-admin" or user.disabled:
         return None

@@ -14,7 +14,7 @@ FEWEST_GUESSES = 10**8
 that many guesses take months of a processor's time.
 """
 LOOKED_AT = 72
-"""How many characters are estimated. zxcvbn is slow on long texts, and these characters are enough."""
+"""How many characters of a password zxcvbn gets. It is slow on long texts, and these characters are enough."""
 EASY_WORDS = ("wmsd", "warehouse", "depozit")
 """Words that are easy to guess in a warehouse."""
 IN_WORDS = (
@@ -27,8 +27,8 @@ _one_at_a_time = threading.Lock()  # zxcvbn stores the user's words in a global 
 
 
 def password_errors(password: str, email: str, name: str) -> FieldErrors:
-    """Return the errors of a password that this user chooses. Call this function on a thread, because it takes up
-    to 2 s.
+    """Return an error if a password is too short, too long, or easy to guess for the user with this e-mail address
+    and name. Call this function on a thread, because it takes up to 2 s.
     """
     password = prepared_password(password)
     if not SHORTEST <= len(password) <= LONGEST:

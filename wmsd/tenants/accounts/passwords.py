@@ -29,7 +29,7 @@ that want it too.
 """
 MOST_UNDER_WAY = 10
 QUEUE_SECONDS = 2
-"""The number of seconds after which a full queue is empty again, approximately."""
+"""After about how many seconds a full queue is empty again. Refused callers are told to wait as long."""
 
 NO_PASSWORD: Final = ""
 """The hash of a user without a password, who signs in through a provider, or has not chosen a password after an
@@ -65,7 +65,9 @@ class Origin:
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The keys under which failures are counted. Under the last key, only one guess is checked at a time."""
+        """The keys under which failures are counted: the account with this address, and, for an unknown address,
+        the account with all unknown addresses. Only one guess at a time is checked for the last key.
+        """
         own: Key = (self.email, self.address)
         return (own,) if self.is_known else (own, (self.email, None))
 
@@ -76,8 +78,8 @@ class Passwords:
         self._hasher = hasher or PasswordHasher()
         self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=give_way)
         self._strangers = asyncio.Lock()
-        """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue, so that a known
-        user waits for at most two others.
+        """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue at a time, so that
+        users at known addresses do not wait for the others.
         """
         self._nobody: str | None = None
         self._pauses = Pauses()
@@ -88,12 +90,12 @@ class Passwords:
         return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(prepared))))
 
     async def check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
-        """Return True if the password is right. The check takes equally long for an unknown user (`password_hash`
-        None).
+        """Return True if the password is right. `password_hash` is None for an unknown user: the check then takes
+        equally long, and returns False.
 
-        Raise Problem without checking the guess: 429 during the pause after failures or while another guess at the
-        same account is checked, 503 if too many guesses wait. A started check runs to its end and its result
-        counts, even if its caller disconnects.
+        Raise Problem without a check: 429 during the pause after failures, or while another guess at the same
+        account is checked; 503 if too many guesses wait and the address is unknown. If the caller disconnects
+        during a check, the check still ends, and its result counts.
         """
         self._refuse_early(origin)
         guess = asyncio.create_task(self._check(origin, password, password_hash))

@@ -18,8 +18,8 @@ Companies = frozenset[int] | None
 
 
 class Voucher(NamedTuple):
-    """The admin who created the link of a password: the companies that the admin administered then, and the
-    admin's user id. The id is None for the command line, or if the admin is unknown.
+    """The admin who created the link at which a password is chosen: the companies that the admin administered
+    then, and the admin's user id. The id is None for the command line, or if the admin is unknown.
     """
 
     companies: Companies = None
@@ -59,7 +59,7 @@ class Reach:
 
     @classmethod
     def from_json(cls, text: str | None) -> Self | None:
-        """Read a reach from JSON. None means no limit."""
+        """Read a reach from JSON. Return None, which means no limit, if `text` is None."""
         if text is None:
             return None
         found = json.loads(text)

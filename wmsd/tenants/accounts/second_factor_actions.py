@@ -60,7 +60,9 @@ def check_unchanged(tx: Transaction, known: User) -> User:
 
 
 class SecondStepService:
-    """A memory of the users whose password was right, for five minutes. It does not store passwords."""
+    """The second step of signing in. It remembers the users whose password was right, for five minutes, without
+    the password.
+    """
 
     def __init__(self, platform: Database, clock: Clock, ids: Ids, vault: Vault, failed: FailedSignIns) -> None:
         self.platform = platform
@@ -69,13 +71,11 @@ class SecondStepService:
         self._clock = clock
         self._ids = ids
         self._pending: OrderedDict[str, Pending] = OrderedDict()
-        """The waiting sign-ins, by the hash of the secret that the browser has. Each of them needed a right
-        password.
-        """
+        """The sign-ins that wait for the second step, by the hash of the secret that the browser has."""
         self._pauses = Pauses()
 
     def begin(self, user: User) -> str:
-        """Return the secret with which the browser continues the sign-in."""
+        """Remember the user, and return the secret with which the browser continues the sign-in."""
         secret = self._ids.secret()
         self._pending[secret_hash(secret)] = Pending(user, self._clock.monotonic() + SECONDS)
         if len(self._pending) > MOST_PENDING:

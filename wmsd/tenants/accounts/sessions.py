@@ -57,8 +57,8 @@ class SessionUses:
         """
         self._displaced: OrderedDict[str, int] = OrderedDict()
         self._expired: OrderedDict[str, int] = OrderedDict()
-        """`_displaced` and `_expired` have the user's id by the session's hash, for sessions that are no longer in
-        the database. They were ended because the user signed in at too many places, or because they expired.
+        """The sessions that were ended since the server started: the user's id by the session's hash. `_displaced`
+        sessions ended because the user signed in at too many places, and `_expired` sessions because they expired.
         """
 
     def displace(self, hash_: str, user_id: int) -> None:
@@ -68,15 +68,14 @@ class SessionUses:
         _remember(self._expired, hash_, user_id)
 
     def is_displaced(self, hash_: str) -> bool:
-        """Return True if the session was ended since the start because its user signed in at too many places.
-
-        If the session is still in the database, its end was rolled back, so the caller checks the database first.
+        """Return True if the session was ended since the server started, because its user signed in at too many
+        places. First look for the session in the database: if it is still there, its end was rolled back.
         """
         return hash_ in self._displaced
 
     def former_user(self, hash_: str) -> int | None:
-        """Return the id of the user whose session was ended since the start, because of its age or because of too
-        many other sessions.
+        """Return the id of the user whose session was ended since the server started, because it expired or the
+        user signed in at too many places. Return None for any other session.
         """
         return self._displaced.get(hash_) or self._expired.get(hash_)
 
@@ -145,7 +144,9 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach 
 
 
 def _end_beyond(tx: Transaction, user_id: int, new: int) -> None:
-    """End the expired sessions first, and then those whose last use is longest ago."""
+    """End sessions of a user who has more than `MOST_OF_A_USER`, except the session `new`. Expired sessions end
+    first, and then those whose last use is longest ago.
+    """
     made_after, _ = _oldest(tx, tx.service(Lifetimes))
     uses = tx.service(SessionUses)
 
@@ -229,8 +230,8 @@ def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
 
 
 def caller_of(found: Found, demands_second_factor: bool) -> Caller:
-    """Return the caller with all rights that the user has in this session. Admins may be required to have a second
-    factor.
+    """Return the caller with all rights that the user has in this session. `demands_second_factor` says whether
+    admins must have a second factor. Until they have set it up, `must_enrol` of the caller is True.
     """
     user = found.user.within(found.session.reach)
     must_enrol = needs_second_factor(user, demands_second_factor) and not found.has_second_factor

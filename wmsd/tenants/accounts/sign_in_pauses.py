@@ -47,8 +47,8 @@ class Pauses:
         self._failures.pop(key, None)
 
     def _forget_some(self) -> None:
-        """Forget the tenth of the failures whose pauses ended longest ago. Many are removed in one call, so that
-        calls are rare.
+        """Forget the tenth of the failures whose pauses ended longest ago. So many are removed in one call because
+        sorting all of them is slow.
         """
         by_end = sorted(self._failures, key=lambda key: self._failures[key].until)
         for key in by_end[: MOST_REMEMBERED // 10]:

@@ -1,4 +1,4 @@
-"""The SQL of users, tokens and keys."""
+"""The SQL of users: their rights, passwords, languages and time zones, and the addresses of their sign-ins."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,8 +22,8 @@ USERS: Final = f"SELECT {USER_COLUMNS} FROM users ORDER BY email"
 
 
 def user_by_email(tx: Transaction, email: str) -> User | None:
-    """Return the user with this mailbox. If several users share the mailbox, prefer the user with exactly this
-    address.
+    """Return the user with this mailbox, or None. If several users share the mailbox, prefer the user with exactly
+    this address.
     """
     return next(users_with_mailbox(tx, email), None)
 
@@ -40,7 +40,7 @@ def user_by_id(tx: Transaction, user_id: int) -> User | None:
 
 
 def known_user(tx: Transaction, user_id: int) -> User:
-    """Return a user that must exist."""
+    """Return the user with this id, which must exist."""
     user = user_by_id(tx, user_id)
     assert user is not None
     return user

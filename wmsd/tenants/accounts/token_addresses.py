@@ -17,7 +17,7 @@ from wmsd.tenants.companies import store as companies
 USE: Final = "token.use"
 MOST_ADDRESSES: Final = 20
 NETWORK: Final = 64
-"""The bits of an IPv6 address that stay the same when a machine changes its address daily."""
+"""How many bits of an IPv6 address count. The other bits of a machine's address may change daily."""
 OF_ADMINS: Final = """
     SELECT tokens.id, tokens.name, tokens.last_used_from, users.email
     FROM tokens JOIN users ON users.id = tokens.user_id
@@ -29,7 +29,7 @@ Known = dict[int, set[str]]
 class TokenAddresses:
     def __init__(self) -> None:
         self._known: Known | None = None
-        """The reported networks, by token id. They are read when first needed."""
+        """The networks in the audit, by token id. They are read from the audit when they are first needed."""
 
     def tell(self, tx: Transaction, uses: Iterable[Mapping[str, object]]) -> Known:
         """Write audit entries for uses from new networks, and return these networks. Call this method before the

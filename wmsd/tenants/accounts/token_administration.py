@@ -44,9 +44,10 @@ def _record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 
 def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
-    """Return True if the caller may use the token.
+    """Return True if the caller may see and revoke the token: a token of a user whom the caller manages, or the
+    caller's own token.
 
-    A user's own token that opens more companies than the session is refused, because it was created elsewhere.
+    An own token that opens more companies than the caller's session was created elsewhere, and is refused.
     """
     if may_manage(caller, user):
         return True
@@ -90,7 +91,7 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
     chosen: list[int] | None = [usable[code] for code in dict.fromkeys(codes)] or None
     if caller.company_ids is not None:
-        chosen = chosen or sorted(usable.values())  # the creator reaches no others, and no later ones
+        chosen = chosen or sorted(usable.values())  # not companies that the user gains later
     issued = tokens.issue(
         tx,
         user_id=user.id,

@@ -74,8 +74,8 @@ def issue(
 
 
 def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
-    """Return the token's id if one of the installation's keys signed the token, else None. Only the token's row
-    says whether the token is still valid.
+    """Return the token's jti if one of the installation's keys signed the token, else None. `keys` has the secrets
+    by key id. Only the token's row says whether the token is still valid.
     """
     import jwt
 

@@ -131,7 +131,7 @@ Settings = TypeVar("Settings", bound=UserSettings)
 
 
 def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings:
-    """Return the settings with each company code separate, if several codes were typed on one line."""
+    """Return the settings, with lines that contain several company codes split into single codes."""
     own = [company for company in companies.companies(tx) if caller.may_use(company.id)]
     return settings.model_copy(update={"company_codes": codes_in(settings.company_codes, own)})
 
@@ -139,8 +139,8 @@ def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings
 def _errors_of(
     tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
 ) -> FieldErrors:
-    """Return an error for each setting that this admin may not give. Company codes in `kept` are allowed, because
-    the user has these companies already.
+    """Return an error for each setting that this admin may not give to a user. The company codes in `kept` are
+    always allowed, because the user has these companies already.
     """
     errors: FieldErrors = {}
     if settings.role == "platform-admin":

@@ -51,7 +51,9 @@ abilities then come with the role.
 
 
 def managed_by(caller: Caller) -> dict[str, object]:
-    """Return the filter of the users whom the caller may manage."""
+    """Return the filter of the users whom the caller may manage. It is empty for a platform admin, who may manage
+    all users.
+    """
     if caller.role == "platform-admin":
         return {}
     own = caller.company_ids if caller.role == "company-admin" else None
@@ -60,7 +62,7 @@ def managed_by(caller: Caller) -> dict[str, object]:
 
 def own_tokens(caller: Caller) -> dict[str, object]:
     """Return the filters of the tokens that the caller may see: the caller's own tokens, and those of managed
-    users.
+    users. They are empty for a platform admin, who may see all tokens.
     """
     managed = managed_by(caller)
     if not managed:
@@ -122,14 +124,16 @@ IS_ENDING: Final = f"""
     revoked_at IS NULL AND NOT renewed AND expires_at > :{NOW} AND expires_at <= :expires_within
     AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)
 """
-"""The SQL condition that a token expires before a given time, and that a user may have to create another one."""
+"""The SQL condition that a valid token of an active user expires before a given time, and that no newer token
+replaces it.
+"""
 BEYOND: Final = f"""
     SELECT 1 FROM user_companies
     WHERE user_companies.user_id = tokens.user_id
         AND (company_ids IS NULL OR company_id IN (SELECT value FROM json_each(company_ids)))
         AND company_id NOT IN (SELECT value FROM json_each(:{REACHED}))
 """
-"""The companies that the caller's own token opens, and the caller's session does not."""
+"""The SQL of the companies that the caller's own token opens, but the caller's session does not."""
 TOKENS: Final = record_list(
     "token_records",
     "List your tokens, and the tokens of the users whom you manage, newest first.",

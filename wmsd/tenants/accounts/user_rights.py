@@ -62,8 +62,8 @@ def set_rights(
 
 
 def shrink(tx: Transaction, user_id: int) -> None:
-    """Reduce the user's credentials after the user has lost companies otherwise than through `set_rights`. Rights
-    that waited in these companies no longer wait.
+    """Reduce the user's sessions and password to the user's present reach. Call this function after the user has
+    lost companies without `set_rights`. Rights that waited in these companies no longer wait.
     """
     user = store.known_user(tx, user_id)
     _bound_sessions(tx, user, None)
@@ -72,7 +72,8 @@ def shrink(tx: Transaction, user_id: int) -> None:
 
 def _vouched(tx: Transaction, voucher: Voucher) -> Companies:
     """Return the companies that the creator of a link administered when the link was created, and still
-    administers. An admin who lost a company may still know the link.
+    administers. An admin who lost a company may still know the link. If the creator is not known, all companies of
+    the voucher count.
     """
     if voucher.user_id is None:
         return voucher.companies

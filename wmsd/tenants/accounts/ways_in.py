@@ -1,4 +1,6 @@
-"""The credentials of a user. When a change ends some of them, users see which ones, and the audit records it."""
+"""The credentials of a user. When a change ends some of them, the pages show which ones, and the audit records
+this.
+"""
 
 from typing import Final, NamedTuple
 

@@ -26,7 +26,7 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
 
 
 class CameFrom(NamedTuple):
-    """The origin of a company's records, as the audit names it."""
+    """The origin of a company that was not created empty: the action and the details of its audit entry."""
 
     action: str
     details: Mapping[str, object]
@@ -38,7 +38,8 @@ def create_company(
     """Create a company and return its id.
 
     `create_file` is called with the id and the code, and creates the file before the company is committed. `came`
-    is the origin of an imported or copied company, whose code is not checked for allowed characters.
+    is the origin of an imported or copied company, whose code is not checked for allowed characters. Raise Problem
+    (422) with all errors.
     """
     errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
     operator = operator_of_code(tx, new.operator_code)
@@ -63,8 +64,8 @@ def create_company(
 def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
     """Return the errors of a code, for a new company or for the company with the id `of`.
 
-    Only characters are allowed that can stand in lists of codes, which have commas and blanks as separators, and
-    in file names.
+    A code must work in a file name, and in a list of codes with commas and blanks between them. So it may have
+    only letters, digits, `-`, `_` and `.`.
     """
     if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
         return {"code": ["must have letters, digits, -, _ and . only"]}

@@ -110,8 +110,8 @@ def record_list(
 
 
 def _searched(tx: Transaction, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the filters with the text of a search in plain form, and define the SQL function `plain` for the
-    conditions.
+    """Return the filters with the text of `search` in the form of the SQL function `plain`, and define this
+    function for the conditions.
     """
     if "search" not in values:
         return values

@@ -117,7 +117,9 @@ NOTE_HELD_BEFORE: Final = "UPDATE companies SET held_before = ? WHERE id = ? AND
 
 
 def note_held_before(tx: Transaction, held: Mapping[int, int]) -> None:
-    """Note the bytes, by company id, that companies occupied before wmsd limited their share of the disk."""
+    """Note how many bytes companies occupied before wmsd limited their share of the disk, by company id. A number
+    that was noted before stays.
+    """
     tx.executemany(NOTE_HELD_BEFORE, [(size, company_id) for company_id, size in held.items()])
 
 
@@ -225,7 +227,9 @@ begin with the company's code and a blank.
 
 
 def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:
-    """Return the last entries that match, the oldest first. A filter with the value None matches all entries."""
+    """Return the last `limit` entries that match, the oldest first. The other filters are the parameters of
+    `FIND`. None matches all entries.
+    """
     tx.define("plain", plain)
     who = filters.get("who")
     rows = tx.records(FIND, {"after": 0, **filters, "who": who and plain(str(who))})

@@ -79,8 +79,8 @@ def errors_of_codes(
 
 
 def company_named(code: str, known: Sequence[Company], field: str) -> Company:
-    """Return the known company with this code, from a field of a request. Raise Problem (422) with the name of the
-    field.
+    """Return the known company with this code. If there is none, raise Problem (422) with an error of `field`, the
+    field of the request with the code.
     """
     found = next((company for company in known if company.code == code), None)
     if found is None:

@@ -13,8 +13,9 @@ SEALED: Final = "sealed:"
 class MasterKey:
     """The secrets of the key file, which seal and unseal texts.
 
-    `load` reads the secrets again, the newest last, because another process may have changed the file. Without a
-    `file` there are no secrets, and texts stay in clear. Methods raise what `load` raises.
+    `load` returns the secrets in the file, the newest last. It is called again before each `seal`, and when
+    `unseal` needs an unknown secret, because another process may have changed the file. If `file` is "", there are
+    no secrets, and texts stay in clear. The methods raise what `load` raises.
     """
 
     def __init__(self, file: str, load: Callable[[], Sequence[str]]) -> None:

@@ -85,8 +85,8 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
 
 
 def check(tx: Transaction, recipient: str) -> KnownPhrase:
-    """Record that a user has typed the phrase with this recipient. From now on, only this phrase is in use. Raise
-    Problem (422) if the phrase is not in use.
+    """Record that a user has typed the phrase with this recipient, and return the phrase. From now on, only this
+    phrase is in use. Raise Problem (422) if the phrase was not in use.
     """
     typed = next((each for each in every(tx) if each.recipient == recipient), None)
     if typed is None or typed.replaced_at is not None:

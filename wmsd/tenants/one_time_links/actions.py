@@ -37,7 +37,7 @@ class OneTimeLink:
         return code
 
     def is_offered(self, tx: Transaction) -> bool:
-        """Return True if there is a link that was not used yet."""
+        """Return True if a code for the link was created and not used yet. It may have expired."""
         return key_store.secret(tx, self.name) is not None
 
     def fits(self, tx: Transaction, code: str) -> bool:

@@ -107,8 +107,8 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
-    """Return the open entries that were chosen. Raise Problem (422) for an unknown id, for an entry of another
-    kind, and if nothing is chosen. `otherwise` is the error for an entry of another kind.
+    """Return the open entries that were chosen, which must be of these `kinds`. Raise Problem (422) for an unknown
+    id, for an entry of another kind with the error `otherwise`, and unless either ids or `every` is chosen.
     """
     ids = choice.entries
     if bool(ids) == choice.every:

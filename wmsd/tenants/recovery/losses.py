@@ -47,8 +47,8 @@ SECOND_FACTORS: Final = f"""
     {OPEN_ALREADY}
 """
 WERE_LOST: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE keys_lost)"
-"""The SQL of whether keys were ever lost. If so, credentials in an older file may be sealed with keys that no
-longer exist.
+"""The SQL that finds out whether keys were ever lost. If so, credentials in an older file may be sealed with keys
+that no longer exist.
 """
 COMPANIES: Final = f"""
     {ADD}

@@ -1,6 +1,6 @@
-"""The note of a restore in the restored platform.db, written before the file is moved to its place. From then on,
-its list of tasks cannot be forgotten. The list itself is created at the first opening (`losses.py`), which knows
-the keys.
+"""The note of a restore in the restored platform.db. It is written before the file is moved to its place, so that
+no restore remains without its list of tasks. The list itself is created when the file is first opened
+(`losses.py`), because only then it is known whether the keys are lost.
 """
 
 from collections.abc import Iterable
@@ -45,12 +45,12 @@ LAST_KNOWN: Final = """
 
 
 def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> str | None:
-    """Note in the file `restored` that it was restored to the state of the time `as_of`. None means that it lacks
-    no changes.
+    """Note in the platform.db `restored` that it was restored. Return the time after which revoked access is
+    unknown, or None if all revoked access is known.
 
-    `replaced` is the previous platform.db, whose revocations were copied, or None if it cannot be read. Return the
-    time after which revoked access is unknown, or None if all revoked access is known. Raise sqlite3.Error and
-    StorageError.
+    `as_of` is the time of the backup, or None if nothing was written after the backup. `replaced` is the previous
+    platform.db, from which the revocations and the list of tasks are known, or None if it cannot be read. Raise
+    sqlite3.Error or StorageError if that fails.
     """
     if replaced is None:
         _begin(restored, as_of)
@@ -62,8 +62,8 @@ def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> st
 
 
 def note_replica(restored: Path) -> str:
-    """Note that `restored` comes from a replica, so that its latest changes may be missing. Return the time of the
-    last known change. Raise as `note_restore`.
+    """Note that the platform.db `restored` comes from a replica, so its latest changes may be missing. Return the
+    time of its last known change. Raise the errors of `note_restore`.
     """
     with closing(connect(restored)) as connection:
         [as_of] = connection.execute(LAST_KNOWN).fetchone()

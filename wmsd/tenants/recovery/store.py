@@ -94,12 +94,12 @@ def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
 
 
 def access_unknown_after(tx: Transaction) -> str | None:
-    """Return the earliest time after which revoked access is unknown, as long as such entries are open."""
+    """Return the earliest time after which revoked access is unknown, or None if no entry about access is open."""
     return tx.find_text(UNKNOWN_AFTER, (dumps(ACCESS),))
 
 
 def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int:
-    """Settle the entries that are open. Return how many they were."""
+    """Settle those of the entries that are open. Return how many were settled."""
     return tx.execute(FINISH, {"now": tx.timestamp, "how": how, "by": by, "ids": dumps(list(ids))}).rowcount
 
 

@@ -139,8 +139,8 @@ async def _claims(service: SignOnService, by: Published, begun: SignOn, body: Co
 
 
 def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) -> None:
-    """Raise Problem (401) if the response names another issuer (RFC 9207). One provider could pass on the code of
-    another.
+    """Raise Problem (401) if the response names another issuer (RFC 9207). Without this check, wmsd could send the
+    code of one provider to another provider.
     """
     if issuer != provider.issuer and (issuer is not None or metadata.names_itself):
         LOG.warning(
@@ -176,7 +176,7 @@ def _complaint(provider: Provider) -> str:
 
 
 def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
-    """Decide which user these claims let in, by the present data."""
+    """Decide which user these claims let in, by the present users and companies."""
     person = person_of(provider, claims)
     linked_id = store.linked_user(tx, provider.issuer, person.subject)
     same_email = None if person.email is None else accounts.user_by_email(tx, person.email)
@@ -247,8 +247,8 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
 
 
 def unlink_user(tx: Transaction, email: str) -> int:
-    """End the user's links with accounts at providers, and the user's sessions. Return how many links there
-    were.
+    """End the user's links with accounts at providers, and the user's sessions. Return how many links were ended.
+    Raise Problem (404) if there is no such user.
     """
     user = or_not_found(accounts.user_by_email(tx, email), f"user as {email}")
     ended = store.unlink(tx, user.id)

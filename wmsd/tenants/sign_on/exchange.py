@@ -1,4 +1,4 @@
-"""The exchange of the code that a browser brings back for the provider's claims about the user."""
+"""The exchange of the code, which the browser brings back, for the provider's claims about the user."""
 
 import base64
 from collections.abc import Mapping
@@ -70,8 +70,8 @@ async def _tokens(
 
 
 async def _more(endpoint: str, client: LazyClient, access_token: str, subject: str) -> dict[str, Any]:
-    """Return the further claims of the provider (OpenID Connect Core 1.0, section 5.3). The claims of the ID token
-    have precedence.
+    """Return the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3). Raise NoAnswer if they
+    are about another subject, and Problem as `provider_requests.get`.
     """
     if not (access_token.isascii() and access_token.isprintable()):
         raise NoAnswer(f"{endpoint} was not called: the access token contains characters that cannot be sent.")

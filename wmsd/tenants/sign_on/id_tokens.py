@@ -36,7 +36,9 @@ class Head(NamedTuple):
 
 
 def head_of(token: object) -> Head:
-    """Return what the header of the token says about its signature. Raise BadToken."""
+    """Return the algorithm and the key id in the header of the token. Raise BadToken if the token cannot be read,
+    or if wmsd does not accept the algorithm.
+    """
     import jwt
 
     if not isinstance(token, str) or len(token) > LONGEST:
@@ -54,7 +56,9 @@ def head_of(token: object) -> Head:
 def verify_id_token(
     token: str, head: Head, keys: Sequence[dict[str, Any]], provider: Provider, nonce: str, now: datetime
 ) -> Any:
-    """Return the claims of the token, which the provider has issued for this `nonce`. Raise BadToken."""
+    """Return the claims of the token. Raise BadToken if its signature is wrong, if this provider did not issue it
+    for wmsd and this `nonce`, or if it is not valid at the time `now`.
+    """
     import jwt
 
     key = _key(head, keys)
@@ -86,7 +90,9 @@ def verify_id_token(
 
 
 def _key(head: Head, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the provider's key for this signature: the key with its id, or the only suitable key."""
+    """Return the key of the signature: the key with the id in the header, or else the only suitable key. Raise
+    BadToken if there is no such key.
+    """
     kind, curve = ALGORITHMS[head.algorithm]
     suitable = [
         key

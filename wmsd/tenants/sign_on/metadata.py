@@ -100,7 +100,9 @@ class _Kept:
         self._failure: tuple[float, str] | None = None
 
     async def get(self, seconds: float) -> Any:
-        """Return a response that is not older than `seconds`. Raise what `ask` raises."""
+        """Return a response that is not older than `seconds`. Raise what `ask` raises, and NoAnswer again within
+        FAILED_SECONDS after a failure.
+        """
         async with self._turn:
             now = self._clock.monotonic()
             if self._asked_at is not None and now - self._asked_at < seconds:
@@ -119,7 +121,7 @@ class _Kept:
 def _url(found: dict[str, Any], name: str) -> str:
     """Return the URL with this name in the metadata. Raise NoAnswer if there is no valid one.
 
-    The check is necessary for the URL that a browser opens. The HTTP client checks the URLs that wmsd requests.
+    The check is necessary only for the URL that a browser opens. The HTTP client checks URLs that wmsd requests.
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):

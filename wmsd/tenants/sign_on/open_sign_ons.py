@@ -79,7 +79,9 @@ class UnderWay:
         return begun, self._vault.seal(dumps(asdict(begun)))
 
     def end(self, kept: str, provider: str, state: str) -> SignOn | None:
-        """Return the sign-on that comes back for the first time, or None for any other."""
+        """Return the sign-on in the sealed text `kept`, and end it. Return None if it has expired or was ended
+        before, or if it does not belong to this provider and `state`.
+        """
         text = self._vault.unseal(kept) if kept.isascii() else None
         if text is None:
             return None

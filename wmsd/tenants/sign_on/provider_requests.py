@@ -14,11 +14,13 @@ HEADERS: Final = {"Accept": "application/json", "User-Agent": "wmsd"}
 
 
 class NoAnswer(Exception):
-    """The provider gives no usable response. The message is a sentence for the platform admin."""
+    """The error for a provider that gives no usable response. Its message is a sentence for the platform admin."""
 
 
 class Refused(NoAnswer):
-    """The provider responds with an error. It also does so for a code that an attacker has guessed."""
+    """The error for a provider that responds with an error status, for example to a code that an attacker has
+    guessed.
+    """
 
 
 async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def claim_value(claims: Mapping[str, Any], name: str) -> Any:
 
 
 def names_read(provider: Provider) -> set[str]:
-    """Return the names of the claims that a decision reads."""
+    """Return the names of the claims that a decision about a person of this provider needs."""
     return {provider.email_claim, provider.name_claim, *(rule.claim for rule in provider.rules)}
 
 
@@ -145,7 +145,7 @@ def _is_verified(told: object) -> bool:
 
 
 def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[tuple[Rule, str]]]:
-    """Return the rule that decides, the codes of the companies, and the effect of each rule.
+    """Return the rule that decides (or None), the codes of the companies to give, and each rule with its effect.
 
     A user has one role and one list of abilities in all companies. Therefore a later rule that fits adds its
     companies only if it gives the same rights. Otherwise a user would get rights in one company that are meant for

@@ -23,9 +23,7 @@ def bearers(tx: Transaction) -> list[Bearer[TransportSite]]:
 
 
 def caller_of_site(site: TransportSite) -> Caller:
-    """Return the caller for a bearer token of the site. The caller may use the site's company, without any
-    ability.
-    """
+    """Return the caller for a bearer token of the site, who may use the site's company, but has no ability."""
     return Caller(Actor(f"site {site.name}"), frozenset(), frozenset({site.company_id}), site=site)
 
 
@@ -90,7 +88,7 @@ LIST: Final = """
 
 
 def sites(tx: Transaction) -> list[dict[str, Any]]:
-    """Return the sites in a form to show to people: instead of the tokens, their status, and how long a replaced
-    token is still valid.
+    """Return the sites without their tokens, for the command line. Each has the status of its token, and the time
+    until which a replaced token is valid.
     """
     return tx.records(LIST, (tx.timestamp,))
