@@ -24,7 +24,7 @@ def sentence_of(room: Path) -> str:
 def rooms() -> list[Path]:
     """Return every package of wmsd, each before its subpackages.
 
-    The top packages are in the order of imports, interfaces first.
+    The top packages are in the order of their layers: a package may import only packages after it.
     """
     found = [file.parent for file in PACKAGE.rglob("__init__.py") if file.parent != PACKAGE]
     return sorted(found, key=lambda room: (_storey(room), room.parts))
@@ -46,9 +46,9 @@ def main() -> None:
 
 
 def _storey(room: Path) -> int:
-    """Return the layer of the top package, by the first contract of import-linter.
+    """Return the number of the top package's layer in the first contract of import-linter, from 0.
 
-    The text of the guide comes last.
+    A package without a layer, such as the guide's text, comes last.
     """
     layers = re.search(r"layers = \[(.*?)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL)
     assert layers is not None

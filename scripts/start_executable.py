@@ -1,4 +1,4 @@
-"""The start of dist/wmsd after it has unpacked itself, and of the program in the Debian package.
+"""The first module that runs in dist/wmsd after it has unpacked itself, and in the program of the Debian package.
 
 The program in the package is a folder, so it is not unpacked (see wmsd.spec).
 """
@@ -47,7 +47,7 @@ def keep_modules() -> None:
 
 
 class Files:
-    """The files of a package for importlib.resources. wmsd.spec puts them into a module, not into the folder."""
+    """The data files of a package, for importlib.resources. wmsd.spec puts these files into a module."""
 
     def __init__(self, package: str) -> None:
         self._package = package

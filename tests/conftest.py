@@ -36,9 +36,9 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Exclude what is collected from garbage collection.
+    """Exclude the objects of all tests from garbage collection.
 
-    The collected tests live to the end, so the collector would examine them again and again.
+    These objects live until the run ends, so the garbage collector would examine them again and again.
     """
     gc.disable()
     try:
@@ -49,7 +49,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the modules.
+    """Sort the tests by their modules.
 
     Modules marked `long` start first, so that no process waits for another's last module. The webhook modules
     mostly wait for receivers, so they are spread evenly among the others.
@@ -69,7 +69,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 
 FILLED_FOR: dict[str, Fill] = {"dock": fill_dock, "shop": fill_shop, "store": fill_store}
-"""The function that fills the company for a test with this fixture."""
+"""The function that fills the company ACME, by the fixture that a test uses."""
 
 
 @pytest.fixture

@@ -86,7 +86,9 @@ TINY_SIZE: Final = (
 
 
 def main() -> int:
-    """Return 0 if every measured goal is met, else 1. At the tiny size, return 0 if every part ran."""
+    """Run the measurements. Return 0 if every measured goal is met, else 1. At the tiny size, return 0 if every
+    part could be run.
+    """
     options = _options()
     if options.tiny:
         os.environ[TINY] = "1"
@@ -104,7 +106,7 @@ def main() -> int:
     for part in chosen:
         try:
             for figure in PARTS[part]():
-                figures.append(figure)  # one at a time, so that results before a failure are kept
+                figures.append(figure)  # one at a time, so that a failure does not lose the results before it
         except Failed as error:
             print(f"bench: {part}: {error}", file=sys.stderr)
             failed = True
@@ -116,9 +118,10 @@ def main() -> int:
 
 
 def _against(options: argparse.Namespace) -> int:
-    """Return 0 if no request became slower, 1 if one did, and 2 if this is not known.
+    """Compare with another revision.
 
-    At the tiny size, return 0 if it ran.
+    Return 0 if no request became slower, 1 if one did, and 2 if this is not known. At the tiny size, return 0 if
+    the comparison could be run.
     """
     try:
         status = against.measure(options.against, options.table, options.flames)

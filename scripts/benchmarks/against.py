@@ -32,7 +32,7 @@ FLAME_SECONDS: Final = sized(3.0, 0.05)
 UNKNOWN: Final = re.compile(r"the environment: (\w+) is not a setting")
 FILE_NAME: Final = re.compile(r"[^a-z0-9]+", re.IGNORECASE)
 ROUND_SECONDS: Final = sized(0.3, 0.01)
-"""The processor time of the server that a round of a row takes, in seconds."""
+"""The processor time of the server that one round of a row should take, in seconds."""
 ARTICLES: Final = sized(2_000, 60)
 PAGES: Final = ARTICLES // 50
 SPELLINGS: Final = 13
@@ -66,7 +66,7 @@ class Filled:
 
 
 class Side(NamedTuple):
-    """A server that is measured, with its data folder."""
+    """One of the three servers that are measured, with its data folder."""
 
     filled: Filled
     server: Server
@@ -93,9 +93,9 @@ class Kind(NamedTuple):
 
 
 def _of_pages(number: int) -> tuple[int, str]:
-    """Return a page number, and a parameter for fifty records in one of many spellings.
+    """Return a page number, and the parameter `per_page` with the value 50 and some leading zeros.
 
-    No list is requested again while its page may be cached.
+    The zeros make the address of a page different from request to request, so that no answer comes from a cache.
     """
     return number % PAGES + 1, f"per_page={'0' * (number // PAGES % SPELLINGS)}50"
 
@@ -173,8 +173,8 @@ SETUPS: Final = (
 
 
 def measure(revision: str, kept: Path | None = None, flames: Path | None = None) -> int:
-    """Print the table. Return 1 if a request became slower, and 2 if a row is not conclusive. Raise Failed if this
-    is impossible.
+    """Print the table. Return 0 if no request became slower, 1 if one did, and 2 if a row is not conclusive. Raise
+    Failed if the measurement is impossible.
 
     `kept` is a file to write the table to, as Markdown. `flames` is a folder for a flame graph of each kind of
     request.
@@ -269,13 +269,13 @@ def _fill(checkout: Checkout, where: Path) -> Filled:
 
 
 def _copy(filled: Filled, where: Path) -> Filled:
-    """Return the same company in a folder of its own: no server has opened the first one yet."""
+    """Copy the data folder, in which no server may have run yet, and return the copy."""
     shutil.copytree(filled.data.parent, where)
     return Filled(filled.checkout, where / filled.data.name, filled.token)
 
 
 def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
-    """Measure a row in turns, forwards and backwards."""
+    """Measure a row. In each round the sides take turns, and every other round has the reverse order."""
     number = max(connections, _as_many_as_take(ROUND_SECONDS, kind, connections, sides[0]))
     cost: list[list[float]] = [[] for _ in sides]
     seconds: list[list[float]] = [[] for _ in sides]
@@ -288,7 +288,7 @@ def _row(kind: Kind, connections: int, sides: Sequence[Side], name: str) -> Row:
 
 
 def draw(file: Path, side: Side, kind: Kind, connections: int) -> None:
-    """Draw a flame graph of the server's work during such requests.
+    """Draw a flame graph of the server's work during requests of this kind.
 
     Raise Failed if py-spy cannot watch the server.
     """
@@ -305,7 +305,9 @@ def draw(file: Path, side: Side, kind: Kind, connections: int) -> None:
 
 
 def _spent(kind: Kind, connections: int, side: Side, number: int) -> tuple[float, list[float]]:
-    """Return the seconds of the server's processor, and the seconds of each request."""
+    """Send `number` requests. Return the processor time that the server used, and the duration of each request, in
+    seconds.
+    """
     before = side.server.processor_seconds()
     found = side.exchange(kind, connections, number)
     return side.server.processor_seconds() - before, found

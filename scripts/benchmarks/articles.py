@@ -97,7 +97,7 @@ def _check_equal(wmsd: Server, floor: Server, path: str, company: Company) -> No
 def _posts(site: Installation, wmsd: Server, company: Company) -> Figure:
     """Measure posts of articles.
 
-    This comes last, because the company grows. The number of articles proves that each was created.
+    This comes last, because the company grows. Raise Failed if fewer articles were created.
     """
     name = "POST /api/articles, 32 connections"
     progress(name)

@@ -29,7 +29,7 @@ COUNTS: Final = sized((60, 300, 1000), (2, 3, 4))
 MOST: Final = max(COUNTS)
 PROBE_SECONDS: Final = sized(10.0, 0.4)
 STEPS: Final = sized(5, 1)
-"""The steps of the search for a rate. Each step halves the range that is still unknown."""
+"""The steps of the search for the highest rate. Each step halves the range in which it can be."""
 SOON: Final = 2.0
 """The highest rate to try, as a multiple of the rate that one company sustains."""
 MINUTE: Final = sized(60.0, 1.0)
@@ -128,7 +128,7 @@ def _first_answers(site: Site, server: Server) -> tuple[float, float]:
 
 
 def _seconds_to_start(site: Installation, company: Company) -> float:
-    """Return the seconds from the command until a healthy server answers: the best of several rounds."""
+    """Return the seconds from the command to an answer of the healthy server: the least of several rounds."""
     found = []
     for _ in range(START_ROUNDS):
         began = time.monotonic()

@@ -14,10 +14,10 @@ HEADER: Final = ("request", "there", "here", "ratio", "noise", "p50 ms", "p99 ms
 
 @dataclass
 class Row:
-    """A row of the table: `cost` has the microseconds of the processor per request by side, the least of all
-    rounds.
+    """A row of the table.
 
-    `latency` has the 50th and 99th percentile by side, in milliseconds.
+    `cost` has for each side the processor time of a request in microseconds, the least of all rounds. `latency`
+    has for each side the 50th and the 99th percentile in milliseconds.
     """
 
     name: str

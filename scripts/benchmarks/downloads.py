@@ -1,4 +1,4 @@
-"""The cost of lists as files, compared with the API, and how long other requests wait meanwhile."""
+"""The cost of downloading lists as files, compared with the API, and how long other requests wait meanwhile."""
 
 import http.client
 import threading
@@ -48,7 +48,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _against_the_api(name: str, wmsd: Server, company: Company, cookie: str, file: str, walked: str) -> Figure:
-    """Measure a download and the same records from the API, in seconds of the server's processor."""
+    """Measure a download, and the same records from the API, in seconds of the server's processor time."""
     with closing(wmsd.connect()) as connection:
         api = Reader(connection, company.headers)
         walk = _seconds(wmsd, lambda: api.walk_seconds(walked))

@@ -42,7 +42,7 @@ def exchange(
     number: int,
     over_tls: bool = False,
 ) -> list[float]:
-    """Send `number` requests and return the seconds of each.
+    """Send `number` requests over the connections, and return the duration of each in seconds.
 
     Raise Failed if an answer has an unexpected status.
     """
@@ -81,7 +81,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 
 
 def _unchecked() -> ssl.SSLContext:
-    """Return a TLS context that accepts the server's self-made certificate."""
+    """Return a TLS context that accepts the server's self-signed certificate."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context

@@ -1,6 +1,6 @@
-"""How long companies wait while another company causes too much load.
+"""How long the requests of companies take while another company causes too much load.
 
-The 99th percentile of the mix is measured with and without this load.
+The 99th percentile of a mix of requests (see `mix.py`) is measured with and without this load.
 """
 
 import json
@@ -26,10 +26,10 @@ RATE: Final = sized(200.0, 40.0)
 SECONDS: Final = sized(15.0, 0.5)
 ROUNDS: Final = sized(3, 1)
 LIMIT: Final = 60
-"""The requests per minute that are allowed to the company that sends a hundred times as many."""
+"""The limit of requests per minute of the company that sends a hundred times as many."""
 ROWS: Final = sized(100_000, 200)
 FOUND: Final = sized(400_000, 200)
-"""The articles in a list that takes about a second."""
+"""The number of articles in a list whose request takes about a second."""
 SLOW_LIST: Final = "/api/articles?search=bearing"
 LISTERS: Final = 2
 ORDERS_A_SECOND: Final = 5.0
@@ -70,7 +70,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _figure(scene: Scene, name: str, disturbance: "Disturbance") -> Figure:
-    """Measure with and without the disturbance, in turns."""
+    """Measure the mix with and without the disturbance, in turns."""
     found: dict[bool, list[float]] = {True: [], False: []}
     for number in range(ROUNDS):
         found[False].append(_slow(scene))
@@ -81,7 +81,7 @@ def _figure(scene: Scene, name: str, disturbance: "Disturbance") -> Figure:
 
 
 def _slow(scene: Scene) -> float:
-    """Return the 99th percentile in milliseconds."""
+    """Run the mix of requests once, and return the 99th percentile of their durations in milliseconds."""
     seen = scene.site.load(scene.server, COMPANIES, RATE, SECONDS)
     if seen.wrong:
         raise Failed(f"{seen.wrong} requests of others failed: {seen.first_wrong[-300:]}")
@@ -115,7 +115,7 @@ def _again_and_again(*actions: Callable[[], None]) -> Iterator[None]:
 
 
 def _flood(scene: Scene) -> AbstractContextManager[None]:
-    """Send requests at a hundred times the limit, by pauses between them."""
+    """Send a hundred times as many requests per minute as the company's limit allows, at regular intervals."""
     connection = scene.server.connect()
     began, numbers = time.monotonic(), count()
 
@@ -129,7 +129,7 @@ def _flood(scene: Scene) -> AbstractContextManager[None]:
 
 
 def _import(scene: Scene) -> AbstractContextManager[None]:
-    """Import repeatedly, each time with other codes, so that every row is new."""
+    """Import articles repeatedly, each time with other codes, so that every row is new."""
     text = articles_csv(ROWS)
     numbers = count(time.time_ns())
 

@@ -83,7 +83,7 @@ PACKAGE_SERVE: Final = "the package's wmsd serve until healthy, against dist/wms
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A bound on the ratio to the floor or, if there is no floor, on the measured value."""
+    """A limit for the ratio of the measured value to the floor, or for the measured value if there is no floor."""
 
     limit: float
     at_least: bool
@@ -165,7 +165,7 @@ PAGE_GOAL: Final = Goal(4, at_least=False)
 
 
 OPEN_GOALS: Final = {OPEN_AGAIN: Goal(2, at_least=False), OPEN_SEARCH: Goal(4, at_least=False)}
-"""Goals in milliseconds of the processor for a whole request. The search itself takes half of this."""
+"""Goals for the processor time of a whole request, in milliseconds. The search itself takes about half of it."""
 
 
 def goal_of(figure: str) -> Goal | None:
@@ -227,7 +227,7 @@ class Figure:
 
 
 def shown(value: float) -> str:
-    """Return the value with four digits, and without decimals in a large number."""
+    """Return the value as text with at least three digits. Values from 1000 have no decimals."""
     if value >= 1000:
         return f"{value:,.0f}".replace(",", " ")
     return f"{value:.1f}" if value >= 100 else f"{value:.3g}"

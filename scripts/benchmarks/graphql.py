@@ -1,4 +1,4 @@
-"""How many bytes GraphQL serves, compared with REST's lists, and how fast hostile queries are refused."""
+"""How many bytes a second GraphQL serves, compared with REST's lists, and how fast hostile queries are refused."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""The speed of an import, compared with SQLite that gets the same rows ready to insert.
+"""The speed of an import, compared with bare SQLite, which gets the same rows in a form that it can insert.
 
     python -m benchmarks.imports wmsd DATA COMPANY_ID FILE.csv
     python -m benchmarks.imports floor IMPORTED.db NEW.db

@@ -23,7 +23,7 @@ DRAWN: Final = """() => new Promise((done) => requestAnimationFrame(() => reques
 
 
 def measure(wmsd: Server, cookie: str) -> Iterator[Figure]:
-    """Measure the seconds: the median of each label size, and of these the longest."""
+    """Measure the seconds until the page is displayed. The result is the median of the slowest label size."""
     chromium = shutil.which("chromium")
     if chromium is None:
         yield Figure(LABELS_OPENED, "s", None, note="needs Chromium: sudo apt install chromium")

@@ -33,7 +33,7 @@ SMALL: Final = sized(50_000, 1_000)
 LARGE: Final = sized(5_000_000, 2_000)
 ROUNDS: Final = sized(3, 1)
 SMALL_EXAMINATIONS: Final = sized(5, 1)
-"""The examinations of the small company for each one of the large company, because they are short."""
+"""How many times the small company is examined for each examination of the large company, which takes longer."""
 PAGES: Final = (
     (STOCK_PAGE, "/api/stock"),
     (STOCK_CURSOR_PAGE, "/api/v2/stock"),
@@ -78,9 +78,9 @@ def _examined(site: Installation, small: Company, large: Company) -> Iterator[Fi
 
 
 async def _examine(data: Path, company_id: int) -> tuple[int, float]:
-    """Return rows and seconds of an examination.
+    """Examine the company as the doctor does. Return the number of rows, and the duration in seconds.
 
-    Raise Failed if it finds anything, because the history is made correct.
+    Raise Failed if anything is found, because the history was created without errors.
     """
     from wmsd.data_folder.folder import DataFolder
     from wmsd.installation.open_installation import open_installation

@@ -72,9 +72,9 @@ def _moved(kind: str) -> str:
 
 
 def _documents(table: str, prefix: str, status: str, other: str, kind: str) -> str:
-    """Return the SQL for documents.
+    """Return the SQL that inserts documents of one kind.
 
-    `other` is the column that only this kind of document has, for an order's or partner's id.
+    `other` is the column for the document's partner or, in receptions, for the purchase order.
     """
     value = "document_id" if other == "purchase_order_id" else "1"
     return f"""

@@ -27,7 +27,7 @@ NEXT: Final = re.compile(rb'"next_cursor":"([^"]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A connection that reads as a company."""
+    """A connection that requests data of one company, or of one user."""
 
     connection: http.client.HTTPConnection
     headers: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Load from the program wrk, and the rates that it measures."""
+"""The load that the program wrk causes, and the rates that wrk measures."""
 
 import math
 import re
@@ -93,7 +93,8 @@ def _handles(pid: int, wanted: signal.Signals) -> bool:
 def rates(targets: Sequence[Target], connections: int) -> list[float]:
     """Return the median rate of each target.
 
-    The targets are measured in turns, so that other work of the machine slows all.
+    The rates are in requests per second. The targets are measured in turns, so that other work of the machine
+    slows all of them.
     """
     for target in targets:
         drive(target, connections, WARM_UP_SECONDS)

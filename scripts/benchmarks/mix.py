@@ -18,8 +18,10 @@ P99_SECONDS: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run. `slow` is the 99th percentile of all latencies in seconds; `cores` is the number of busy processor
-    cores.
+    """The result of sending the mix for some time.
+
+    `rate` is in requests per second, and `slow` is the 99th percentile of all latencies in seconds. `cores` is the
+    average number of processor cores that the server used. `wrong` counts the requests that failed.
     """
 
     rate: float

@@ -24,7 +24,7 @@ from benchmarks.processes import HOST
 
 TICK_SECONDS: Final = 0.001
 WAIT_SECONDS: Final = 30.0
-"""How long to wait at the end for missing answers, in seconds."""
+"""The longest wait for missing answers at the end, in seconds."""
 MIX: Final = (
     (0.30, "one article"),
     (0.15, "50 articles"),
@@ -39,7 +39,7 @@ SHARES: Final = [share for share, _ in MIX]
 
 @dataclass(slots=True)
 class Seen:
-    """Latencies in seconds by kind of request, and the number of answers without a 2xx, by status."""
+    """Latencies in seconds by kind of request, and the number of answers by status for every status but 2xx."""
 
     latencies: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
     wrong: dict[int, int] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """The cost of a request for each public page: the first time, and once the answer is cached.
 
-The cost is in milliseconds of the processor. Anybody can request these pages without credentials, so the most
+The cost is the processor time in milliseconds. Attackers can request these pages without credentials, so the most
 expensive page matters.
 """
 
@@ -60,7 +60,7 @@ SEARCHES: Final = {
     ),
     "/docs/api?q={}": ("e", "a e", "e t i", "o e a t i"),
 }
-"""The most expensive queries by search address: words and beginnings of words that occur in many places."""
+"""The most expensive queries, by the address of the search: words and beginnings of words that are very common."""
 ORDINARY: Final = (
     "token",
     "how to restore a backup",
@@ -113,7 +113,10 @@ def _of_search(
 
 
 def _never_the_same(queries: Sequence[str]) -> Iterator[str]:
-    """Yield the same searches in other capitals, or with repeated words, so that no answer comes from a cache."""
+    """Yield the queries again and again with other capital letters, or with repeated words, quoted for an address.
+
+    Each is different, so that no answer comes from a cache.
+    """
     for number in itertools.count():
         for query in queries:
             letters = [at for at, letter in enumerate(query) if letter.isalpha()]
@@ -128,7 +131,7 @@ def _kept(wmsd: Server, ask: Ask) -> float:
 
 
 def _milliseconds(wmsd: Server, requests: Iterable[Ask]) -> float:
-    """Return the milliseconds of the processor for each request."""
+    """Return the average processor time of a request in milliseconds."""
     before, number = wmsd.processor_seconds(), 0
     for ask in requests:
         ask()
@@ -137,7 +140,7 @@ def _milliseconds(wmsd: Server, requests: Iterable[Ask]) -> float:
 
 
 def _get(connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> None:
-    """Request the page. Raise Failed if the answer is an error that says nothing about the page."""
+    """Request the page. Raise Failed for the statuses 429, 500 and 503, which say nothing about the page."""
     connection.request("GET", path, headers=dict(headers))
     answer = connection.getresponse()
     answer.read()

@@ -47,7 +47,7 @@ def rate(company: Path, before: Path, new: Path, seconds: float) -> float:
 
 
 def committed(target: Any, documents: list[list[Statement]], most_seconds: float) -> float:
-    """Return the documents per second, each committed in a separate transaction."""
+    """Commit each document in a separate transaction, and return the documents per second."""
     started = time.perf_counter()
     done = 0
     for statements in documents:
@@ -62,7 +62,7 @@ def committed(target: Any, documents: list[list[Statement]], most_seconds: float
 
 
 def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
-    """Return what each of the newest orders wrote. This is read before the time is measured."""
+    """Return the statements that write each of the newest orders again. They are read before the measurement."""
     newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
     orders = records(source, f"SELECT * FROM sales_orders WHERE id IN {newest} ORDER BY id")
     written = {
@@ -97,8 +97,8 @@ def _statements(
 
 
 def events_of(source: Any, first: str, documents: str) -> dict[int, list[Record]]:
-    """Return the events by document. The events of a document begin with the event `first` and end before the next
-    such event.
+    """Return the events by the id of their document. The events of a document begin with the event `first` and end
+    before the next such event.
 
     `documents` has the ids of the documents, as SQL for `IN`.
     """

@@ -19,10 +19,10 @@ from benchmarks.size import sized
 
 LINES: Final = sized(1000, 10)
 SHOWN: Final = sized(60, 2)
-"""The orders with three lines."""
+"""The number of orders with three lines."""
 REQUESTS: Final = sized(200, 2)
 LONG_REQUESTS: Final = sized(20, 2)
-"""The requests for pages with LINES lines."""
+"""The number of requests for each page with LINES lines."""
 OF_COMPANY: Final = "/companies/1"
 ORDERS: Final = "/api/sales-orders"
 LOADED: Final = re.compile(rb'(?:src|href)="(/pages/[^"]+)"')
@@ -136,7 +136,7 @@ def _cost_of(
 
 
 def _milliseconds(wmsd: Server, ask: partial[bytes]) -> float:
-    """Return the milliseconds of the processor."""
+    """Return the processor time of the server for one request, in milliseconds."""
     before = wmsd.processor_seconds()
     ask()
     return (wmsd.processor_seconds() - before) * 1000

@@ -1,6 +1,6 @@
 """The pages that people see: their cost compared with the API, their size, and the speed of search and labels.
 
-Also measured: how much many browsers that show pages slow down orders.
+It also measures how much the creation of orders slows down while many browsers show pages.
 """
 
 import statistics
@@ -48,7 +48,7 @@ def measure() -> Iterator[Figure]:
 
 
 def sign_in(wmsd: Server, email: str = ADMIN) -> str:
-    """Return the cookie of a new session."""
+    """Sign in with a password, and return the cookie of the new session."""
     form = urlencode({"email": email, "password": PASSWORD})
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
     with closing(wmsd.connect()) as connection:
@@ -61,7 +61,7 @@ def sign_in(wmsd: Server, email: str = ADMIN) -> str:
 
 
 def _orders_beside(name: str, wmsd: Server, target: Target, kind: str, cookies: list[str]) -> Figure:
-    """Measure in turns with and without the browsers."""
+    """Measure the orders per second in turns with and without the open browsers."""
     alone, beside = [], []
     for number in range(ROUNDS):
         progress(f"{name}, {number + 1} of {ROUNDS}")

@@ -21,9 +21,9 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 WMSD: Final = ROOT / ".venv" / "bin" / "wmsd"
 FORKED: Final = os.environ.get("BENCH_FORKED", "")
-"""The script that replaces `wmsd` for commands that are not measured, in the tests of the benches.
+"""The script that replaces `wmsd` for commands that are not measured, in tests of the benchmarks; otherwise "".
 
-Without it, most of the time of these commands is Python's start.
+The script is fast, because without it these commands spend most of their time on Python's start.
 """
 HOST: Final = "127.0.0.1"
 SCHEDULER_CLOCK: Final = 2
@@ -69,7 +69,7 @@ class Server:
         raise Failed(f"process {self.pid} has no VmRSS; this needs Linux.")
 
     def processor_seconds(self) -> float:
-        """Return the processor time of all threads, also of ended ones, in seconds.
+        """Return the processor time of all threads, including threads that have ended, in seconds.
 
         The scheduler's clock counts nanoseconds (clock_getcpuclockid(3)); a tick of /proc/PID/stat is 10 ms.
         """
@@ -100,8 +100,8 @@ def folder() -> Iterator[Path]:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment without the user's own settings of wmsd, and without backups, which would be measured
-    too.
+    """Return an environment without the user's own settings of wmsd. Scheduled backups are off, because they would
+    disturb the measurements.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WMSD_")}
     # this checkout, even if its .venv belongs to another one

@@ -17,7 +17,7 @@ from benchmarks.size import sized
 
 LINES: Final = sized(200, 4)
 KNOWN: Final = sized(10_000, 40)
-"""The articles that have stock already. Half of a reception's lines are for some of these."""
+"""The number of articles that have stock already. Half of the lines of each reception are for such articles."""
 ROUNDS: Final = sized(5, 1)
 IN_A_ROUND: Final = sized(60, 4)
 WARM_UP: Final = sized(20, 2)

@@ -43,7 +43,7 @@ ADDED: Final = ("quantity", "change_seq", "occurred_at", "id")
 
 
 def rate(company: Path, bare: Path, first: int, last: int) -> float:
-    """Return the receptions per second. The first few only fill the cache."""
+    """Commit the receptions, and return how many per second. The first few fill the cache, and do not count."""
     source, target = connect(company), connect(bare)
     receptions = statements_of_receptions(source, target, first, last)
     committed(target, receptions[:WARM_UP], MOST_SECONDS)
@@ -54,7 +54,7 @@ def rate(company: Path, bare: Path, first: int, last: int) -> float:
 
 
 def statements_of_receptions(source: Any, target: Any, first: int, last: int) -> list[list[Statement]]:
-    """Return what each reception wrote. This is read before the time is measured."""
+    """Return the statements that write each reception again. They are read before the measurement."""
     there = {stock_id for (stock_id,) in target.execute("SELECT id FROM stock")}
     documents = f"(SELECT id FROM receptions WHERE id BETWEEN {first} AND {last})"
     events = events_of(source, "reception.status_changed", documents)

@@ -6,7 +6,7 @@ from typing import Any
 Record = dict[str, Any]
 """A row: its values by column name, in the order of the columns."""
 Statement = tuple[str, list[Any]]
-"""An SQL statement, and the rows to run it with."""
+"""An SQL statement, and the parameters of each row for which it is run."""
 
 
 def records(source: Any, sql: str, parameters: Any = ()) -> list[Record]:

@@ -1,4 +1,4 @@
-"""How much continuous replication slows down orders, and what is missing when the machine is killed.
+"""How much continuous replication slows down orders, and what the replica lacks after a crash of the machine.
 
 Litestream replicates to a folder on the same disk. This is the most expensive case, because both write to the
 disk.
@@ -78,7 +78,8 @@ def _litestream(site: Installation) -> Iterator["subprocess.Popen[bytes]"]:
 def _killed(site: Installation, company: Company, script: Path, number: int) -> tuple[float, float]:
     """Kill the server and Litestream while orders are posted, then restore the replica in another folder.
 
-    Return the seconds of orders that are missing, and the seconds until the other folder serves.
+    Return two times in seconds: how long it took to post the orders that are missing, and how long it took until a
+    server ran in the other folder.
     """
     with wmsd_server(site.data, SHARED) as server, _litestream(site) as litestream:
         target = Target(f"{server.url}/api/v2/sales-orders", company.headers, script)

@@ -23,15 +23,15 @@ VERSION: Final = re.compile(r"^## (\d+\.\d+\.\d+) ", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A checkout. `name` is its name in the table."""
+    """The sources of one revision, and a Python with the packages that they need. `name` is for the table."""
 
     name: str
     root: Path
     python: Path
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """Return an environment without the user's own settings of wmsd, and without backups, which would be
-        measured too.
+        """Return an environment without the user's own settings of wmsd. Scheduled backups are off, because they
+        would disturb the measurements.
         """
         kept = {name: value for name, value in os.environ.items() if not name.startswith("WMSD_")}
         return {**kept, "PYTHONPATH": str(self.root), "WMSD_BACKUP_EVERY": "never", **settings}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wmsd.db.engine.sqlite import sqlite3
 
 DEFAULT_ROWS: Final = sized(100_000, 300)
-"""The number of articles, and of orders. `--rows` changes it."""
+"""The number of articles, and also of orders. The option `--rows` changes it."""
 SEARCHES: Final = sized(100, 1)
 """The number of searches of each kind."""
 SETTINGS: Final = {
@@ -54,7 +54,7 @@ def measure(sign_in: Callable[[Server], str]) -> Iterator[Figure]:
 
 
 def _load(site: Installation, company: Company, rows: int) -> None:
-    """Create the records. The orders are written by SQL, because only later work is measured."""
+    """Create the records. The orders are written by SQL, because their creation is not measured."""
     from wmsd.db.engine.sqlite import connect
 
     partners = "".join(f"P{number},Partner {number},CLIENT\n" for number in range(1, PARTNERS + 1))
@@ -85,12 +85,14 @@ def _filled(site: Installation, company: Company, rows: int) -> Iterator[Figure]
 
 
 def growth(site: Installation, company: Company) -> Figure:
-    """Measure how much the index adds to a file whose orders came over the API, with their events and answers."""
+    """Measure how much larger the index makes a file whose orders came over the API, with their events and stored
+    answers.
+    """
     return _growth(SEARCH_INDEX, site, company)
 
 
 def _growth(name: str, site: Installation, company: Company) -> Figure:
-    """Measure the growth with a copy of the file, from which the index is then removed."""
+    """Measure a copy of the file with the search index, and again after removing the index from the copy."""
     from wmsd.db.engine.sqlite import connect
 
     progress(name)
@@ -139,7 +141,7 @@ def _kinds(rows: int) -> Mapping[str, list[str]]:
 
 
 def _searched(wmsd: Server, cookie: str, rows: int) -> Iterator[Figure]:
-    """Measure the searches, in milliseconds of the processor."""
+    """Measure the processor time of the searches in milliseconds."""
     found: dict[str, list[float]] = {}
     with closing(wmsd.connect()) as connection:
 

@@ -37,7 +37,7 @@ class Installation:
         return run([WMSD, *command], self.data.parent, stdin)
 
     def company(self, code: str) -> Company:
-        """Create a company with every module on. The first one creates the data folder and the admin too."""
+        """Create a company with every module on. With the first company, create the data folder and an admin."""
         is_first = not self.data.exists()
         made = json.loads(
             self.wmsd("company", "create", code, "--name", code, "--init", "--all-modules", "--json")
@@ -81,7 +81,7 @@ class Installation:
         self.import_csv("articles", company, articles_csv(count))
 
     def load_stock(self, company: Company, count: int, least: int = 0) -> None:
-        """Import a balance for each article in one warehouse: from `least` + 1 to `least` + 500."""
+        """Import stock of each article in one warehouse. The quantities are from `least` + 1 to `least` + 500."""
         progress(f"importing {count} stock counts into {company.code}")
         self.import_csv("warehouses", company, "code,name\nMAIN,Main\n")
         rows = (f"{article_code(number)},MAIN,{least + number % 500 + 1}\n" for number in range(1, count + 1))

@@ -12,10 +12,12 @@ WMSD_.
 ROWS: Final = "BENCH_ROWS"
 """The environment variable for the number of articles and orders that the search box searches."""
 IS_TINY: Final = FLAG in sys.argv or TINY in os.environ
-"""Known before the arguments are parsed, because modules that are imported then have sizes as constants."""
+"""True at the tiny size. This is known before the arguments are parsed, because modules compute their sizes when
+they are imported.
+"""
 Size = TypeVar("Size")
 
 
 def sized(full: Size, tiny: Size) -> Size:
-    """Return a size, a duration in seconds or a number of rounds."""
+    """Return `tiny` at the tiny size, otherwise `full`: a number of things or rounds, or a duration in seconds."""
     return tiny if IS_TINY else full

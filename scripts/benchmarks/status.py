@@ -1,6 +1,6 @@
 """The metrics of a server with a thousand companies, as `wmsd status` and Prometheus request them.
 
-Also measured: whether a request for them opens a company's file.
+It also measures whether a request for the metrics opens a company's file.
 """
 
 import statistics
@@ -22,10 +22,10 @@ from wmsd.server.figures.live import HOLDS_SECONDS
 
 COMPANIES: Final = sized(1000, 4)
 USED: Final = sized(50, 2)
-"""The companies whose files are open meanwhile."""
+"""The number of companies whose files are open during the measurement."""
 ROUNDS: Final = sized(9, 1)
 SETTLED_SECONDS: Final = sized(4.0, 0.2)
-"""The wait after the start, in seconds. The server then opens each company's file once."""
+"""The wait after the start, in seconds. During this time the server opens each company's file once."""
 TOKEN: Final = "x" * 32
 
 
@@ -66,7 +66,10 @@ def _questions(made: Installation, server: Server) -> tuple[Callable[[], object]
 
 
 def _median(ask: Callable[[], object]) -> float:
-    """Return the median in seconds. The pause between two requests makes the server read its metrics again."""
+    """Return the median duration of `ask` in seconds.
+
+    After the pause between two requests, the server no longer uses the metrics that it has cached.
+    """
     ask()
     found = []
     for _ in range(ROUNDS):

@@ -1,6 +1,6 @@
-"""The time of backups and restores, compared with `cp`, and how much they slow down other work.
+"""The duration of backups and restores, compared with `cp`, and how much they slow down other work.
 
-Copies are on the same disk, and end when they are synced to it.
+All copies are on the same disk. A copy is complete when it is synced to the disk.
 """
 
 import shutil
@@ -29,11 +29,11 @@ from benchmarks.site import Company, Installation, installation
 from benchmarks.size import IS_TINY, sized
 
 LARGE_ARTICLES: Final = sized(2_400_000, 2_000)
-"""The articles of a file of about 1 GB."""
+"""The number of articles for a file of about 1 GB."""
 SMALL_ARTICLES: Final = sized(110_000, 500)
-"""The articles of a file of about 100 MB."""
+"""The number of articles for a file of about 100 MB."""
 AT_ONCE: Final = 400_000
-"""The articles in one import."""
+"""The most articles in one import."""
 COMPANIES: Final = sized(1000, 3)
 RATE: Final = sized(100.0, 40.0)
 SECONDS: Final = sized(15.0, 0.5)
@@ -132,9 +132,9 @@ def _archive(site: Installation) -> Path:
 
 
 def _restores(site: Installation, company: Company) -> Figure:
-    """Measure the command beside an idle server, compared with `cp` of the file.
+    """Measure `wmsd backup restore` of one company beside an idle server, compared with `cp` of its file.
 
-    The archive was verified, as each night's is.
+    The archive is verified first, as a server verifies the backup of each night.
     """
     _wmsd(site, "backup", "verify", _archive(site))
     restores, copies = [], []

@@ -23,7 +23,7 @@ from wmsd.db.engine.sqlite import connect
 FEW: Final = sized(10, 1)
 MANY: Final = sized(1000, 3)
 LATE: Final = 5
-"""The late orders in each company."""
+"""The number of late orders in each company."""
 LATE_ORDER: Final = """
     INSERT INTO sales_orders (code, status, status_history, partner_id, warehouse_id, requested_date, change_seq,
         created_at, updated_at)
@@ -31,15 +31,15 @@ LATE_ORDER: Final = """
 """
 LATE_IN_ALL: Final = re.compile(r'<b class="bad"><a href="[^"]*">([^<]+)</a></b>')
 LONGEST_SECONDS: Final = 300.0
-"""The longest wait until the numbers of all companies are read, in seconds.
+"""The longest wait until the page Today has the numbers of all companies, in seconds.
 
-The server reads ten closed files per second.
+The server reads ten files per second of companies that are not in use.
 """
 
 
 def measure() -> Iterator[Figure]:
     with ExitStack() as stack:
-        several, few = _reader(stack, MANY), _reader(stack, FEW)  # in this order, no connection is idle for long
+        several, few = _reader(stack, MANY), _reader(stack, FEW)  # the connection for FEW would be idle for long
         progress(TODAY)
         yield timed(TODAY, partial(few.seconds, "/today"), partial(several.seconds, "/today"))
 

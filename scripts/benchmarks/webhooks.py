@@ -42,7 +42,9 @@ ORDERS_A_SECOND: Final = 20
 FIRST_SECONDS: Final = sized(2.0, 0.2)
 ALONE_SECONDS: Final = sized(10.0, 0.5)
 BESIDE_SECONDS: Final = sized(45.0, 0.5)
-"""The duration in seconds, longer than the first wait of 30 s, so that failed deliveries are tried again."""
+"""The duration of the measurement beside dead receivers, in seconds. It is longer than the first wait of 30 s, so
+that failed deliveries are tried again.
+"""
 SUBSCRIPTIONS: Final = 3
 MOST_SECONDS: Final = 300.0
 OPEN: Final = "SELECT count(*) FROM webhook_deliveries WHERE status IN ('pending', 'held')"
@@ -64,7 +66,10 @@ def measure() -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a receiver has received."""
+    """The number of webhook deliveries that a receiver got, and the times of the first and the last one.
+
+    The times are in seconds of CLOCK_MONOTONIC.
+    """
 
     count: int
     first: float
@@ -150,7 +155,10 @@ def _count(file: Path, sql: str) -> int:
 
 
 def _await_drained(site: Installation, company: Company) -> float:
-    """Wait until no delivery is open, and return the time."""
+    """Wait until no delivery is open, and return the present time of `time.monotonic`.
+
+    Raise Failed if this takes longer than MOST_SECONDS.
+    """
     until = time.monotonic() + MOST_SECONDS
     with site.borrowed(company) as file:
         while _count(file, OPEN):
@@ -161,7 +169,10 @@ def _await_drained(site: Installation, company: Company) -> float:
 
 
 def _draining(site: Installation, company: Company, receiver: Receiver) -> Figure:
-    """Send the deliveries that an import without a server has queued: in turns by the floor, then by wmsd."""
+    """Measure the sending of deliveries that an import without a server has queued.
+
+    In each round, the floor sends the deliveries first, and then wmsd.
+    """
     with wmsd_server(site.data, TO_LOOPBACK) as wmsd:
         subscribe(wmsd, company, receiver.url("drain"), ALL)
     file = site.file(company)
@@ -196,7 +207,10 @@ def _draining(site: Installation, company: Company, receiver: Receiver) -> Figur
 def _orders_subscribed(
     site: Installation, wmsd: Server, company: Company, script: Path, receiver: Receiver
 ) -> Iterator[Figure]:
-    """Measure in turns. All deliveries of a round are sent before the next round begins."""
+    """Measure orders with and without subscriptions in turns.
+
+    A round begins when all deliveries of the previous round are sent.
+    """
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     subscriptions = [subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
     switch(wmsd, company, subscriptions, active=False)
@@ -225,7 +239,7 @@ def _orders_subscribed(
 
 
 def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receiver: Receiver) -> Iterator[Figure]:
-    """Measure the milliseconds from the post of an order until its sales_order.created arrives."""
+    """Measure the time from the post of an order to the arrival of its sales_order.created, in milliseconds."""
     subscribe(wmsd, company, receiver.url("healthy"), CREATED)
     progress(f"{BESIDE_THE_DEAD}: alone")
     _delays(wmsd, company, receiver, FIRST_SECONDS)
@@ -262,7 +276,7 @@ def new_order(number: int) -> dict[str, Any]:
 
 
 def _arrived(receiver: Receiver, posted: Collection[int]) -> dict[int, float]:
-    """Return when each order's delivery arrived, once all have arrived."""
+    """Wait until the deliveries of the orders in `posted` have arrived. Return the time of each, by order id."""
     until = time.monotonic() + MOST_SECONDS
     while time.monotonic() < until:
         arrived = receiver.orders()

@@ -10,11 +10,11 @@ from tests.support.messages import CATALOGUES
 from wmsd.interfaces.pages.kit.text.language import ERROR, FINDING
 
 UNBROKEN = 1_000_000
-"""The line width in columns: each text is on one line, so that a changed word changes one line only."""
+"""The line width in columns, so large that each text is on one line. A changed word then changes only one line."""
 
 
 def updated(path: Path, said: set[str], context: str) -> POFile:
-    """Return the catalogue with exactly these sentences of the context, sorted."""
+    """Return the catalogue in `path`, with exactly the sentences `said` for the context, sorted."""
     found = pofile(str(path), wrapwidth=UNBROKEN)
     known = {each.msgid: each for each in found}
     found[:] = [known.get(each) or POEntry(msgctxt=context, msgid=each, msgstr="") for each in sorted(said)]

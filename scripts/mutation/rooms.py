@@ -1,6 +1,6 @@
 """The modules that are broken on purpose, and the tests that must notice it.
 
-The tests are quick, so a room takes minutes.
+These tests are quick, so a group of modules takes only minutes.
 """
 
 from dataclasses import dataclass

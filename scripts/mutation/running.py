@@ -1,4 +1,4 @@
-"""One run of mutmut over one room, in a copy of the project, and the result for each breakage."""
+"""A run of mutmut over a group of modules, in a copy of the project, and the result for each breakage."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from mutation.rooms import ROOT, Room
 COPIED: Final = ("wmsd", "tests", "scripts", "data", "*.md", "*.toml", "*.txt", "*.spec", "LICENSE", ".ci")
 NOT_COPIED: Final = shutil.ignore_patterns("__pycache__", "node_modules")
 BESIDE: Final = ("scripts", "data", "README.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", ".ci")
-"""Files and folders that tests read in addition to the program. mutmut copies them again."""
+"""Files and folders that tests read in addition to the program. mutmut copies them next to the broken modules."""
 SETTINGS: Final = """
 [tool.mutmut]
 source_paths = ["wmsd"]
@@ -82,7 +82,7 @@ def _copy(room: Room, modules: Sequence[str], folder: Path) -> None:
 
 
 def _codes(module: str, folder: Path) -> dict[str, int | None] | None:
-    """Return mutmut's exit code for each breakage, which may be none.
+    """Return mutmut's exit codes by the names of the breakages, or {} if the module has no breakages.
 
     Return None if mutmut did not process the module.
     """

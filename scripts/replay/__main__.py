@@ -61,7 +61,7 @@ from replay.records import Records, differences
 from replay.shop import Shop, article_count, set_up
 
 TOLD: Final = 20
-"""How many failures are printed one by one."""
+"""The most failures that are printed one by one."""
 
 
 def main() -> int:

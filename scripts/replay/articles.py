@@ -1,6 +1,6 @@
 """How an article is bought and tracked.
 
-The source does not say this: the number in the code and the sold quantity decide.
+The source has no data about this, so the number in the article's code and the sold quantity decide.
 """
 
 import re

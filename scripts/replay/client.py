@@ -69,9 +69,9 @@ async def client(shop: Shop) -> AsyncIterator[Client]:
 
 
 async def work_off(jobs: Sequence[Job], work: Callable[[Job], Awaitable[None]], tell: Teller) -> float:
-    """Run the jobs over all connections, in order, and return the seconds.
+    """Run the jobs over all connections, and return the duration in seconds.
 
-    Each connection takes the next free job.
+    The jobs start in order: each connection takes the next job when it has finished one.
     """
     waiting = iter(jobs)
     done = 0

@@ -1,4 +1,4 @@
-"""The state in which the plan must end, computed from the plan alone, without asking wmsd."""
+"""The state of the shop that the plan must lead to, computed from the plan alone, without asking wmsd."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -64,10 +64,10 @@ class Stock:
     serials: list[str] = field(default_factory=list)
 
     def keep(self, arrivals: list[Arrival], sold: int) -> None:
-        """Add what is left of the arrivals when the oldest goods leave first.
+        """Add the pieces of the arrivals that remain after `sold` pieces have left, the oldest first.
 
-        The first receptions of an order arrive in any order. This makes no difference, because they are sold
-        completely, and what exceeds the order arrives last.
+        All receptions but the last arrive in an unknown order. This makes no difference, because their goods are
+        sold completely: the goods that exceed the order arrive last.
         """
         for arrival in arrivals:
             gone = min(arrival.pieces, sold)

@@ -1,5 +1,5 @@
-"""The integrator, which buys, receives, sells and takes back the planned goods over REST, as a shop system
-does.
+"""The integrator, which sends the planned purchase orders, receptions, sales orders and returns over REST, as the
+program of a shop does.
 """
 
 import asyncio
@@ -38,10 +38,11 @@ class Phase:
 
 @dataclass(slots=True)
 class Integrator:
-    """An integrator. `look` is called when everything is received and nothing is sold.
+    """The integrator and the ids that it has received. `look` is called when everything is received and nothing is
+    sold.
 
-    `purchases` and `orders` have ids by reference, and `items` has the ids of items by the order's reference and
-    the article's code.
+    `purchases` and `orders` have the ids of documents by reference. `items` has the ids of a purchase order's
+    items, by the order's reference and the article's code.
     """
 
     client: Client

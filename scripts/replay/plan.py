@@ -1,4 +1,4 @@
-"""The plan of everything that is sent, made before the first request."""
+"""The plan of all documents that the replay sends, created before the first request."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 Records = dict[str, list[object]]
-"""The values by name. A name has one value if all is correct, and two if the record exists twice."""
+"""The values of each record, by its name. A record has one value, or two if it exists twice by mistake."""
 
 
 def put(records: Records, name: str, value: object) -> None:
@@ -13,7 +13,7 @@ def put(records: Records, name: str, value: object) -> None:
 def put_document(
     records: Records, name: str, header: tuple[object, ...], way: Iterable[str], lines: Iterable[object]
 ) -> None:
-    """Add a document. `way` has the statuses that it went through."""
+    """Add a document. `way` has the statuses of its history, in order."""
     put(records, name, header)
     put(records, f"{name} statuses", tuple(way))
     for position, line in enumerate(lines, start=1):

@@ -56,7 +56,11 @@ def plan_returns(month: Month, articles: Mapping[str, Article]) -> list[Return]:
 
 
 def _shares(month: Month) -> Iterator[tuple[Invoice, str | None, list[Line]]]:
-    """Yield each credit note's lines by the order that they return to; None stands for no order."""
+    """Yield each credit note once for each order to which some of its lines return, with the order's number and
+    these lines.
+
+    The number is None for the lines that return to no order.
+    """
     left = {number: order.pieces() for number, order in month.orders.items()}
     orders_of: dict[str, list[Invoice]] = defaultdict(list)
     for order in reversed(month.orders.values()):
@@ -75,8 +79,8 @@ def _shares(month: Month) -> Iterator[tuple[Invoice, str | None, list[Line]]]:
 def _fitting(
     line: Line, candidates: list[str], left: Mapping[str, Counter[str]]
 ) -> Iterator[tuple[str | None, str, int]]:
-    """Split the line: to each order the quantity that it can still take back, and the remaining quantity to
-    None.
+    """Yield the parts of the line: for each candidate order the quantity that can still return to it, and at last
+    the remaining quantity, with None instead of an order.
     """
     code, quantity = line
     for number in candidates:

@@ -15,9 +15,9 @@ WALKED: Final = ("CREAT", "IN_LUCRU", "FINALIZAT")
 CANCELLED: Final = ("CREAT", "ANULAT")
 DELETED: Final = ("CREAT",)
 RECEIVED_BY: Final = {1: ("CREAT", "RECEPTIONAT"), 2: ("CREAT", "PARTIAL", "RECEPTIONAT")}
-"""The statuses of a purchase order: received in one part (1), or in several parts or closed short (2)."""
+"""The status history of a purchase order that is received in one part (1), or in several parts or short (2)."""
 Share = list[Line]
-"""What one reception brings, in boxes if the article comes in boxes."""
+"""The articles and quantities that one reception brings, in boxes for an article that comes in boxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ def _with_draft(order: PurchaseOrder, name: str, way: tuple[str, ...]) -> Purcha
 
 @dataclass(slots=True)
 class _Planner:
-    """A planner of orders. `arrived` counts earlier pieces by article, because serials are numbered in the order
-    of arrival.
+    """A planner of purchase orders. `arrived` counts the pieces planned so far by article, because serials are
+    numbered in the order of arrival.
     """
 
     articles: Mapping[str, Article]
@@ -151,6 +151,9 @@ class _Planner:
 
 
 def _share(boxes: Iterable[Line], part: int, parts: int) -> Share:
-    """Return what one part brings of each article. Quantities too small to be divided come in the later parts."""
+    """Return the quantity of each article in part number `part`, from 0, of `parts`.
+
+    Quantities that are too small to be divided come in the later parts.
+    """
     cut = [(code, units * (part + 1) // parts - units * part // parts) for code, units in boxes]
     return [(code, units) for code, units in cut if units]

@@ -75,7 +75,7 @@ PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
     "tests": tests.run,
 }
 TOLD: Final = 20
-"""How many violations of a part are printed one by one."""
+"""The most violations of a part that are printed one by one."""
 
 
 def main() -> int:

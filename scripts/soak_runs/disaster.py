@@ -18,7 +18,7 @@ from tests.support.disaster.site import SEALS, Seal, open_site
 from tests.support.forked import Program
 
 ROUNDS: Final = 3
-"""The disasters of one installation, one after the other."""
+"""The number of disasters that an installation has, one after the other."""
 
 
 def run(divisor: int) -> Verdict:

@@ -1,6 +1,6 @@
 """Faults of clocks, disks, resources and files, and kills.
 
-Each fault strikes a server at work, and the page about faults is written.
+Each fault happens to a server at work. A full run writes the results to the guide's page about reliability.
 """
 
 import shutil
@@ -28,7 +28,7 @@ from tests.support.small_disk import small_disk_at
 
 SEED: Final = 20261122
 ROUNDS: Final = 2
-"""How often every fault is tried."""
+"""How many times every fault is tried."""
 MOST_AGAIN: Final = 5
 KILLS: Final = 1000
 KILLS_OF_A_SCENE: Final = 100
@@ -37,7 +37,7 @@ WRITES: Final = 50_000
 
 @dataclass
 class Tried:
-    """The results of a fault in all rounds: sums, and the longest of each time, in seconds."""
+    """The results of a fault in all rounds. Counts are sums. A time is the longest of all rounds, in seconds."""
 
     family: str
     fault: Fault
@@ -50,7 +50,7 @@ class Tried:
     whole_after: float = 0.0
     stop_seconds: float = 0.0
     again: int = 0
-    """How often the fault was tried again because the machine was too busy to measure waits."""
+    """How many times the fault was tried again because the machine was too busy to measure waits."""
     broken: list[str] = field(default_factory=list)
 
     def add(self, each: trial.Trial) -> None:
@@ -104,8 +104,8 @@ def _try_all(rounds: int) -> list[Tried]:
 
 
 def _try(scene: Scene, tried: Tried, name: str, says: str) -> trial.Trial:
-    """Try a fault. Try it again if only waits were too long, and the machine had given its processors to
-    others.
+    """Try a fault. Try it again if only waits were too long, and the host of this virtual machine had used the
+    processors for others.
     """
     for again in range(MOST_AGAIN + 1):
         before = stolen.ticks()

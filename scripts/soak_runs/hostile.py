@@ -19,7 +19,7 @@ HOSTILE: Final = 3
 HONEST: Final = 2
 ARTICLES: Final = 100_000
 MOST_DISK_A_MINUTE: Final = 100_000_000
-"""The bytes that a hostile company can add to the disk within the limits, with its logs and uploads."""
+"""The bytes per minute that a hostile company can add to the disk within the limits, by data, logs and uploads."""
 FILES: Final = {
     "partners": "code,name,type\nP,Customer,CLIENT\n",
     "warehouses": "code,name\nMAIN,Main\n",

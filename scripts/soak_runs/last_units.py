@@ -68,7 +68,7 @@ def _broken(shop: Shop, tally: Tally, attempts: int, units: int) -> Iterator[str
 def _falling(left: list[float], tally: Tally) -> Iterator[str]:
     """Yield the violations if the available stock in the events does not fall with every order.
 
-    The first event is that of the stock count.
+    `left` has the available quantity in each event, in order. The first event is that of the stock count.
     """
     if len(left) != tally.accepted + 1:
         yield f"{len(left) - 1} orders reported the remaining stock, but {tally.accepted} were accepted."

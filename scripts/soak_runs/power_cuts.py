@@ -20,7 +20,7 @@ KILLS: Final = 5
 CONNECTIONS: Final = 32
 SHORTEST: Final = 0.5
 LONGEST: Final = 2.5
-"""The longest life of a server after the first post, in seconds."""
+"""The longest time from the first post to the kill of a server, in seconds."""
 
 
 @dataclass(slots=True)

@@ -96,7 +96,7 @@ with old cursors, ETags, keys and webhook. These laws must hold:
 
 
 class Rescued(NamedTuple):
-    """The result of one kind of rescue. `seal` says what the keys in its backups are sealed with."""
+    """The result of one kind of rescue. `seal` says how the keys in its backups are encrypted."""
 
     rescue: str
     seal: str

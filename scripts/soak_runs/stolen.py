@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 STAT: Final = Path("/proc/stat")
 MUCH: Final = 0.05
-"""The share of processor time from which waits are measured again."""
+"""The share of stolen processor time, from 0 to 1, at which a measurement of waits is repeated."""
 
 
 class Ticks(NamedTuple):
@@ -18,7 +18,7 @@ class Ticks(NamedTuple):
     total: int
 
     def share_since(self, before: "Ticks") -> float:
-        """Return the share of time that was stolen since then."""
+        """Return the share of processor time, from 0 to 1, that the host gave to others since `before`."""
         return (self.stolen - before.stolen) / max(self.total - before.total, 1)
 
 

@@ -1,4 +1,4 @@
-"""The tests with a longer form, in this form, and the tests with random data, different each time."""
+"""Run the tests that have a longer form in this form, and the tests with random data with new data each time."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
-"""The ways to request an operation, and what each reply says about whether the caller may use it.
+"""The ways to request an operation, and a client that requests operations in these ways.
 
 The ways are derived from the route tables of the interfaces. GraphQL documents, batches and pipelined requests
-carry many questions in one request, and each question gets an answer of its own.
+carry many questions at a time, and each question gets an answer of its own.
 """
 
 import asyncio
@@ -36,8 +36,8 @@ DONE: Final = ""
 class Way:
     """A way to request an operation through one interface.
 
-    `operations` are carried out in this order. If a record refers to another record, the other record's operations
-    come first.
+    One request may carry out several `operations`, in this order: a GraphQL field reads a record, and then the
+    record that it refers to.
     """
 
     interface: str
@@ -49,14 +49,14 @@ class Way:
     arguments: Mapping[str, str] = field(default_factory=dict)
     """The types of the GraphQL field's arguments, by name."""
     link: tuple[str, ...] = ()
-    """The names of the fields that lead from a record of the field to the record that it refers to."""
+    """For GraphQL, the names of the fields that lead from the record to another record that it refers to."""
 
     def __str__(self) -> str:
         return f"{self.interface} {self.name}"
 
     @property
     def operation(self) -> Operation:
-        """The operation that the way is about."""
+        """The operation that the way requests: the last one of `operations`."""
         return self.operations[-1]
 
     @property
@@ -68,7 +68,8 @@ class Way:
 class Question:
     """A request for an operation.
 
-    `parts` are the parts of the path by name. `query` is for REST what `arguments` are for GraphQL.
+    `parts` are the values for the path's parameters, by name. REST uses `query`, with its question mark, and
+    GraphQL uses `arguments`.
     """
 
     way: Way
@@ -102,7 +103,7 @@ class Sender:
 class Said:
     """The answer to a question: `code` is the code of the refusal, or DONE.
 
-    `shown` is everything that the caller can see.
+    `shown` is the part of the response that answers this question.
     """
 
     status: int
@@ -111,7 +112,7 @@ class Said:
     shown: Any
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes = b""
-    """The body, if it answers only this question."""
+    """The body of the response, if the response answers only this question."""
 
 
 # --- the ways ----------------------------------------------------------------------------------------------------
@@ -300,7 +301,7 @@ def _said(status: int, body: Any, headers: Mapping[str, str]) -> Said:
 def _refused(status: int, error: Any) -> Said:
     """Return the answer for a GraphQL error.
 
-    An error of a field names the status that REST would have answered.
+    The error of a field has the status with which REST would have answered; other errors have `status`.
     """
     more = error["extensions"]
     return Said(more.get("status", status), more["code"], error["message"], {**more, "message": error["message"]})

@@ -1,4 +1,4 @@
-"""Reads a file that a running server may be using, in the same way as the commands do."""
+"""A connection to a file that a running server may be using, opened in the same way as commands do."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven by Playwright, and what must never appear in it."""
+"""Debian's Chromium, driven by Playwright, and the checks that every page must pass in it."""
 
 import gzip
 from collections.abc import Iterator
@@ -22,8 +22,8 @@ from tests.support.thorough import IS_THOROUGH
 ROOT: Final = Path(__file__).parents[2]
 SCREENSHOTS: Final = ROOT / "build" / "screenshots"
 COLOURS: Final = ("color-contrast", "link-in-text-block")
-"""All axe rules that depend on the colours, and so on the light or dark mode. These rules take longer than all the
-others.
+"""All axe rules that depend on the colours, and so on the light or dark mode. These rules take longer than all
+other rules together.
 """
 KINDS: Final = """() => {
   const styled = ["class", "type", "rel", "role", "open", "hidden", "disabled", "checked", "required", "readonly",
@@ -39,18 +39,18 @@ KINDS: Final = """() => {
   window.kindsOfElements = kinds;
   return [...new Set(kinds.values())];
 }"""
-"""Returns the kinds of elements of the page. A kind is the element with all its ancestors, each with the
-attributes that style sheets use and whether the element has text of its own.
+"""JavaScript that returns the kinds of elements of the page. A kind is a text that names the element and its
+ancestors, each with the attributes that style sheets use, and with a mark if it has text of its own.
 """
 MARK: Final = """(wanted) => {
   const kinds = new Set(wanted);
   for (const [each, kind] of window.kindsOfElements) each.toggleAttribute("data-new-kind", kinds.has(kind));
 }"""
-"""Marks the elements of some kinds, after `KINDS`."""
+"""JavaScript that marks the elements of the given kinds. `KINDS` must have run on the page before."""
 MARKED: Final = "[data-new-kind]"
 TELLS_READY: Final = """addEventListener("load", () => { document.documentElement.dataset.ready = "" })"""
-"""A script that marks the page as ready. Scripts are deferred, so a page is visible before its scripts listen to
-it. When the page is loaded, its scripts have run.
+"""A script that marks the page as ready when it is loaded. A page may be visible before its own scripts have run,
+because they are deferred, but when it is loaded, they have run.
 """
 NOT_READY: Final = "html:not([data-ready])"
 RUN_AXE: Final = "([within, options]) => axe.run(within, options).then((found) => found.violations)"
@@ -138,9 +138,7 @@ def photograph(page: Page, name: str, is_whole: bool = True) -> None:
 
 
 def barriers(page: Page) -> list[str]:
-    """Return the barriers for users with disabilities: what axe finds by its rules, and a page that
-    is too wide.
-    """
+    """Return the barriers for users with disabilities: violations that axe finds, and a page that is too wide."""
     return [*found_by_axe(page, {}), *too_wide(page)]
 
 
@@ -150,7 +148,7 @@ def too_wide(page: Page) -> list[str]:
 
 
 def found_by_axe(page: Page, options: dict[str, Any], within: str = "html") -> list[str]:
-    """Return the serious violations that axe finds. `within` is a selector: axe checks these parts of the page."""
+    """Return the serious violations that axe finds in the elements that the selector `within` chooses."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE_SCRIPT)
     found = page.evaluate(RUN_AXE, [within, {"resultTypes": ["violations"], **options}])
@@ -163,7 +161,7 @@ def found_by_axe(page: Page, options: dict[str, Any], within: str = "html") -> l
 
 
 class Loaded:
-    """What a page loads, from now on."""
+    """The responses that a page loads after this object is created."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -171,8 +169,8 @@ class Loaded:
         page.on("response", lambda response: self._responses.append(response))
 
     def too_heavy(self) -> dict[str, int]:
-        """Return the bytes of the present page and of all that it loads, scripts compressed, if they are too many.
-        Then start again with the next page.
+        """Return the bytes of each response that the present page loads, by address, or {} if the page is not too
+        heavy. Scripts count compressed. The next call is about the responses after this one.
         """
         found = {each.url: _size_of(each) for each in self._responses if _is_of(each, self._page.url)}
         self._responses.clear()
@@ -188,9 +186,9 @@ def _size_of(response: Response) -> int:
 
 
 def _is_of(response: Response, address: str) -> bool:
-    """Return True if this page loads the response.
+    """Return True if the page at `address` has loaded the response.
 
-    Responses to the page before may still arrive. A stream of events has no end, so it does not count.
+    Responses for the previous page may still arrive. A stream of events has no end, so it does not count.
     """
     if response.request.resource_type == "eventsource":
         return False

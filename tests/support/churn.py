@@ -1,4 +1,4 @@
-"""Many companies of which only a few can be open, and clients that switch between them."""
+"""A server with many companies, of which it can open only a few at a time, and clients that use them in turn."""
 
 import asyncio
 import base64
@@ -58,7 +58,7 @@ class Site:
                 yield f"{order_code} of company {tenant.company} has {times} sales_order.created."
 
     def stored(self, tenant: Tenant) -> Counter[str]:
-        """Return how often each order is stored, by its notes."""
+        """Return how many times the company's file has each order, by the order's notes."""
         return Counter(notes for (notes,) in self.rows(tenant, "SELECT notes FROM sales_orders"))
 
     @property
@@ -81,7 +81,10 @@ class Site:
             yield f"{article} of {company} was refused, and is there."
 
     def untold(self, asked: Sequence[Asked], longest: float) -> set[tuple[int, str]]:
-        """Return the created orders of subscribed companies that no receiver got within `longest` seconds."""
+        """Return the created orders of subscribed companies that no receiver got within `longest` seconds.
+
+        Each entry has the company's id and the order's notes.
+        """
         done = {
             (self.tenants[each.place].company, each.name)
             for each in asked
@@ -93,7 +96,7 @@ class Site:
         return left
 
     def _received(self) -> set[tuple[int, str]]:
-        """Return the company and the notes of each order that its receiver got."""
+        """Return the company's id and the order's notes for each order that a receiver got."""
         return {
             (int(each["path"].partition("=")[2]), body["data"]["notes"])
             for each in self.receivers.recorded()
@@ -128,7 +131,7 @@ def made_in(home: Home, companies: int, subscribed: int, receivers: Receivers) -
 
 
 class Beside(Thread):
-    """Work that runs on a thread next to the test until it is stopped. Work that has started is finished first."""
+    """Work that runs on a thread next to the test. `stop` waits for the request or command that is running."""
 
     def __post_init__(self) -> None:
         super().__init__(daemon=True)
@@ -143,7 +146,7 @@ class Beside(Thread):
 class Churn(Beside):
     """Clients that each send one request after another, to companies chosen at random, until the server stops.
 
-    `place` in what they sent is the place of the company in `tenants`.
+    `asked` has the requests of all clients. The `place` of a request is the index of its company in `tenants`.
     """
 
     port: int
@@ -206,10 +209,10 @@ class Imports(Beside):
     codes: Sequence[str]
     label: str
     imported: set[tuple[str, str]] = field(default_factory=set)
-    """Pairs of company and article."""
+    """The codes of the company and of the article, for each import that succeeded."""
     refused: set[tuple[str, str]] = field(default_factory=set)
-    """Pairs of company and article whose import was refused because the server stopped before it had lent the
-    file.
+    """The same codes for each import that was refused because the server stopped before it had released the
+    company's file.
     """
     broken: list[str] = field(default_factory=list)
 

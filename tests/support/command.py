@@ -35,7 +35,7 @@ KINDS = (
     *("clients", "articles", "partners", "warehouses", "stock", "stock-count"),
     *("packaging-types", "packaging-movements"),
 )
-"""The kinds of files, ordered so that each refers only to kinds before it."""
+"""The kinds of import files, ordered so that the records of each kind refer only to kinds before it."""
 NO_BACKUPS = {"WMSD_BACKUP_EVERY": "never"}
 """Settings under which no backup runs during a test that did not ask for one."""
 ANY_PORT = {"WMSD_SERVER_LISTEN": "127.0.0.1:0"}
@@ -53,7 +53,7 @@ class Server:
     token: str = ""
 
     def get(self, path: str, token: str | None = None, company: int | None = 1) -> tuple[int, Any]:
-        """Return the status and the body. The token is the server's own unless `token` is given."""
+        """Return the status and the body. If `token` is None, send the token in `self.token`."""
         return self.send("GET", path, token=token, company=company)
 
     def send(
@@ -82,7 +82,7 @@ class Server:
                 return error.code, json.load(error)
 
     def soon(self, path: str, holds: Callable[[int, Any], bool], **options: Any) -> None:
-        """Fail unless the answer satisfies `holds` within a second."""
+        """Fail unless `holds`, called with the status and the body, is True within a second."""
         until = time.monotonic() + WITHIN_A_SECOND
         while not holds(*(answer := self.get(path, **options))):
             assert time.monotonic() < until, answer
@@ -118,7 +118,7 @@ class Home:
         return self.program.run([str(argument) for argument in arguments], self.folder, self.clean(env), given)
 
     def start(self, *arguments: str | Path, under: Sequence[str] = (), **options: Any) -> "subprocess.Popen[str]":
-        """Start a new Python process that runs the command. `under` is the command that runs the program."""
+        """Run the command in a new Python process. `under` are the words before the program, such as strace's."""
         return subprocess.Popen(
             [*under, *PROGRAM, *map(str, arguments)],
             env=self.clean(options.pop("env", None)),
@@ -206,7 +206,7 @@ class Home:
         return path
 
     def clean(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return an environment that takes from the tests' environment only where the programs are."""
+        """Return the environment for a command. From the environment of the tests it has only PATH."""
         return {**self.program.environment, **self.environment, **(env or {})}
 
     @contextmanager
@@ -221,9 +221,9 @@ class Home:
     ) -> Iterator[Server]:
         """Run a real server on a free loopback port, and stop it at the end if it is still running.
 
-        `limits` runs in the process before the program. `under` is the command that runs the program. `last_line`
-        is how the last line of the greeting starts. `is_fresh` asks for a new Python process, for tests where that
-        matters.
+        `limits` is called in the process before the program starts. `under` is as in `start`. `last_line` is the
+        beginning of the last line that the server prints at its start. `is_fresh` asks for a new Python process
+        instead of a fork.
         """
         log_file = self.folder / "serve.log"
         environment = self.clean({**NO_BACKUPS, **(env or {})})
@@ -380,8 +380,8 @@ def files_up_to(size: int) -> Callable[[], None]:
 def hashes(folder: Path) -> dict[str, str]:
     """Return the hash of every file in the folder, by its name.
 
-    Left out are files that say nothing about the data: lock files, the emergency reserve, and what SQLite keeps
-    next to a file that it reads.
+    Left out are files that say nothing about the data: lock files, the emergency reserve, and SQLite's -shm files
+    and empty -wal files.
     """
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()

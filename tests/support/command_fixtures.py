@@ -17,9 +17,9 @@ def home(program: Program, tmp_path: Path) -> Home:
 
 @pytest.fixture(scope="module")
 def shared(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """Return an installation that the tests of a file share.
+    """Return an installation that the tests of a module share.
 
-    Each test uses names of its own or changes nothing.
+    A test must create records with names that no other test uses, or change nothing.
     """
     return first_day(Home(program, tmp_path_factory.mktemp("shared")))
 

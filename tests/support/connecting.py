@@ -1,4 +1,4 @@
-"""A service with one answer, and clients that do with their connections whatever they like."""
+"""A service that gives every request the same answer, and connections with which a test can do anything."""
 
 import asyncio
 import ssl
@@ -61,7 +61,10 @@ async def opened(port: int, address: str = "127.0.0.1") -> Opened:
 
 
 async def is_closed(connection: Opened) -> bool:
-    """Return True if the service closes the connection soon, whatever it sent before."""
+    """Return True when the service has closed the connection. Data that it sends before does not matter.
+
+    Raise TimeoutError if the connection is still open after SOON seconds.
+    """
     with suppress(ConnectionError):
         async with asyncio.timeout(SOON):
             await connection[0].read()

@@ -31,7 +31,7 @@ SINGLE = (
 )
 IN_A_BATCH = tuple(order(("A", tenths / 10)) for tenths in (1, 2, 3, 3, 2, 1, 3, 1, 2, 3))
 IN_A_ROUND = 20
-"""The attempts of a round: one batch and as many single orders, alternately by v1 and v2."""
+"""The orders in a round: ten in one batch, and ten single orders, alternately by v1 and v2."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Post:
         return {"requests": [{"method": "POST", "path": V2, "body": order} for order in self.orders]}
 
     def slots(self, answer: Answer) -> list[tuple[int, Any]]:
-        """Return the status and the body of the answer to each order."""
+        """Return the status and the body for each order in the answer, also for a batch."""
         if self.path != BATCH or answer.status != 200:
             return [(answer.status, answer.body)] * len(self.orders)
         return [(slot["status"], slot["body"]) for slot in answer.body["responses"]]
@@ -103,9 +103,9 @@ def _scarce(sent: Order) -> set[str]:
 
 
 async def contend(caller: Caller, attempts: int, connections: int, tally: Tally) -> None:
-    """Send the mix over `connections` connections at the same time.
+    """Send the mix over several connections at the same time, and add the answers to `tally`.
 
-    Each connection sends its next request after its answer.
+    Each connection sends its next request when it has received the answer to the one before.
     """
     posts = mix(attempts)
 

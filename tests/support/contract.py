@@ -10,7 +10,7 @@ from wmsd.interfaces.openapi import headers
 
 Document = dict[str, Any]
 OF_OTHERS: Final = frozenset({"run_batch"})
-"""Operations whose events are the events of the operations that they carry out."""
+"""Operations that carry out other operations. Their description does not repeat the events of those operations."""
 OUR_HEADERS: Final = frozenset(map(str.lower, headers.ANSWERED))
 EVENTS: Final = re.compile(r"^Events: (.*)\.$", re.MULTILINE)
 

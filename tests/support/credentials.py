@@ -1,5 +1,6 @@
-"""The callers of operations and the right answers, derived from the declarations without the code that decides
-access.
+"""The callers of operations, and the answer that each must get.
+
+The answers are derived from the declarations of the operations, without the code of wmsd that decides access.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,8 +71,8 @@ BAD: Final = tuple(Credential(name, is_of_site=name == "a site's") for name in B
 def good(role: Role, abilities: Iterable[str], *, only_own: bool = False) -> Credential:
     """Return a valid credential with these abilities.
 
-    A member's user has only the abilities, and the token allows everything. For other roles the token is limited
-    to the abilities.
+    A member is limited by the user's abilities, and the token allows everything. In the other roles, the token
+    is limited to the abilities.
     """
     having = frozenset(abilities)
     companies = {OWN, THEIRS} if role == "platform-admin" and not only_own else {OWN}
@@ -112,7 +113,8 @@ def _having(needed: frozenset[str]) -> Iterator[frozenset[str]]:
 class Case:
     """A question by a certain caller about a certain company.
 
-    `off` is a switched-off module of the caller's own company. `record` and `body` are sent.
+    `off` is the module that is off in the caller's own company. `record` describes the record that the request
+    names, and `body` the body that it sends: "right" or "wrong".
     """
 
     way: Way
@@ -145,7 +147,7 @@ def right(case: Case, suffices: Mapping[str, str] = SUFFICES) -> str:
 
 def _what(operation: Operation, case: Case) -> str:
     if case.record == "that has no id" and int in operation.path_types.values():
-        return "NOT_FOUND"  # the address leads nowhere, whatever is sent to it
+        return "NOT_FOUND"  # the address does not exist, so the body does not matter
     if case.body == "wrong":
         return "VALIDATION_FAILED"
     return DONE if case.record == "there" else "NOT_FOUND"
@@ -177,7 +179,7 @@ def _has_ability(operation: Operation, credential: Credential, suffices: Mapping
 
 @dataclass
 class Issuer:
-    """The tokens of credentials, each issued once."""
+    """The real tokens for credentials. Each is issued only once."""
 
     world: World
     own: TwoTenants

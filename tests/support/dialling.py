@@ -23,7 +23,8 @@ def pytest_asyncio_loop_factories(
 ) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
     """Return the event loops that a test runs on.
 
-    The service's loop opens connections in a special way. Python's own loop reports what was left open.
+    The service's loop (uvloop) opens connections in its own way. Python's own loop reports connections that a test
+    leaves open.
     """
     return LOOPS if item.path.stem in ON_BOTH else {"asyncio": asyncio.new_event_loop}
 

@@ -77,8 +77,8 @@ WHOLE: Final = frozenset(
         "wmsd/interfaces/pages/kit/workplace.py",
     }
 )
-"""Modules in which every sentence counts as an error, wherever it appears. How it reaches the caller is not
-traced.
+"""Modules in which every sentence counts as an error, because the search cannot trace how these sentences reach a
+caller.
 """
 TABLES: Final = {"wmsd/contract/validation.py": "SENTENCES", "wmsd/contract/field_errors.py": "MESSAGES"}
 OF_FILES: Final = (
@@ -97,11 +97,11 @@ OF_FIELD: Final = re.compile(
 OF_MESSAGE: Final = re.compile(r"[A-Z{][^\n]* [^\n]*[.]")
 LONGEST_SHAPED: Final = 200
 NEVER_SAID: Final = frozenset({
-    "This token lack the ability {}.", "You lacks the ability {}.",  # the pairing is the other way round
+    "This token lack the ability {}.", "You lacks the ability {}.",  # subject and verb of two sentences
     'barcodes : "{}"', "{}:shared {}",  # expressions of a search, and the key of a limit
     "{} in {}", "does not exist",  # a part of a sentence, and a note in the log
     "The demo is open to you.",  # an answer that no page displays
-    "There is no such {}. Did you mean {}?",  # `not_found` uses it with a record and its code
+    "There is no such {}. Did you mean {}?",  # `not_found` fills in a kind and a code
 })  # fmt: skip
 _LENGTHS: Final = tuple(
     f"must have at {bound} {{}} {unit}"
@@ -110,7 +110,7 @@ _LENGTHS: Final = tuple(
 )
 MORE_NOUNS: Final = frozenset({"packaging type"})
 SPELLED_OUT: Final = dict.fromkeys(("must have at {} {} {}s", "must have at {} {} {}"), _LENGTHS)
-"""Sentences that a function builds from words."""
+"""The sentences that a function builds from words, by the pattern in its code."""
 DEEPEST: Final = 6
 MOST_WAYS: Final = 40
 
@@ -374,7 +374,7 @@ def _words() -> Iterator[tuple[str, str]]:
     yield from ((word, "words") for word in sorted(nouns))
     yield from ((role.replace("-", " "), "words") for role in ROLES)
     yield from ((does, "words") for does in ROLES.values())
-    # these are of an adjustment of stock
+    # parts of the sentences about a stock adjustment
     yield from ((f" and {state}in quarantine", "words") for state in ("", "not "))
     yield from ((f"There is no such {word}.", "words") for word in sorted(nouns))
     yield from ((f"is taken by another {word}", "words") for word in sorted(MORE_NOUNS))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Self
 
 FIELDS = struct.Struct("4d")
-"""The state: seconds since 1970 at the start, the machine's monotonic seconds at that time, the speed, and the
-jumps in seconds.
+"""The state: seconds since 1970 at the start, the machine's monotonic seconds at that time, the speed, and the sum
+of all jumps in seconds.
 """
 
 

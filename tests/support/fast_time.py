@@ -21,5 +21,8 @@ class FastTime:
         return steered_by(self.file)
 
     def run(self, speed: int) -> None:
-        """Run time at this speed from now on, as if it had been so from the start of the process."""
+        """Let time run at this multiple of the real speed.
+
+        The clock jumps to the time that it would show now if the process had run at this speed from its start.
+        """
         lay_down(self.file, f"+0 x{speed}\n")

@@ -1,4 +1,4 @@
-"""Every text that the doctor declares for its findings, and the findings that the texts allow."""
+"""The texts that the doctor declares for its findings, and example findings with these texts."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def places_of(declared: str) -> list[str]:
 
 
 def declared() -> set[str]:
-    """Return the declared texts that contain words."""
+    """Return the declared texts that contain words, and not only places for values."""
     found = {text for kind in KINDS for text in (kind.says, kind.remedy, *kind.words)}
     found |= {*SENTENCES.values(), MORE, *WORDS, *READINGS, *PROMISES}
     found |= {word for words in PROMISES.values() for word in words}
@@ -45,7 +45,7 @@ def declared() -> set[str]:
 def collected() -> set[str]:
     """Return the texts that belong in the doctor's catalogue.
 
-    The other texts are also errors, and are in the catalogue of errors.
+    The other declared texts are also errors, so the catalogue of errors has them.
     """
     known = {
         each.msgid
@@ -66,19 +66,19 @@ def shown(check: Check) -> Iterator[str]:
 
 
 def unnamed(check: Check) -> list[str]:
-    """Return the texts that are missing in the words of the check."""
+    """Return the texts of `shown` that no declared word of the check contains."""
     return [text for text in shown(check) if not any(text in word for word in check.words)]
 
 
 def example(kind: FindingKind) -> dict[str, str]:
-    """Return example facts for a finding of this kind."""
+    """Return example facts for a finding of this kind: a value for each place in its texts, by name."""
     return {name: f"/{name}-{len(name)}" for text in (kind.says, kind.remedy) for name in places_of(text)}
 
 
 def one_of_each(data: Path) -> list[Finding]:
-    """Store an examination that has found each kind in the installation, and a wrong number in a file.
+    """Store an examination with a finding of each kind about the installation, and a wrong total in a file.
 
-    Return the findings.
+    Return the findings about the installation.
     """
     found = [Finding(kind, example(kind)) for kind in KINDS]
     total = KeptFinding(file="ACME", kind="difference", sentence=TOTAL)

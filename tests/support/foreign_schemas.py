@@ -19,7 +19,7 @@ PLATFORM_TRIGGER: Final = f"CREATE TRIGGER evil AFTER UPDATE ON companies BEGIN 
 
 
 def change(file: Path, *statements: str) -> None:
-    """Run the statements in the file. Nobody else may have the file open."""
+    """Run the SQL statements in the file. No other program may have the file open."""
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)

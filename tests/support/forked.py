@@ -50,7 +50,8 @@ class Fork(subprocess.Popen[str]):
     def __init__(self, arguments: Sequence[str], answers: int, stdout: IO[str] | None) -> None:
         """Take over a fork.
 
-        `answers` is a descriptor, because a file object would warn when it is collected before its fork.
+        `answers` is the descriptor of a pipe that gives the process id and later the exit code. It is not a file
+        object, because an open file object causes a warning when it is garbage-collected.
         """
         self._answers: int | None = answers
         self._heard = b""
@@ -95,9 +96,9 @@ class Program:
     """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
 
     def __init__(self, scratch: Path, tree: Path = ROOT, hashes_in_full: bool = False) -> None:
-        """Start the process that forks. `tree` is the folder of the package.
+        """Start the process that forks. `tree` is the folder with the package `wmsd`.
 
-        `hashes_in_full`: password hashes are as strong as those of users, and take as long.
+        If `hashes_in_full`, password hashes are as strong, and take as long, as in a real installation.
         """
         self.scratch = scratch
         self.environment = {**FIXED, "PYTHONPATH": str(tree)}
@@ -146,7 +147,7 @@ class Program:
     ) -> Fork:
         """Start a command and return while the command is running.
 
-        The caller can read the command's standard output. `is_paused`: the command waits for a SIGCONT.
+        The caller can read the command's standard output. If `is_paused`, the command waits for a SIGCONT.
         """
         readable, writable = os.pipe()
         stdout = os.fdopen(readable, encoding="utf-8")

@@ -1,6 +1,7 @@
-"""A replacement for `wmsd` in a shell: has the command forked (see `forking.py`), and ends with its exit code.
+"""A replacement for `wmsd` in a shell: it asks `forking.py` to fork the command, and ends with its exit code.
 
-Run as a script, so that Python starts quickly. FORKS is the descriptor of the socket for requests.
+It runs as a script, so that Python starts quickly. The environment variable FORKS has the descriptor of the socket
+for requests.
 """
 
 import json

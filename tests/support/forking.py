@@ -41,15 +41,15 @@ WARM_UP = (
 )
 QUICK_PASSWORDS = "--quick-passwords"
 QUICK_HASHER = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
-"""A full hash takes 0.17 s of processor time. Most tests sign somebody in, and few of them test passwords."""
+"""A fast, weak password hasher for tests that sign a user in. A full hash takes 0.17 s of processor time."""
 AS_STARTED = ("-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 """The arguments of Python when a command is started as a process of its own."""
 
 
 def is_forked(requests: socket.socket) -> bool:
-    """Return True in each fork, which is now the request's command.
+    """Fork this process for each request. Return True in each fork, which then has to run the request's command.
 
-    Return False when there are no more requests.
+    Return False in the original process when there are no more requests.
     """
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
@@ -87,7 +87,7 @@ def answer_of_those_ended(answers: dict[int, int]) -> None:
         if number == 0:
             return
         answer = answers.pop(number)
-        with suppress(BrokenPipeError):  # nobody waits for the answer
+        with suppress(BrokenPipeError):  # the test does not wait for the exit code any more
             os.write(answer, b"%d\n" % os.waitstatus_to_exitcode(status))
         os.close(answer)
 
@@ -131,7 +131,7 @@ def warm_up() -> None:
                 main.main()
         os.chdir("/")
     sys.stdout, sys.stderr = standard
-    tempfile.tempdir = None  # each command finds it out from its own environment
+    tempfile.tempdir = None  # each command chooses its folder by its own environment
     assert (dict(os.environ), threading.active_count()) == (before, 1)
 
 
@@ -143,7 +143,7 @@ if __name__ == "__main__":
     load_templates()
     warm_up()
     gc.collect()
-    gc.freeze()  # keep shared memory pages shared
+    gc.freeze()  # collections in the forks do not write to the shared memory pages
     if is_forked(socket.socket(fileno=os.dup(0))):
         try:
             main.main()

@@ -16,8 +16,8 @@ QUANTITIES = (("A", 0.1), ("B", 0.2), ("A", 3))
 LINES = '[["A",100000,1],["B",200000,1],["A",3000000,1]]'
 """The lines of each order, in the form in which `wholeness.STORED` returns them."""
 LONGEST_WAIT = 0.02
-"""The longest wait in seconds. This is about the duration of a request among others, so the request is cut at
-every stage.
+"""The longest wait before a connection is cut, in seconds. A request among others takes about as long, so requests
+are cut at every stage of their work.
 """
 FORMS = {V1: 1, V2: 1, BATCH: 6}
 """The number of orders in a request, by its path."""
@@ -35,8 +35,8 @@ class Place(Enum):
 class Visit:
     """A client's request.
 
-    `names` are the notes of its orders. `place` says where the request was cut, or None. `refusal` is the answer
-    if not everything was created.
+    `names` are the notes of its orders. `place` says where the request was cut, or is None if it was answered.
+    `refusal` is the answer as text, or "" if every order was created.
     """
 
     names: tuple[str, ...]
@@ -79,7 +79,7 @@ class Visitors:
         return Visit(names, place), await self.ask(*self.request(has_key=False))
 
     async def cut_and_repeat(self) -> list[Visit]:
-        """Cut one request at each place, up to three times, and then repeat it with its key."""
+        """For each place, cut a request there one to three times, and then repeat it completely with its key."""
         return [await self._repeated(place) for place in Place]
 
     async def _repeated(self, place: Place) -> Visit:
@@ -114,7 +114,7 @@ class Visitors:
 
 
 def created(answer: Answer, path: str) -> bool:
-    """Return True if every order of the request was created, now or before."""
+    """Return True if every order of the request was created, by this request or by an earlier one with its key."""
     if path != BATCH:
         return answer.status == 201
     return answer.status == 200 and {slot["status"] for slot in answer.body["responses"]} == {201}

@@ -28,23 +28,25 @@ FENCE: Final = re.compile(
 CONSOLE: Final = "console"
 PROMPT: Final = "$ "
 PLACES: Final = re.compile(r"(?<![\w.])/(?=(?:mnt|etc/wmsd|var/lib/wmsd)\b)")
-"""Paths of a machine, which are placed in the temporary folder here."""
+"""The beginnings of absolute paths on a page. In a test, these paths are below the temporary folder."""
 LISTENS: Final = re.compile(r"(?:0\.0\.0\.0|127\.0\.0\.1|localhost):8480")
 OF_EVERY_COMMAND: Final = "Data folder: "
 AGREED: Final = "y\n"
-"""The answer of a reader of the page to a question."""
+"""The standard input of every command, which answers a question with yes."""
 FORKED: Final = Path(__file__).with_name("forked_command.py")
 WMSD: Final = f"""
 if [ -n "$FORKS" ] && [ "$1" != serve ]; then exec {sys.executable} -I -S {FORKED} "$@"; fi
 exec {sys.executable} -P -c "from wmsd.interfaces.cli.main import main; main()" "$@"
 """
-"""A script that starts servers as separate processes, and has all other commands forked."""
+"""A shell script that starts servers as separate processes, and runs all other commands as forks."""
 SHIMS: Final = {
     "wmsd": WMSD,
     "sudo": 'if [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n',
     "chown": "exit 0\n",
 }
-"""Programs that replace programs of the machine. A test cannot change who owns a file."""
+"""Shell scripts that replace programs of the machine. `chown` does nothing, because a test cannot change the owner
+of a file.
+"""
 
 
 class Block(NamedTuple):
@@ -129,11 +131,11 @@ class Console:
         }
 
     def here(self, text: str) -> str:
-        """Return the text with the paths and the address of this machine."""
+        """Return the text with the paths and the address of the test in place of those on the page."""
         return LISTENS.sub(f"127.0.0.1:{self.port}", PLACES.sub(f"{self.root}/", text))
 
     def there(self, text: str) -> str:
-        """Return the text with the paths and the address that a page uses."""
+        """Return the text with the paths and the address of the page in place of those of the test."""
         return text.replace(f":{self.port}", ":8480").replace(f"{self.folder}/", "").replace(str(self.root), "")
 
     def type(self, command: str) -> Ran:

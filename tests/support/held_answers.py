@@ -11,7 +11,7 @@ from dataclasses import dataclass
 LEAST_BYTES = 4096
 """The size of the client's buffer in bytes, so small that the server must wait for the client."""
 A_MOMENT = 0.05
-"""Seconds after which the server has nothing more to send for now."""
+"""If nothing arrives for so many seconds, the server has sent everything that it can send for now."""
 STATUS_LINE = b"HTTP/1."
 END_OF_HEAD = b"\r\n\r\n"
 CHUNK_SIZE = re.compile(rb"([0-9a-f]+)\r\n")

@@ -1,4 +1,4 @@
-"""System calls that fail as on a failing disk, or at which a process is killed. strace injects this."""
+"""System calls that fail as on a failing disk, or that kill their process. strace injects errors and signals."""
 
 import subprocess
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from tests.support.programs import program
 
 SYNC = "fsync,fdatasync"
 LONGEST = 10.0
-"""Seconds that strace has to release its processes."""
+"""The seconds in which strace must release its processes after a SIGTERM."""
 
 
 def injecting(inject: str, path: Path | None = None) -> list[str]:
@@ -29,10 +29,10 @@ def injecting(inject: str, path: Path | None = None) -> list[str]:
 def failing(
     pid: int, calls: str, error: str = "EIO", when: str = "1+", path: Path | None = None
 ) -> Iterator[None]:
-    """Let system calls of a process fail.
+    """Make system calls of a process fail inside the context.
 
-    `when` says which calls fail, as strace counts them in each thread. `path` limits the failures to calls about
-    this file.
+    `calls` are their names, with commas. `when` says which of them fail, in strace's form: "1+" means all. strace
+    counts the calls of each thread. `path` limits the failures to calls about this file.
     """
     with injected(pid, f"inject={calls}:error={error}:when={when}", calls, path):
         yield
@@ -40,10 +40,7 @@ def failing(
 
 @contextmanager
 def killed_at(pid: int, call: str, number: int) -> Iterator[None]:
-    """Kill the process by SIGKILL at the start of a system call.
-
-    `number` counts the calls of one of its threads.
-    """
+    """Kill the process by SIGKILL when one of its threads starts the system call for the `number`th time."""
     with injected(pid, f"inject={call}:signal=SIGKILL:when={number}", call):
         yield
 

@@ -16,10 +16,10 @@ from tests.support.unsteady import Received
 WAITS: Final = (30, 120, 480, 1920, 0)
 """Seconds after each attempt (specification, section 6). The first attempt of a new round waits 0 seconds."""
 A_SECOND: Final = 1
-"""The seconds by which two times in whole seconds may seem closer than they are."""
+"""The error of a wait between two times in whole seconds: the wait may be this many seconds longer."""
 MOST_IN_A_SECOND: Final = 8
 """The most attempts at one delivery in a second. The back-offs by the fast clock allow three attempts. Kills and
-jumps of the clock add the rest.
+jumps of the clock cause the other attempts.
 """
 LOGGED: Final = re.compile(r"^(?:\S+ \S+ (?:warning|error|critical) |Traceback).*", re.MULTILINE)
 MAY_BE_LOGGED: Final = re.compile(
@@ -40,7 +40,7 @@ class Event(NamedTuple):
 
     @property
     def digest(self) -> bytes:
-        """The digest of the body that the specification demands."""
+        """The SHA-256 of the body that a delivery of this event must have."""
         body = f'{{"event":"{self.event}","timestamp":"{self.occurred_at}","data":{self.data}}}'
         return hashlib.sha256(body.encode()).digest()
 
@@ -54,7 +54,7 @@ class Delivery(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """An attempt in the webhook log. Without a status there was no answer."""
+    """An attempt in the webhook log. `status` is None if there was no answer."""
 
     number: int
     status: int | None
@@ -67,7 +67,9 @@ class Noted(NamedTuple):
 
 @dataclass(slots=True)
 class Subscriber:
-    """A subscriber: what the file says of it, and what it received, by the ids of the events."""
+    """A subscriber: its events and deliveries in the company's file, and the requests that it received, by the id
+    of the event.
+    """
 
     name: str
     last_sequence: int
@@ -125,7 +127,7 @@ def _by_event(received: Iterable[Received]) -> dict[str, list[Received]]:
 def broken(ledger: Ledger) -> Iterator[str]:
     """Yield a sentence for each broken rule.
 
-    The iteration also counts the numbers, so it must be run to the end.
+    The iteration also fills `ledger.figures`, so it must be run to the end.
     """
     yield from ledger.ran.wrong
     yield from _acknowledged(ledger)
@@ -172,7 +174,9 @@ def _of_subscriber(ledger: Ledger, subscriber: Subscriber) -> Iterator[str]:
 
 
 def _numbered(subscriber: Subscriber) -> Iterator[str]:
-    """Yield a sentence if the sequences have a gap, or are not one for each event in the order of the events."""
+    """Yield a sentence if the sequence numbers have a gap, and one if there is not one delivery for each event, in
+    the order of the events.
+    """
     sequences = [delivery.sequence for delivery in subscriber.deliveries]
     if sequences != list(range(1, len(sequences) + 1)) or subscriber.last_sequence != len(sequences):
         yield "its sequences have a gap."
@@ -185,8 +189,8 @@ def _numbered(subscriber: Subscriber) -> Iterator[str]:
 
 
 def _delivered(delivery: Delivery, event: Event, received: Sequence[Received]) -> Iterator[str]:
-    """Yield a sentence for each fault: a delivery must succeed at least once, always with the same id, body and
-    number.
+    """Yield a sentence for each broken rule: a delivery must succeed at least once, and every attempt must have
+    the same id, body and number.
     """
     if not any(each.success for each in received):
         yield f"it was never received with success; the log says {delivery.status}."
@@ -259,7 +263,7 @@ def _has_leapt(before: Received, after: Received) -> bool:
 def _in_order(ledger: Ledger, subscriber: Subscriber, by_event: Mapping[int, Delivery]) -> Iterator[str]:
     """Yield a sentence for each event that overtook an earlier event of its entity.
 
-    The first successes must come in the order of the events. An exhausted delivery has lost its place.
+    The first successes must come in the order of the events. Deliveries that were exhausted do not count.
     """
     expected = sorted(subscriber.expected, key=lambda event: (event.entity, event.entity_id, event.sequence))
     for (entity, entity_id), events in groupby(expected, lambda event: (event.entity, event.entity_id)):

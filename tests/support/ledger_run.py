@@ -35,7 +35,7 @@ from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.settings.all_settings import Settings
 
 ARTICLES: Final = 400
-"""The number of articles: so many that no article has a long row of events that wait for each other."""
+"""The number of articles, so large that few events of the same article wait for each other."""
 CODES: Final = tuple(f"L{number:03}" for number in range(ARTICLES))
 GOODS: Final = {
     "partners": "code,name,type\nP,Customer,CLIENT\n",
@@ -49,10 +49,10 @@ SUBSCRIBERS: Final[Mapping[str, list[str]]] = {
     "stock": ["stock.updated"],
 }
 WAYS: Final = ((), (), ("IN_LUCRU",), ("IN_LUCRU", "INCARCAT"), ("ANULAT",))
-"""The transitions of an order."""
+"""The statuses to which an order is moved after its creation. Each order gets one of these ways."""
 SPEED: Final = 600.0
 ATTEMPTS: Final = 5
-"""The attempts until delivery is exhausted (specification, section 6). Repeated here to test the program."""
+"""The attempts until a delivery is exhausted (specification, section 6). Repeated here to test the program."""
 CONNECTIONS: Final = 6
 SHORTEST: Final = 0.4
 LONGEST: Final = 2.4
@@ -104,9 +104,9 @@ class Ran:
 
 @dataclass(slots=True)
 class Order:
-    """An order under way.
+    """An order that the load creates and moves.
 
-    `steps` are the transitions without an answer so far. `is_repeated`: its last request may have been done.
+    `steps` are the statuses still to reach. If `is_repeated`, a server may have done its last request already.
     """
 
     name: str
@@ -221,7 +221,7 @@ class Run:
             self._tell(f"kill {life + 1} of {self._kills}")
         self._load.most_begun = self._orders
         await self._until_all_is_posted()
-        self._clock.leap(-YEAR)  # only the start can notice the jump, and nobody posts any more
+        self._clock.leap(-YEAR)  # only the next start can notice this jump, because no client posts any more
         await self._to_the_end()
 
     async def _subscribe(self) -> None:
@@ -304,7 +304,7 @@ class Run:
                 self._ran.wrong.append(f"The server ended with {server.returncode}.")
 
     async def _nothing_is_open(self) -> None:
-        """Wait until no delivery is open, as long as the number of open deliveries changes."""
+        """Wait until no delivery is open. Record an error if the number is the same for STANDSTILL seconds."""
         until, before = time.monotonic() + STANDSTILL, -1
         while True:
             ((is_open,),) = self._ran.tenant.rows(

@@ -23,7 +23,7 @@ class Litestream:
     process: "subprocess.Popen[bytes]"
 
     def await_all(self) -> None:
-        """Wait until everything that is written now is in the replica."""
+        """Wait until the replica has everything that the server has written before this call."""
         until = time.monotonic() + LONGEST
         time.sleep(1.5)  # Litestream checks several times a second
         while not (done := self.home.run("replica", "status", "--json", env=SHARED)).json["ok"]:

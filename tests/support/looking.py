@@ -1,7 +1,7 @@
-"""A page checked for accessibility barriers in several ways, each time in light or dark mode and at one width.
+"""Checks of a page for accessibility barriers, each in light or dark mode and at one width.
 
-Colours belong to kinds of elements, and most elements of a page are of a kind that pages before it have: colours
-are checked in the elements of new kinds, and everywhere when the run is THOROUGH.
+The colours of an element depend on its kind, and a page has few elements of kinds that earlier pages do not have.
+Therefore colours are checked only in elements of new kinds. When the run is THOROUGH, they are checked everywhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,10 +20,11 @@ ONLY_COLOURS: Final[dict[str, Any]] = {"runOnly": list(COLOURS)}
 
 @dataclass
 class Look:
-    """A width, a mode and the rules of axe that are checked there. Axe finds mostly the same at each width.
+    """A width, a mode, and the rules of axe to check. The rules differ, because axe finds mostly the same at each
+    width.
 
-    "all" checks the colours of elements of new kinds, and everything else on the whole page. "all of new kinds"
-    checks all rules in elements of new kinds, and "colours" the rules about colours there.
+    "all" checks colours in elements of new kinds, and all other rules on the whole page. "all of new kinds" checks
+    all rules in elements of new kinds, "colours" only colours there, and "none" only the width of the page.
     """
 
     screen: str

@@ -133,7 +133,7 @@ class Machine:
 def machine(folder: Path, booted: bool) -> Iterator[Machine]:
     """Start a copy of this machine. Only root can do this, and not in every container.
 
-    After the first failure no other copy is tried.
+    Skip the test if this fails. All later tests that need a copy are then skipped without a try.
     """
     if REFUSED:
         pytest.skip(REFUSED[0])

@@ -27,7 +27,7 @@ CATALOGUES: Final = PAGES / "catalogues"
 GUIDE: Final = Path(docs.__file__).parent
 PLACE = re.compile(r"%\((\w+)\)[sd]")
 TRANSLATING = {"_": 1, "translate_text": 1, "translate_count": 2}
-"""The number of first arguments of each function that are messages."""
+"""How many arguments of a call are messages, counted from the first, by the name of the function."""
 
 
 @dataclass(frozen=True, order=True)

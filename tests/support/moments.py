@@ -11,8 +11,8 @@ MILLISECOND = timedelta(milliseconds=1)
 class Moments:
     """The expected times.
 
-    A unit of work that changes something has a later millisecond than all before it. `now` is this time as text.
-    `by_clock` is the time of the server's clock.
+    Each unit of work that changes something has a time that is at least a millisecond after the previous one.
+    `now` is this time as text, and `by_clock` is the time of the server's clock as text.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""The system's clock, moved for one process: libfaketime, and a file that says how far.
+"""A wrong system clock for one process: libfaketime moves the clock by the time that a file says.
 
-Monotonic time does not change, as when a clock is set.
+Monotonic time does not change, as when the clock of a machine is set.
 """
 
 from dataclasses import dataclass
@@ -44,5 +44,5 @@ class MovedClock:
         return {**steered_by(self.file), **monotonic}  # the "fix" makes threads wait too long for each other
 
     def stand(self, off: timedelta) -> None:
-        """Set the clock off by this time from now on."""
+        """From now on, let the process see the machine's time plus `off`, in whole seconds."""
         lay_down(self.file, f"{off.total_seconds():+.0f}\n")

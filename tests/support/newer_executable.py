@@ -35,7 +35,7 @@ def built(tree: Path) -> Path:
 def newer_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the build of a newer wmsd, whose migrations add a table to each file.
 
-    The processes that share a run share the build.
+    All processes of a test run use the same build.
     """
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -24,7 +24,8 @@ def newer_wmsd(
 ) -> Path:
     """Copy wmsd into the new folder `at`, which must not exist, and return `at`: the folder for PYTHONPATH.
 
-    `company` and `platform` are the new migrations. `patches` are texts that are appended to its files.
+    `company` and `platform` are the SQL of the new migrations. `patches` has texts to append to files of the copy,
+    by the file's path.
     """
     shutil.copytree(ROOT / "wmsd", at / "wmsd")  # with compiled files, otherwise each start takes seconds
     (at / "wmsd" / "__init__.py").write_text(f'__version__ = "{VERSION}"\n')

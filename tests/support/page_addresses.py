@@ -20,7 +20,7 @@ NO_PAGES: Final = ("/api", "/openapi", "/docs", "/pages/{name}", "/{anything}", 
 METHODS: Final = ("GET", "POST")
 IN_COMPANY: Final = "/companies/{company}/"
 KINDS: Final[Mapping[str, str]] = {"webhooks": "webhook with a log", "returns": "return"}
-"""The kinds of the records of a resource, if the kind is not the name of the resource."""
+"""The kind of record that a resource's addresses need, where the kind does not follow from the resource's name."""
 
 
 @dataclass(frozen=True)

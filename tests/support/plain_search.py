@@ -26,7 +26,7 @@ marked text.
 
 
 def compared(text: str) -> str:
-    """Return the text without capitals, accents, and an s at the end."""
+    """Return the word in lower case, without accents, and without the s of a plural at its end."""
     word = plain(text)
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
@@ -51,10 +51,9 @@ class Section:
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        """The weight of each word.
+        """The weight of each word. A word of the text weighs 1 to 2, depending on how many times it occurs.
 
-        A word in a heading weighs more than a word in a title. A word that occurs several times in the text weighs
-        less than both.
+        A word of the page's title weighs 2 more, and a word of the section's heading 6 more.
         """
         times: dict[str, int] = {}
         for _, of_word in self.words:
@@ -77,8 +76,8 @@ class PlainSearch:
                 self.known[form] = self.known.get(form, 0) + 1
 
     def search(self, typed: str) -> tuple[str, int, bool, list[Found]]:
-        """Return the query, the number of found sections, True if they contain all words, and the
-        best sections.
+        """Return the query without needless spaces, the number of found sections, True if each section has all
+        words of the query, and the best sections.
         """
         query = " ".join(typed[:CHARACTERS].split())
         looked_for = self._looked_for(query)
@@ -97,7 +96,7 @@ class PlainSearch:
     def _looked_for(self, query: str) -> list[tuple[str, list[str]]]:
         """Return the first words of the query, each with its parts.
 
-        If no known word starts like a word, its parts are searched instead of it.
+        If no known word starts with a word of several parts, each part is searched as a word.
         """
         looked_for: list[tuple[str, list[str]]] = []
         for word in list(dict.fromkeys(WORD.findall(unicodedata.normalize("NFC", query))))[:WORDS]:
@@ -109,9 +108,9 @@ class PlainSearch:
         return looked_for[:WORDS]
 
     def _score(self, section: Section, beginning: str) -> float:
-        """Return the score of the best word.
+        """Return the score of the section's best word that starts with `beginning`, or 0.0 if it has none.
 
-        A rare word scores more. A word that only starts with `beginning` scores half.
+        A rare word scores more. A word that is longer than `beginning` scores half.
         """
         return max((self._of_word(section, word, beginning) for word in section.weights), default=0.0)
 
@@ -141,7 +140,10 @@ def whole(text: str, marked: set[str]) -> list[str]:
 
 
 def excerpt(text: str, marked: set[str]) -> list[str]:
-    """Return the excerpt in which the most marks are close together, cut between words."""
+    """Return the part of the text that has the most marked words close together, cut between words.
+
+    The pieces alternate between unmarked and marked text.
+    """
     found = list(spans(text, marked))
     begin, end = 0, len(text)
     if found and len(text) > EXCERPT:
@@ -172,6 +174,6 @@ def cut(text: str, found: list[tuple[int, int]], begin: int, end: int) -> list[s
 
 
 def told(results: Any) -> tuple[str, int, bool, list[Found]]:
-    """Return the same values for the results of the guide's search."""
+    """Return the results of the guide's own search in the form that `PlainSearch.search` returns."""
     found = [(each.entry.address, list(each.heading), list(each.excerpt)) for each in results.found]
     return results.query, results.total, results.has_all_words, found

@@ -39,9 +39,9 @@ class Answer:
 
 
 def without_replays(raw: bytes) -> bytes:
-    """Return the body of an answer as it was the first time.
+    """Return the body of a replayed answer as it was the first time.
 
-    The slots of a batch say whether they were replayed.
+    In a batch, remove from each slot the mark that says that the slot was replayed.
     """
     return raw.replace(b',"Idempotent-Replayed":"true"', b"")
 
@@ -139,7 +139,7 @@ class Connection:
         self._writer.write_eof()
 
     async def close(self, reset: bool = False) -> None:
-        """Close the connection. `reset`: without a proper end, as when a client crashes."""
+        """Close the connection. If `reset`, close it without a proper end, as when a client crashes."""
         if reset:
             self._writer.get_extra_info("socket").setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, RESET_WHEN_CLOSED

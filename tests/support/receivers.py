@@ -29,7 +29,7 @@ from tests.support.authority import Authority
 RESET_WHEN_CLOSED = struct.pack("ii", 1, 0)
 LONG = 60.0
 ANY_PORT = ["1-65535"]
-"""For webhooks.allow_ports: receivers use whichever port is free."""
+"""The value of the setting webhooks.allow_ports. All ports are allowed, because receivers use any free port."""
 FLOOD_BYTES = 100_000_000
 DRIP_SECONDS = 0.05
 
@@ -169,8 +169,8 @@ MANNERS: dict[str, Manner] = {
 class Receiver:
     """A receiver, used with `async with`.
 
-    An entry of `script` answers each request. When `script` is empty, the manner of the path answers, otherwise
-    200.
+    The next entry of `script` answers each request. When `script` is empty, the manner that belongs to the path
+    answers, or 200 if there is no such manner.
     """
 
     script: list[Manner] = field(default_factory=list)

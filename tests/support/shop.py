@@ -26,7 +26,7 @@ class Shop:
         return answer
 
     async def stock(self, article: int = 1, warehouse: int = 1) -> tuple[float, float, float]:
-        """Return quantity, reserved and available."""
+        """Return the quantity in stock, the reserved quantity and the available quantity."""
         path = f"/api/stock?article_id={article}&warehouse_id={warehouse}"
         (record,) = (await self.world.call("GET", path)).body["data"]
         return record["quantity"], record["reserved"], record["available"]

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 @contextmanager
 def no_more_files() -> Iterator[None]:
-    """Prevent this process from opening files and sockets. What is open stays usable."""
+    """Prevent this process from opening files and sockets. Files and sockets that are open stay usable."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:
@@ -22,7 +22,7 @@ def no_more_files() -> Iterator[None]:
 def no_more_threads() -> Iterator[None]:
     """Prevent new threads.
 
-    The system's limit does not bind root, so the error that Python raises is simulated.
+    The system's limit does not apply to root, so this raises the error that Python would raise.
     """
     with patch.object(Thread, "start", side_effect=RuntimeError("can't start new thread")):
         yield

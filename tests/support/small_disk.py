@@ -13,7 +13,7 @@ import pytest
 def small_disk_at(place: Path, megabytes: int = 100) -> Iterator[Path]:
     """Mount an empty disk of so many MiB.
 
-    Only root can do this. Without it the test is skipped, but in continuous integration it fails.
+    Only root can do this. Without root rights the test is skipped, or fails in continuous integration.
     """
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]

@@ -17,7 +17,10 @@ METHODS = ("execute", "executemany", "row", "rows", "value", "record", "records"
 
 @contextmanager
 def statements(world: World) -> Iterator[list[str]]:
-    """Add each statement to the list when it runs. No read is started a second time here, however slow it is."""
+    """Add each statement to the list when it runs.
+
+    A slow read is normally stopped, and started again on a thread. Here it is not, so each statement counts once.
+    """
     file = world.installation.files.path(world.company)
     found: list[str] = []
 

@@ -8,9 +8,9 @@ from wmsd.warehouse.stock.rules import Counted, Fault, count_parts
 
 
 def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:
-    """Set the quantity to the counted quantity in millionths.
+    """Set the quantity of a stock record to `counted`, in millionths.
 
-    Return True if anything changed. Raise Problem if it is refused.
+    Return True if anything changed. Raise Problem if the count is refused.
     """
 
     def make(before: Contents, faults: list[Fault]) -> Parts:

@@ -36,10 +36,10 @@ class Drill:
     archive: Path
 
     def marks(self) -> set[int]:
-        """Return how many of the article AFTER the companies' files have: {0} in the old state, {1} in the new
-        state.
+        """Return how many articles AFTER each company's file has: {0} if all files have the state of the backup,
+        {1} if all have the state after the backup, {0, 1} if they differ.
 
-        The command that runs first finishes what a killed command began.
+        A command runs first, because it finishes what a killed command began.
         """
         self.home.ok("company", "list")
         return {self._mark(file) for file in sorted((self.home.data / "companies").glob("*.db"))}
@@ -65,7 +65,7 @@ class Drill:
             yield f"There is an archive that cannot be read: {listed.err.strip()}"
 
     def mark(self) -> None:
-        """Bring the companies to the new state again."""
+        """Import the article AFTER into each company, so that all have the state after the backup again."""
         for code in COMPANIES:
             self.home.ok("import", "articles", "-", "--company", code, stdin=AFTER)
 
@@ -84,10 +84,11 @@ def prepared(home: Home, number: int = ARTICLES) -> Drill:
 def killed_at_each(
     home: Home, calls: Sequence[str], command: Callable[[], Sequence[str | Path]]
 ) -> Iterator[tuple[str, int]]:
-    """Run the command again and again, and kill it at some of these system calls. Yield after each kill.
+    """Run the command again and again, and kill it at one of these system calls each time. Yield the name and the
+    number of the call after each kill.
 
-    The kills hit the first, fourth, … of each call, or each call in a THOROUGH run, until the command makes fewer
-    calls.
+    For each name, the kills hit the first, the fourth, the seventh call and so on, until the command makes no more
+    such calls. In a THOROUGH run they hit every call.
     """
     for call in calls:
         number = 1
@@ -114,7 +115,7 @@ WAYS: Final = {
 
 
 def killed_at_random(drill: Drill, kills: int, chance: Random, tell: Callable[[str], None]) -> list[str]:
-    """Kill backups and restores at random moments, until `kills` of them were at work.
+    """Kill backups and restores at random moments, until `kills` of them were killed before they had ended.
 
     Return the sentences of broken laws.
     """
@@ -128,7 +129,7 @@ def killed_at_random(drill: Drill, kills: int, chance: Random, tell: Callable[[s
             arguments = ["backup", "restore", "--yes", drill.archive, *(OF_ONE if is_of_one else ())]
         struck += _killed(drill.home, way, arguments, chance)
         flaws = [*drill.flaws()]
-        if is_of_one:  # the other companies are in their old state
+        if is_of_one:  # the other company is not restored, so it keeps AFTER
             flaws = [flaw for flaw in flaws if "different states" not in flaw]
         broken += [f"Kill {struck}, {way}: {flaw}" for flaw in flaws]
         drill.mark()

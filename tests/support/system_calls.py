@@ -23,9 +23,10 @@ class SystemCall(NamedTuple):
 
 
 def traced(trace: Path, *names: Sequence[str]) -> list[str]:
-    """Return the words to put before a command so that these system calls of all its threads are recorded.
+    """Return the words to put before a command so that strace writes these system calls to the file `trace`.
 
-    The command keeps its own process. The tracer runs next to it.
+    This includes the calls of all threads. The command runs in the process that the caller starts, and strace in
+    another process.
     """
     wanted = ",".join(sorted({each for some in names for each in some}))
     options = ["-D", "-f", "--seccomp-bpf", "-y", "-qq", "-s", "64", "-e", f"trace={wanted}", "-o", str(trace)]

@@ -19,7 +19,7 @@ WARNINGS: Final = "risks"
 """The function that yields the warnings of a start."""
 HOLE: Final = "…"
 GOES_ON: Final = re.compile("[^a-z]*$|…[.]? …? ?(?:while it was in use|Its content)")
-"""Sentences that consist only of other sentences."""
+"""Matches texts that only put other sentences together. These texts are left out."""
 
 
 def sentences() -> dict[str, str]:
@@ -38,7 +38,7 @@ def sentences() -> dict[str, str]:
 
 
 def _kinds(tree: ast.Module) -> Iterator[str]:
-    """Yield the names of the error classes that derive from the others."""
+    """Yield the names of the classes that are derived from a class in ERRORS."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and ERRORS & {getattr(base, "id", "") for base in node.bases}:
             yield node.name
@@ -67,7 +67,7 @@ def _told(node: ast.AST, errors: frozenset[str], is_command: bool) -> Iterator[a
 
 
 def _is_made(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Return True if the call passes an error's own sentence to its base class."""
+    """Return True for a call of `super().__init__` with which an error passes a sentence to its base class."""
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "super().__init__" and bool(node.args)
 
 

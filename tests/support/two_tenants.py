@@ -1,4 +1,4 @@
-"""Two companies that have one of every record, and for every operation a request for the existing records."""
+"""Two companies that have a record of every kind, and for every operation a sample request about these records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -155,10 +155,10 @@ def body_of(sample: Sample) -> dict[str, Any] | None:
 
 @dataclass
 class TwoTenants:
-    """A company.
+    """One of the two companies.
 
-    `there` has the id of each kind of record that both companies have. `alone` has the ids that only this company
-    has.
+    `there` has for each kind of record an id that both companies have. `alone` has for each kind an id that only
+    this company has.
     """
 
     world: World
@@ -213,7 +213,7 @@ class TwoTenants:
         return webhook, str(delivery.id)
 
     async def stock_up(self) -> dict[str, str]:
-        """Create one more of every record. Return the id of each kind."""
+        """Create one more record of every kind. Return the new ids by kind."""
         number = str(len((await self.send("GET", "/api/articles")).body["data"]) + 1)
         first = number == "1"
         code, warehouse, pallet = ("A", "MAIN", "EUR") if first else (f"{self.code}-{number}",) * 3
@@ -277,7 +277,7 @@ class TwoTenants:
 
 
 async def open_premises(world: World, more_of_theirs: int, more_of_own: int = 0) -> tuple[TwoTenants, TwoTenants]:
-    """Open our company and their company, of two operators.
+    """Create the companies OWN and THEIRS, each with an operator of its own, and return them in this order.
 
     The records of both companies have the same ids. Each company has the given number of further records of every
     kind.

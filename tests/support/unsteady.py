@@ -16,13 +16,13 @@ from typing import Final
 HOST: Final = "127.0.0.1"
 FAILURES: Final = 0.3
 BRIEFLY: Final = 0.04
-"""The most seconds that a hanging receiver makes a client wait."""
+"""The longest time for which a receiver that hangs lets the client wait, in seconds."""
 RESET_WHEN_CLOSED: Final = struct.pack("ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of a receiver. `raw` is sent, then `end` says what happens to the connection."""
+    """The reply of a receiver: it sends `raw`, and then keeps, closes or resets the connection, as `end` says."""
 
     raw: bytes
     is_success: bool = False
@@ -63,7 +63,8 @@ FAILING: Final = (
 class Received:
     """A request.
 
-    `life` counts the server that sent it, `seconds` is the time that it claims, and `at` is monotonic.
+    `life` is the number of the server that sent it, from 0. `seconds` is the time in its header, since 1970. `at`
+    is the time of `time.monotonic` when it came.
     """
 
     event_id: str
@@ -77,21 +78,21 @@ class Received:
     at: float
     is_answered: bool
     success: int = 0
-    """Its place among the successes. The value is 0 until a whole 2xx answer was sent, and stays 0 if this never
-    happens.
+    """The number of this request among those that the receiver answered with success, from 1. The number is 0 if
+    no complete 2xx answer was sent.
     """
 
 
 @dataclass(slots=True)
 class Life:
-    """The server that is sending, as the number of servers before it."""
+    """The server that is running now. `number` says how many servers ran before it."""
 
     number: int = 0
 
 
 @dataclass(slots=True)
 class Receiver:
-    """A subscriber. `is_calm`: it answers everything with 200."""
+    """A subscriber. If `is_calm`, it answers everything with 200."""
 
     name: str
     secret: str
@@ -171,7 +172,7 @@ class Receiver:
 
 
 class _Conversation(asyncio.Protocol):
-    """A connection: one request after another, each with its reply."""
+    """A connection of a client that sends one request after another. Each request gets a reply."""
 
     def __init__(self, receiver: Receiver) -> None:
         self._receiver = receiver

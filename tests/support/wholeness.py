@@ -1,4 +1,4 @@
-"""Queries for what the company's file says of its orders, in addition to what the doctor examines."""
+"""SQL queries about the orders in a company's file, for checks that the doctor does not make."""
 
 NOT_TOLD_ONCE = """
     SELECT coalesce(sales_orders.code, 'no order ' || told.entity_id), coalesce(told.times, 0)
@@ -14,7 +14,7 @@ AVAILABLE_AS_TOLD = """
     WHERE event = 'stock.updated' AND data ->> 'article_code' = 'A' AND data ->> 'warehouse_id' = 1
     ORDER BY sequence
 """
-"""The available quantity of A in the first warehouse, event by event."""
+"""The available quantity of the article A in the first warehouse after each event about it, in order."""
 
 STORED = """
     SELECT notes, (
@@ -27,4 +27,4 @@ STORED = """
     )
     FROM sales_orders ORDER BY id
 """
-"""The notes of each order, which say who sent it, and its lines: article, millionths, warehouse."""
+"""The notes of each order, which identify it, and its lines as JSON: article code, millionths, warehouse id."""

@@ -89,7 +89,7 @@ class World:
     token: str = ""
     kernel_token: str = ""
     filled: "Fill | None" = None
-    """What ACME was filled with before this world was opened."""
+    """The function that had filled ACME before this world was opened."""
 
     async def fill(self, fill: "Fill") -> None:
         """Fill ACME, if it is not filled by the same function already."""
@@ -156,7 +156,7 @@ class World:
 
     @property
     def caller(self) -> Caller:
-        """The client for requests by hand."""
+        """The client for raw HTTP requests, with the token and the company of this world."""
         return Caller(int(self.base_url.rpartition(":")[2]), self.token, self.company)
 
     async def database(self, company: int | None = None) -> Database:
@@ -256,7 +256,7 @@ class Beginning:
     files: dict[str, bytes]
     """The files by their paths in the data folder."""
     ids: int
-    """The number of ids that were drawn."""
+    """The number of ids that were used."""
     company: int
     token: str
     contract: Contract
@@ -335,9 +335,9 @@ async def open_world(
 ) -> AsyncIterator[World]:
     """Open an installation. A new one has one company, ACME, and an admin's token for ACME.
 
-    `started` works beside the installation. If `alone` is true, no other process may open the files of companies,
-    as in a server that people start. `fill` fills ACME of a new installation. This happens once in each process,
-    and later worlds start with a copy.
+    `started` returns the work that a server does besides requests, such as scheduled backups. If `alone` is true,
+    no other process may open the files of companies, as in a real server. `fill` fills ACME of a new installation.
+    It runs once in each process, and later worlds start with a copy.
     """
     data, beginning = DataFolder(folder), await _beginning(fill)
     if data.is_made:
@@ -381,7 +381,7 @@ async def _opened(
                 yield World(installation, jobs, clock, base_url, session, contract, app, company, token)
             finally:
                 if jobs.imports is not None:
-                    await jobs.imports.stop()  # commands that it has started
+                    await jobs.imports.stop()  # stop the commands that it has started
 
 
 @asynccontextmanager

@@ -29,7 +29,7 @@ from tests.support.newer_wmsd import newer_wmsd
 
 @dataclass
 class Lost:
-    """A loss at a site. `kept` are the codes that were acknowledged before the backup began."""
+    """A loss at a site. `kept` has the codes of the articles that were acknowledged before the backup began."""
 
     name: str
     kept: set[str]
@@ -37,8 +37,8 @@ class Lost:
 
 
 def drill(site: Site, rescue: Rescue, rounds: Sequence[str], is_thorough: bool = False) -> Integrator:
-    """Run a disaster for each name in `rounds`. After each, check that the integrator can read on and the site is
-    whole.
+    """Run a disaster for each name in `rounds`. After each, check that the integrator can continue to read, and
+    that the site has no errors.
 
     `is_thorough` also tries a newer program, another installation and a replica.
     """
@@ -58,7 +58,7 @@ def drill(site: Site, rescue: Rescue, rounds: Sequence[str], is_thorough: bool =
 def lose_what_came_after_a_backup(site: Site, integrator: Integrator, name: str, rescue: Rescue) -> Lost:
     """Back up the site, lose everything that came after the backup, and rescue the site.
 
-    Before the loss the integrator has read everything, also what is then lost.
+    Before the loss the integrator has read everything, including the records that are then lost.
     """
     with site.serving() as server:
         integrator.work(server, f"{name}-kept")
@@ -77,16 +77,16 @@ def lose_what_came_after_a_backup(site: Site, integrator: Integrator, name: str,
 
 
 def replicate(home: Home) -> Path:
-    """Return the folder of a replica that has everything and receives no more."""
+    """Return the folder of a complete replica, which is not updated any more."""
     shutil.rmtree(home.folder / "replica", ignore_errors=True)
     with replicating(home) as litestream:
         return litestream.replica
 
 
 def is_whole(site: Site, name: str) -> Path:
-    """Check that nothing is red, and that the site can be backed up, verified, upgraded and moved.
+    """Check that the doctor finds no errors, and that the site can be backed up, verified, upgraded and exported.
 
-    Return the archive.
+    Return the archive of the backup.
     """
     assert is_right(site.home)
     made = back_up(site.home, f"{name}-after.tar.gz", *site.backup_options)
@@ -137,9 +137,9 @@ def reads_on(site: Site, integrator: Integrator, lost: Lost, rescue: Rescue) -> 
 
 
 def misses_nothing(server: Server, integrator: Integrator, lost: Lost, rescue: Rescue) -> None:
-    """Check that the integrator's cursors work where the history is the same.
+    """Check that the site has lost nothing: no event, no article, no Idempotency-Key.
 
-    The company must have every event and every key.
+    A cursor may be refused only if a new epoch of the history began, or if the keys are lost.
     """
     refused = integrator.read_on(server)
     assert (refused is not None) == (rescue.cuts or lost.keys_are_lost)
@@ -180,7 +180,7 @@ def meets_all_records_again(server: Server, integrator: Integrator, kept: set[st
 
 
 def changes_no_stranger(server: Server, integrator: Integrator) -> None:
-    """Check that an ETag of a lost record changes nothing, whether or not its id is in use again."""
+    """Check that a change with the ETag of a lost record is refused, even if another record has its id now."""
     for record_id, etag in integrator.etags.items():
         told = ask(server, "PATCH", f"{ARTICLES}/{record_id}", {"name": "x"}, If_Match=etag)
         assert told.status in (404, 412), (record_id, told)
@@ -206,7 +206,9 @@ def replays(server: Server, integrator: Integrator, key: str) -> None:
 
 
 def numbers_are_given_once(letters: list[Letter], cuts: int) -> None:
-    """Check that no sequence number has two contents, and that gaps name all numbers that the receiver lacks."""
+    """Check that no sequence number was sent with two events, that the announced gaps name every number that the
+    receiver lacks, and that each of the `cuts` began a new epoch.
+    """
     by_number: dict[int, str] = {}
     named = set[int]()
     for letter in letters:

@@ -1,6 +1,6 @@
-"""A program of an integrator.
+"""An integrator's program, which reads events and records from the server.
 
-The program stores outside of the server what it received, and continues to read from there.
+The program stores everything that it received, and how far it has read, so that it can continue after a disaster.
 """
 
 import json
@@ -53,8 +53,8 @@ def _told(status: int, body: bytes, headers: Any) -> Told:
 class Integrator:
     """The integrator's own data.
 
-    `created` has the kind and the id of each record that was created, with its code. `cursors` and `as_of` say
-    where to continue reading. `etags` are the ETags of the changed articles, by id.
+    `created` has the code of each created record, by its path and id. `cursors`, by path, and `as_of` say where to
+    continue reading. `etags` has the ETags of the changed articles, by id.
     """
 
     created: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -99,10 +99,10 @@ class Integrator:
         self.as_of = ask(server, "GET", f"{SYNC}?per_page=1").body["as_of"]
 
     def read_on(self, server: Server) -> Told | None:
-        """Continue to read after a disaster, as the refusals say: with the cursor that they name, or from the
-        beginning.
+        """Continue to read after a disaster. If a cursor is refused, use the cursor that the refusal names, or
+        else read from the beginning.
 
-        Return the refusal of the cursor of events, or None if no cursor was refused.
+        Return the first refusal, or None if no cursor was refused.
         """
         refused = None
         for path in (EVENTS, SYNC, STOCK):

@@ -1,4 +1,4 @@
-"""Writes that run next to whatever is done to a server, with a record of what was acknowledged and when."""
+"""Writes to a server while a test does something else with it, and a record of the acknowledged writes."""
 
 import threading
 import time
@@ -12,9 +12,9 @@ from tests.support.disaster.integrator import ARTICLES, ask
 
 @dataclass
 class Load:
-    """The writes of a load.
+    """The writes that were acknowledged.
 
-    `acknowledged` has the code of each article and the monotonic time of its answer in seconds.
+    `acknowledged` has the time of each answer by the article's code, in seconds of `time.monotonic`.
     """
 
     name: str

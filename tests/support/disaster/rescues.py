@@ -25,8 +25,8 @@ class Saved:
 class Rescue:
     """A way to restore a company.
 
-    `loses`: what came after the backup is lost. `cuts`: an epoch of the company's history begins. `anew`: the
-    recovery list has entries. `platform_is_lost`: the keys come from the backup, if it has them.
+    If `loses`, the changes after the backup are lost. If `cuts`, a new epoch of the company's history begins. If
+    `anew`, the recovery list has entries. If `platform_is_lost`, the keys come from the backup, if it has them.
     """
 
     act: Callable[[Site, Saved], None]

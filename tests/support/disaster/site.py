@@ -24,7 +24,7 @@ SEALS: Final[tuple[Seal, ...]] = get_args(Seal)
 class Site:
     """A site under test.
 
-    `seal` says what seals the keys in its backups. The secret is in the file `words` in the site's folder.
+    `seal` says how the keys in its backups are encrypted. The secret is in the file `words` in the site's folder.
     """
 
     home: Home
@@ -92,7 +92,7 @@ class Site:
             yield server
 
     def receives(self, events: Iterable[str]) -> None:
-        """Wait until each of these events was received, by its id."""
+        """Wait until the mailbox has received the events with these ids."""
         until = time.monotonic() + LONGEST
         while missing := set(events) - {letter.headers["x-webhook-id"] for letter in self.mailbox.letters}:
             assert time.monotonic() < until, missing

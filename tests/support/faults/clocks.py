@@ -19,8 +19,8 @@ STEPS: Final = {
     "ten years": timedelta(days=3650),
 }
 UNTOLD: Final = timedelta(minutes=1)
-"""A step up to this size does not count. A step of exactly this size may count or not, depending on the
-microseconds between two readings.
+"""The largest step of the clock that wmsd need not report in the log. wmsd may report a step of exactly this size,
+depending on the microseconds between two readings.
 """
 
 

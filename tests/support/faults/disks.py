@@ -29,8 +29,8 @@ MUST_BE_TOLD: Final = {
     ("a company's log", "writes find no free space"),
     ("a company's log", "syncs fail"),
 }
-"""Faults that orders meet immediately. The others appear only when the log is written into the file, or when a
-file is opened.
+"""The files and failures that orders meet immediately, so that wmsd must report them. Other failures happen only
+when SQLite writes its log into the file, or when a file is opened.
 """
 
 
@@ -49,9 +49,9 @@ def _disk(what: str, name: str, how: str, calls: str, error: str) -> Fault:
 
 
 def _struck(name: str, how: str) -> tuple[int, ...]:
-    """Return the places of the companies that the fault concerns.
+    """Return the indexes of the companies whose requests the fault may affect.
 
-    If the platform's file cannot be read, wmsd cannot tell users from strangers.
+    If platform.db cannot be read, wmsd cannot check any token, so every company is affected.
     """
     if name.startswith("companies"):
         return (STRUCK,)

@@ -33,15 +33,15 @@ class Fault:
     name: str
     strike: Callable[[Running], AbstractContextManager[None]]
     struck: tuple[int, ...] = (STRUCK,)
-    """The companies whose requests may be refused, and whose requests may wait."""
+    """The indexes of the companies whose requests may be refused or may wait."""
     told: str = ""
-    """The regular expression that must match a line of the log. Empty if nobody needs to know of the fault."""
+    """A regular expression that must match a line of the log. Empty if the fault need not be logged."""
     seconds: float = 3.0
     is_on_small_disk: bool = False
     is_by_moved_clock: bool = False
     is_from_start: bool = False
     """The fault exists before the server starts."""
     late: tuple[int, ...] = ()
-    """The companies whose clients start to work only when the fault begins, over new connections."""
+    """The indexes of the companies whose clients start only when the fault begins, over new connections."""
     is_heavy: bool = False
     """The late clients send requests that take much memory."""

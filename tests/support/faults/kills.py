@@ -25,7 +25,7 @@ SHORTEST: Final = 0.15
 LONGEST: Final = 0.6
 """The longest work before a kill, in seconds."""
 MET_SECONDS: Final = 1.5
-"""Seconds within which a system call must happen. Otherwise the server is killed without waiting for the call."""
+"""The longest wait for a system call, in seconds. After this time the server is killed without the call."""
 CALLS: Final = {
     "pwrite64": 40,
     "fdatasync": 8,
@@ -42,8 +42,8 @@ CALLS: Final = {
     "mmap,munmap,brk": 3,
     "stat,newfstatat,fstat": 20,
 }
-"""The system calls at which the server is killed. The number is the highest call of this type, counted per thread,
-for which a kill may wait.
+"""The system calls at which the server is killed. The kill waits for the n-th such call of a thread. n is random,
+and the number here is the highest n.
 """
 AT_ANY_MOMENT: Final = "any moment"
 WHILE_STARTING: Final = "any moment of its start"
@@ -85,9 +85,9 @@ def run(scene: Scene, kills: int, chance: Random, progress: Callable[[str], None
 
 
 def _one(scene: Scene, label: str, chance: Random, before: list[Asked], killed: Killed) -> list[Asked]:
-    """Run the server until the next kill.
+    """Run the server until the next kill, and return the requests that were sent.
 
-    First repeat the requests that were open at the end of the run before.
+    First repeat the requests in `before`, which the previous server got, if they have a key and were not done.
     """
     if chance.random() < 0.1:
         _kill_while_starting(scene, chance)

@@ -10,16 +10,16 @@ from tests.support.faults.load import Asked, Told
 SLOWEST: Final = 0.5
 """The most seconds for 99 of 100 requests of companies that the fault does not affect."""
 WHOLE_SECONDS: Final = 10.0
-"""Seconds after the end of a fault from which nothing may be refused any more."""
+"""The time after the end of a fault in which requests may still be refused, in seconds."""
 STOP_SECONDS: Final = 5.0
 MOST_TOLD: Final = 2
-"""The most log lines about one thing: one that it fails, and one that it fails in another way."""
+"""The most log lines with the same sentence, apart from numbers and the reason: a thing may fail in two ways."""
 WARNING: Final = re.compile(r"^\S+ \S+ (?:warning|error|critical) +(.*)$", re.MULTILINE)
 AS_ROOT: Final = "wmsd runs as root"
 
 
 def of_writes(asked: Iterable[Asked], stored: Counter[str]) -> Iterator[str]:
-    """Yield a sentence for each write whose result is not true. `stored` says how often each order is stored."""
+    """Yield a sentence for each write whose answer is wrong. `stored` says how many times each order is stored."""
     for each in asked:
         times = stored[each.name] if each.name else 0
         if each.told is Told.DONE and each.name and times != 1:
@@ -37,7 +37,9 @@ def of_answers(asked: Iterable[Asked]) -> Iterator[str]:
 
 
 def of_others(asked: Sequence[Asked]) -> Iterator[str]:
-    """Yield a sentence for each unserved request of a company that the fault does not affect."""
+    """Yield a sentence for each kind of failed request. `asked` has the requests of companies that the fault does
+    not affect.
+    """
     for sentence, times in Counter(
         f"{each.form} of a company that was not struck was {each.told.value}: {each.answer}"
         for each in asked
@@ -47,13 +49,13 @@ def of_others(asked: Sequence[Asked]) -> Iterator[str]:
 
 
 def of_times(asked: Sequence[Asked]) -> Iterator[str]:
-    """Yield a sentence if requests of companies that the fault does not affect are too slow."""
+    """Yield a sentence if the requests are too slow. `asked` is as in `of_others`."""
     if (took := slowest(asked, 0.99)) > SLOWEST:
         yield f"99 of 100 requests of companies that were not struck took {took * 1000:.0f} ms."
 
 
 def slowest(asked: Sequence[Asked], share: float) -> float:
-    """Return the seconds within which this share of the requests was answered."""
+    """Return the seconds within which this share of the requests was answered; 0.99 means 99 of 100."""
     ordered = sorted(each.seconds for each in asked)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 

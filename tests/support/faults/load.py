@@ -23,7 +23,7 @@ LINES: Final = (("A", 0.5), ("B", 2))
 READS: Final = ("/api/v2/stock?per_page=50", "/api/articles/1")
 HEAVY_READS: Final = ("/openapi.json", "/api/v2/openapi.json")
 HEAVY_BYTES: Final = 900_000
-"""Bytes of white space, which JSON allows."""
+"""The bytes of white space in a heavy request. JSON allows white space before and after a document."""
 
 
 class Told(Enum):
@@ -38,7 +38,10 @@ class Told(Enum):
 
 @dataclass(slots=True)
 class Asked:
-    """A request and its answer. A read has an empty name. `due` and `ended` are times of `time.monotonic`."""
+    """A request and its answer. `place` is the index of the company. A read has an empty name.
+
+    `due` and `ended` are times of `time.monotonic`.
+    """
 
     place: int
     form: str
@@ -134,10 +137,10 @@ class Work:
 
 @dataclass
 class Load(Thread):
-    """Clients on a thread next to the one that causes faults.
+    """Clients on a thread of their own, next to the thread that causes faults.
 
-    `late` are the companies that start only on request, with heavy requests if `is_heavy`. `lines` is the number
-    of lines in an order.
+    `late` has the indexes of the companies whose clients start only at `begin_late`; their requests are heavy if
+    `is_heavy`. `lines` is the number of lines in an order. `per_second` counts the requests of each company.
     """
 
     port: int
@@ -198,7 +201,7 @@ class Load(Thread):
 
 
 async def repeated(caller: Caller, asked: Sequence[Asked]) -> None:
-    """Send each request that has a key and was not done again, with the same key."""
+    """Repeat each request that has a key and was not done, with the same key."""
     async with caller.connections(1) as (connection,):
         for each in asked:
             if each.has_key and each.told is not Told.DONE:

@@ -14,7 +14,9 @@ from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
 CODES: Final = ("ACME", "NEAR", "LATE")
 STRUCK, NEAR, LATE = range(3)
-"""The first and the second company work when a fault begins. The third starts to work then."""
+"""The indexes of the three companies. The first and the second company are at work when a fault begins; the third
+starts its work then.
+"""
 FILES: Final = {
     "partners": "code,name,type\nP,Customer,CLIENT\n",
     "warehouses": "code,name\nMAIN,Main\n",
@@ -45,7 +47,7 @@ class Scene:
             connection.close()
 
     def stored(self, place: int) -> Counter[str]:
-        """Return how often each order is stored, by its notes."""
+        """Return how many times the company's file has each order, by the order's notes."""
         return Counter(notes for (notes,) in self.rows(place, "SELECT notes FROM sales_orders"))
 
     def flaws(self) -> Iterator[str]:

@@ -34,7 +34,7 @@ def no_more_memory(running: Running) -> AbstractContextManager[None]:
 def no_more_threads(running: Running) -> AbstractContextManager[None]:
     """Refuse new threads as the operating system does.
 
-    The system's limit does not bind root, so strace refuses them.
+    The system's limit does not apply to root, so strace makes the system calls fail instead.
     """
     return failing(running.pid, "clone,clone3", "EAGAIN")
 

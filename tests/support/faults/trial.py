@@ -1,4 +1,4 @@
-"""A running server, a fault that begins and ends, and the results for the clients at work."""
+"""One trial of a fault: a server runs, clients work, the fault begins and ends, and the laws are checked."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ from tests.support.raw_http import Caller
 PER_SECOND: Final = 30.0
 """Requests per second of each company."""
 LINES: Final = 10
-"""The lines of an order. With many lines, the log is soon written into the file."""
+"""The lines of an order. With many lines, SQLite soon writes its log into the file."""
 BEFORE_SECONDS: Final = 1.0
 QUIET_SECONDS: Final = 1.5
 """Seconds without a refusal after which the server counts as whole again."""
@@ -56,7 +56,7 @@ class Trial:
 
     @property
     def whole_after(self) -> float:
-        """The seconds from the end of the fault to the last answer that was not normal."""
+        """The seconds from the end of the fault to the last request that did not succeed."""
         late = (each.ended for each in self.asked if each.told is not Told.DONE and each.ended > self.over)
         return max((ended - self.over for ended in late), default=0.0)
 
@@ -110,7 +110,7 @@ def run(scene: Scene, fault: Fault, label: str) -> Trial:
 
 
 def free_port() -> int:
-    """Return a free port. A server that restarts automatically needs the same port again."""
+    """Return a free port. With a fixed port, a server that restarts itself listens at the same port again."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

@@ -127,9 +127,9 @@ class HonestTenant:
         return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(self.address, 0))
 
     async def look_around(self) -> None:
-        """Open what a server creates at the first request.
+        """Request the paths for which a server loads or creates something at the first request.
 
-        The server then behaves as if it had been in use for some time.
+        After that, the server behaves as if it had been in use for some time.
         """
         for path in MADE_ONCE:
             opened = await self._connect()

@@ -1,4 +1,4 @@
-"""Access from before: a hostile admin has opened the invitation link of a user who later gets an
+"""An attack with old access: a hostile admin has chosen the password of a user, Bob, who later gets access to an
 honest company.
 """
 
@@ -27,7 +27,7 @@ LINK: Final = re.compile(r'<pre class="code" id="link".*?>(.*?)</pre>', re.DOTAL
 
 @dataclass
 class KeptAccess:
-    """Access that a hostile admin kept. `grant` lets an honest admin give the user the honest company too."""
+    """The access that a hostile admin has as Bob. `grant` lets an honest admin give Bob the honest company too."""
 
     port: int
     code: str
@@ -42,9 +42,9 @@ class KeptAccess:
     _token: str = ""
 
     async def begin(self) -> None:
-        """Prepare the access before the attack.
+        """Create Bob, with a token and a session that can read the hostile company.
 
-        The kept token and session open the hostile company. Then the user Bob gets the honest company.
+        Then an honest admin gives Bob the honest company too.
         """
         async with self._client() as client:
             admin = await self._signed_in(client, self.admin.email, self.admin.password)
@@ -73,9 +73,8 @@ class KeptAccess:
                 await asyncio.sleep(max(0.0, min(TRIED_EVERY, until - time.monotonic())))
 
     async def _statuses(self, client: aiohttp.ClientSession, company: int) -> list[tuple[str, int]]:
-        """Return the status of reading the company's articles with the kept token and the kept session.
-
-        0 means no answer.
+        """Read the company's articles with the old token and the old session. Return the name and the HTTP status
+        of each; 0 means that there was no answer.
         """
         ways = (
             (

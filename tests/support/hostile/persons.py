@@ -40,7 +40,7 @@ class Person:
     _next: Iterator[int] = field(default_factory=itertools.count)
 
     def session(self) -> tuple[str, str]:
-        """Return the address and the cookie of the sessions in turn."""
+        """Return the address and the cookie of one session. The sessions take turns."""
         return self.sessions[next(self._next) % len(self.sessions)]
 
     @property
@@ -152,7 +152,7 @@ def _part(name: str, content: bytes, file: str = "") -> bytes:
 
 
 class Attack(NamedTuple):
-    """An attack of a person. `per_minute` counts the attacks of each person, which do not wait for answers."""
+    """An attack of a person. Each person starts `per_minute` attacks per minute, without waiting for answers."""
 
     run: Act
     per_minute: float

@@ -30,15 +30,15 @@ SLOWEST: Final = 0.2
 """The most seconds for 99 of 100 honest requests."""
 STOP_SECONDS: Final = 15.0
 NETWORKS: Final = {"strangers": 0, "insiders": 0, "persons": 2}
-"""The third number of the addresses of each kind of attacker. Persons have addresses of their own, because
-strangers use up the sign-ins that an address is allowed.
+"""The third number of the IP addresses of each kind of attacker. Persons have addresses of their own, because
+strangers use up the sign-ins that wmsd allows an address.
 """
 HONEST_ADDRESSES: Final = ("127.0.1.1", "127.0.1.2")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of an attack. `command` is the server's command without its port. `env` is its environment."""
+    """The plan of an attack. `env` is the environment of the server."""
 
     root: Path
     data: Path

@@ -1,8 +1,9 @@
-"""`wmsd` whose event loop reports which operation blocked it, and for how long. Run as a script: a file, then the
-command.
+"""`wmsd` whose event loop reports which operation blocked it, and for how long.
 
-Only processor time counts, because on a busy machine every callback waits for its turn. The loop is the one of the
-service. A garbage collection blocks the loop on whichever thread it runs.
+Run as a script. The arguments are the file for the reports, and then the words of the command.
+
+Only processor time counts, because on a busy machine every callback waits for its turn. The loop is uvloop, as in
+the service. A garbage collection blocks the loop, also if it runs on another thread.
 """
 
 import asyncio
@@ -25,8 +26,8 @@ from wmsd.interfaces.http.connections import Connection
 
 HELD_SECONDS: Final = 0.05
 COLLECTED_SECONDS: Final = 0.1
-"""The longest garbage collection in seconds. A collection examines all objects, and is not part of
-an operation.
+"""The longest garbage collection that is not reported, in seconds. A collection examines all objects, and does not
+count as work of an operation.
 """
 LONGEST_SECONDS: Final = 30.0
 OPERATION: Final[ContextVar[str]] = ContextVar("operation", default="")

@@ -90,16 +90,17 @@ OF_OTHERS: Final = {
     "restore": "Did you mean 'backup restore'?",
     "init": "Did you mean 'config init'? 'serve' creates the data folder.",
 }
-"""The hints for commands that people know from other programs.
+"""The hints for commands that people know from other programs, by the name that they type.
 
-The most similar name of our own would be misleading.
+Without these hints, the error would suggest the most similar wmsd command, which would be misleading.
 """
 
 
 def open_those_closed() -> None:
     """Open /dev/null for each standard stream that the caller has closed (`serve >&-`).
 
-    Otherwise the next opened file gets the number of the stream, and messages for people would be written into it.
+    Otherwise the next file that wmsd opens would get the number of the stream, and messages would be written into
+    that file.
     """
     for number in range(len(NAMES)):
         try:
@@ -149,7 +150,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # imported objects stay alive, and scanning them repeatedly took a tenth of the start
+        gc.disable()  # imported objects stay alive, and scanning them repeatedly took a tenth of the start time
         try:
             module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
         finally:

@@ -23,9 +23,9 @@ from wmsd.interfaces.cli.kit.command_line import note
 LINES = 1000
 """How many lines are read between two updates of the progress bar."""
 TOLD = "rows "
-"""The prefix of a line that reports how many rows are done, and of how many."""
+"""The beginning of a line that reports progress: `rows 500 2000` means that 500 of 2000 rows are done."""
 TELL_SECONDS = 0.25
-"""The shortest time between two such lines, in seconds."""
+"""The shortest time between two lines that report progress, in seconds."""
 PATIENCE_SECONDS = 5.0
 OTHERS_WAIT = (
     "wmsd is writing the rows. Until this is done, other writes to this company's data wait; after "
@@ -36,8 +36,8 @@ OTHERS_WAIT = (
 class ShownProgress(Watch):
     """Two progress bars, one after the other: bytes of the file that were read, then rows that were written.
 
-    The size of a pipe is not known, so the number of lines is displayed instead. Input typed at a keyboard has no
-    bar.
+    The size of a pipe is not known, so the number of read lines is displayed instead of bytes. Input typed at a
+    keyboard has no bar.
     """
 
     def __init__(self, kind: str, file: IO[bytes]) -> None:
@@ -123,7 +123,7 @@ class ShownProgress(Watch):
     def committing(self) -> None:
         """Ignore Ctrl-C from now on, because a committed import must not be reported as interrupted.
 
-        The commit ends soon.
+        A commit takes only a moment, so nobody waits long.
         """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -72,7 +72,8 @@ def undo(
 def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
     """Ask for confirmation, and return the id of the import to undo.
 
-    If it cannot be undone, a later step refuses it with the reason.
+    `number` is the id that the user gave, or None for the last import. If this import cannot be undone, return
+    `number` without a question: a later step refuses the undo with the reason.
     """
 
     last = read_company(command_line, code, record.last_to_take_back)

@@ -101,7 +101,7 @@ def question_sentences(guessed: Guess, errors: Told, errors_file: Path | None) -
 def _refusal(guessed: Guess) -> str:
     """Return the question about the decimal mark.
 
-    If a cell of the file shows a mark, this mark is offered first.
+    If a cell of the file suggests a decimal mark, the question offers this mark first.
     """
     is_shown = guessed.evidence is not None
     first, second = sorted(MARKS, key=lambda mark: is_shown and mark != guessed.form.decimal)

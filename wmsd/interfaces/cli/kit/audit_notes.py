@@ -28,7 +28,7 @@ def audit(
     details: Mapping[str, object] | None = None,
     actor: Actor = PROGRAM,
 ) -> None:
-    """Write an audit entry. `run` opens the installation.
+    """Write an audit entry. `run` opens the installation, and runs a function with it.
 
     `actor` is the user who started the command in the browser; the default is the person at the command line. The
     command's change stays in place if the audit cannot be written; a note reports this.

@@ -49,7 +49,7 @@ class CommandLine:
     folder: DataFolder
     config_file: Path | None
     layers: Sequence[Layer] = ()
-    """The sources of the settings."""
+    """The settings of each source: configuration file, environment, command line."""
     mistakes: Sequence[str] = ()
     """The errors in the settings. Settings with an error are left out of `settings`."""
     old_places: Sequence[str] = ()
@@ -69,7 +69,7 @@ class CommandLine:
     def read(self, unit: Callable[[Transaction], Result], is_again: bool = False) -> Result:
         """Return the result of a unit of work that reads `platform.db`.
 
-        With `is_again`, do not print the data folder again.
+        With `is_again`, do not print the path of the data folder again.
         """
         run = self.run_again if is_again else self.run
         return run(lambda installation: installation.platform.read(unit))
@@ -77,7 +77,7 @@ class CommandLine:
     def write(self, unit: Callable[[Transaction], Result], is_again: bool = False) -> Result:
         """Run the unit of work in `platform.db`, and return its result.
 
-        With `is_again`, do not print the data folder again.
+        With `is_again`, do not print the path of the data folder again.
         """
         run = self.run_again if is_again else self.run
         return run(lambda installation: installation.platform.write(unit))
@@ -89,11 +89,10 @@ class CommandLine:
 
     @contextmanager
     def beside(self) -> Iterator[Loan | None]:
-        """Yield the connection at which the command asks a running server for files, or None if no server runs.
+        """Yield the connection to a running server. Yield None if no server runs, or if it does not lock files.
 
-        A server normally keeps its files locked. The command may then use only the files that the server has
-        released to it. If no server runs, none can start before the context ends. Yield None too if the running
-        server does not lock its files.
+        A server that locks its files releases a file to a command that asks over this connection. The command may
+        use only the released files. If no server runs, no server can start before the context ends.
         """
         self.find()
         with beside_a_server(self.folder) as loan:
@@ -312,13 +311,19 @@ def answer_needed_from(otherwise: str) -> Iterator[None]:
 
 
 def end_line() -> None:
-    """End the line after a question if standard input is not a terminal, which would have shown the line break."""
+    """Print a line break after a question if standard input is not a terminal.
+
+    A terminal displays the line break that the user types.
+    """
     if not sys.stdin.isatty():
         note("")
 
 
 def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "The list is empty.") -> None:
-    """Print a result: JSON for programs; for people, a table or one line for each field."""
+    """Print a result: JSON for programs; for people, a table or one line for each field.
+
+    `empty` is the sentence for people if the table has no rows.
+    """
     if as_json:
         click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
     elif isinstance(shown, list):

@@ -108,7 +108,7 @@ class Undone(Exception):
 
 
 def read_company(command_line: CommandLine, code: str, unit: Callable[[Transaction], Result]) -> Result:
-    """Return the result of a unit of work that reads the company's file, however long it takes."""
+    """Return the result of a unit of work that only reads the company's file, and may take long."""
 
     async def work(installation: Installation) -> Result:
         return await (await company_database(installation, code)).read_long(unit)

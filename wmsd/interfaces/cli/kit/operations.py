@@ -1,6 +1,6 @@
-"""Code with which commands run the operations that also the pages in the browser use, and print the errors.
+"""Functions with which commands run the operations that the pages in the browser use too, and describe the errors.
 
-The caller of the operations has all rights.
+Commands run every operation with all rights.
 """
 
 import os
@@ -35,7 +35,8 @@ The value is printed before such an error.
 FIELD: Final = "field_"
 """The beginning of the Python name of an option's parameter, if the option sets a field.
 
-It is used if another parameter has the field's name already, or if errors must not print the value.
+The beginning keeps the name different from the command's other parameters. Errors do not print the values of a
+repeated option whose parameter has it.
 """
 OF_CODES: Final = re.compile("_codes?$")
 """The end of field names that is left out in options: `partner_code` becomes `--partner`."""
@@ -83,7 +84,7 @@ def typed_sentences(problem: Problem) -> list[str]:
 
 
 def _with_commands(sentence: str) -> str:
-    """Return the sentence with a command in place of what it says about the pages."""
+    """Return the sentence with the command to type in place of the action on the pages that it names."""
     told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
     return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
 

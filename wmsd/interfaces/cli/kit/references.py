@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reference:
-    """A kind of record that others refer to by id and people by code.
+    """A kind of record that other records refer to by id, and people by code.
 
     `listed_by` is the command that lists the records.
     """
@@ -30,7 +30,8 @@ class Reference:
     def id_of(self, tx: Transaction, code: str, company: str) -> int:
         """Return the id of the record with this code.
 
-        Raise Problem (404) if there is none. The error names the command that lists the records.
+        Raise Problem (404) if no record has the code. The error names a similar code, or else the command that
+        lists the records of `company`, which is a company's code.
         """
         lists = f"{self.listed_by} --company {company}"
         return needed_id(tx, self.find(tx, code), self.noun, self.table, code, lists)

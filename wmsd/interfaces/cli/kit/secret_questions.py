@@ -30,9 +30,10 @@ def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Cal
 
 
 def _typed(name: str, is_hidden: bool) -> str:
-    """Return the typed answer.
+    """Return the answer that the user types after the prompt `name`, or "".
 
-    A recovery phrase of twelve words is visible, because nobody types it correctly otherwise.
+    The twelve words of a recovery phrase are displayed while the user types them: hidden, nobody types them
+    correctly.
     """
     with answer_needed_from("--passphrase-file FILE"):
         return str(click.prompt(name, default="", show_default=False, hide_input=is_hidden, err=True)).strip()

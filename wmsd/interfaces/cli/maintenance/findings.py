@@ -30,7 +30,7 @@ NOTHING_ELSE: Final = "no other problems found"
 def diagnose_installation(
     command_line: CommandLine, examination: Examination, measured: bool = True
 ) -> list[Finding]:
-    """Return the findings about the installation, from what `examination.companies` could read.
+    """Return the findings about the installation. Call `examination.companies` first, which reads `platform.db`.
 
     `measured` is passed to `diagnose`: True also runs the slow checks.
     """
@@ -76,7 +76,7 @@ def find_data(command_line: CommandLine) -> None:
 def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
     """Fix the findings that can be fixed safely, and print each fix before and after it.
 
-    Return for each the keys `fix`, `done` and `error`. A dry run fixes and prints nothing.
+    Return an entry for each fix, with the keys `fix`, `done` and `error`. A dry run fixes and prints nothing.
     """
     done: list[dict[str, Any]] = []
     for finding in found:
@@ -95,7 +95,7 @@ def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, A
 def fix_indexes(examination: Examination, is_dry_run: bool) -> list[dict[str, Any]]:
     """Empty the damaged search indexes, and print each fix before and after it.
 
-    Return them as `fix_findings` does.
+    Return an entry for each fix, as `fix_findings` does. A dry run prints the fixes, but changes nothing.
     """
     done: list[dict[str, Any]] = []
     for damaged in damaged_indexes(examination):

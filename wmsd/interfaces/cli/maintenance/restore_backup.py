@@ -163,7 +163,8 @@ def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replac
     """Return the number of events that were written after the backup and are missing now, or None if it is
     unknown.
 
-    Print a note for each company whose number is unknown.
+    `found` has the losses that are known, by company code, and `replaced` is the folder with the previous files.
+    Print notes about companies whose previous file cannot be read.
     """
     companies = [file for file in files if file.code]
     unknown = [

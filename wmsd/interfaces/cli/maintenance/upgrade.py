@@ -147,7 +147,7 @@ def _new_program(
 def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: Serving | None) -> None:
     """Raise StorageError if the new program refuses the settings.
 
-    The address of the running server may come from a flag.
+    The new program checks the address of the running server too, because it may come from the option --listen.
     """
     env = {} if server is None or not server.address else {"WMSD_SERVER_LISTEN": server.listen}
     if _new_program(command_line, program, "config", "check", env=env).returncode != 0:

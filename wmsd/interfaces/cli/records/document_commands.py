@@ -47,7 +47,7 @@ class Documents(RecordKind):
 
     @cached_property
     def filters(self) -> tuple[FieldOption, ...]:
-        """The option for the status, then those for references, then all others.
+        """The options that filter a list: first for the status, then for references, then all others.
 
         A new filter gets its option automatically.
         """
@@ -130,10 +130,10 @@ def _move(
 
 
 def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Option]:
-    """Return a function that changes the status of a document and records packaging, and the option for the
-    packaging. The function calls `change`.
+    """Return a function that moves a document with `change` and records its packaging, and the option that gives
+    the packaging.
 
-    `where` is the end of the option's help.
+    `where` completes the sentence "Returnable packaging that …" in the option's help.
     """
 
     def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:

@@ -59,7 +59,7 @@ BY_ID: Final = "id:"
 NARROWEST: Final = 80
 BETWEEN: Final = 2
 LEAST: Final = 8
-"""How many characters of a wide column stay at least, however wide the other columns are."""
+"""The smallest width, in characters, to which a wide column is cut."""
 Rows = list[Row]
 Values = Mapping[str, object]
 
@@ -349,8 +349,8 @@ def _body(
     """Return the validated body of the operation. `given` has the values by field, with codes for other records;
     `unread` has the errors of options that could not be read.
 
-    `named` identifies the record for the check of references, and `current` has its present values when it is
-    changed. Raise Problem with all errors together, including those of references, as the API does.
+    `named` has the record's id for the check of references, and is empty for a new record. `current` has the
+    present values of a record to change. Raise Problem with all errors together, including those of references.
     """
     values, errors = _with_ids(tx, given, unread)
     sent = laid_over(current or {}, nest_address(values))

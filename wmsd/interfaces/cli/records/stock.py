@@ -118,9 +118,9 @@ def _parts(tx: Transaction, records: list[dict[str, Any]], as_json: bool) -> Ite
 
 
 def place_ids(tx: Transaction, article: str | None, warehouse: str | None) -> dict[str, int]:
-    """Return the ids of the article and the warehouse, by the names of the filters.
+    """Return the ids of the article and the warehouse with these codes, as `article_id` and `warehouse_id`.
 
-    Raise Problem (404) if one is unknown.
+    Raise Problem (404) if a code is unknown. None is no code, and adds no id.
     """
     given = {
         "article": None if article is None else articles.id_of_code(tx, article),
@@ -315,7 +315,8 @@ def show_ledger(
 def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
     """Return the filters for the movements of all documents with this code, of any kind.
 
-    Without a code, do not filter.
+    Without a code, return one filter that lets every movement through. Raise Problem (404) if no document has the
+    code.
     """
     if code is None:
         return [{}]

@@ -41,8 +41,9 @@ def figure_rows(figures: ServerFigures) -> dict[str, Any]:
 
 
 def _most_work(figures: ServerFigures) -> str:
-    """Return the companies and users that used more than 1 % of a processor in the last minute, or had requests
-    refused.
+    """Return the companies and users that used at least 1 % of a processor in the last minute.
+
+    The text also says how many requests of each were refused.
     """
     named = [
         f"{each.name} {each.lately * 100:.0f} percent{f' ({each.refused} refused)' if each.refused else ''}"
@@ -54,9 +55,7 @@ def _most_work(figures: ServerFigures) -> str:
 
 
 def companies(figures: ServerFigures) -> dict[str, Any]:
-    """Return the lines with the companies whose files cannot be used, or cannot be written, by the name of the
-    line.
-    """
+    """Return the lines, by name, that list the companies whose files cannot be used or cannot be written."""
     found = {"cannot be used": figures.companies.unavailable, "cannot be written": figures.companies.read_only}
     return {name: _named(codes) for name, codes in found.items() if codes}
 
@@ -64,7 +63,8 @@ def companies(figures: ServerFigures) -> dict[str, Any]:
 def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
     """Return the line with the companies that are being moved, and how long they have been frozen.
 
-    `known` has the companies from platform.db, which are used if no server runs.
+    `known` has the start of each freeze by company code, from platform.db. It counts if no server runs, and
+    `figures` is None.
     """
     found, now = _frozen(figures, known), datetime.now(UTC)
     return (

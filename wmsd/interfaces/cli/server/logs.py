@@ -133,10 +133,9 @@ def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool)
 
 
 def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
-    """Yield the lines of the journal. While following, also yield None after each line.
+    """Yield the lines of the journal. With `follow`, also yield None after each line.
 
-    None makes the reader print the line immediately. The further lines of a record then arrive as separate
-    records.
+    None makes the reader print the line immediately. A record of several lines is then printed as several records.
     """
     for line in lines:
         yield line

@@ -69,9 +69,9 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
 
 
 def with_backups_inside(command_line: CommandLine) -> CommandLine:
-    """Create the folder of the backups inside the data folder, unless the settings name another one.
+    """Create a backup folder inside the data folder, and return the command line that uses it.
 
-    A demo can then be removed by deleting one folder.
+    A demo can then be removed by deleting one folder. If the settings name a backup folder, change nothing.
     """
     if any("folder" in layer.values.get("backup", {}) for layer in command_line.layers):
         return command_line
@@ -113,8 +113,8 @@ def _in_data(command_line: CommandLine) -> list[str]:
 def _is_chosen(command_line: CommandLine, here: Path) -> bool:
     """Return True if a person has chosen this folder for wmsd's data.
 
-    This is so if the data folder is named, or if a configuration file is here. The sources of wmsd always count as
-    chosen.
+    This is so if the settings name the data folder, or if the configuration file is here. The folder with wmsd's
+    sources always counts as chosen.
     """
     is_named = any("data" in layer.values.get("server", {}) for layer in command_line.layers)
     file = command_line.config_file

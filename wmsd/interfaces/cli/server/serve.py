@@ -291,7 +291,7 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
 
 
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:
-    """Return the command line that starts this program again, for work beside the server."""
+    """Return the words that run `command` of this program on this installation, in a process beside the server."""
     return own_program.command(*command, data=command_line.folder.path, config_file=command_line.config_file)
 
 

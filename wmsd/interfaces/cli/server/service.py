@@ -123,7 +123,7 @@ def uninstall() -> None:
 
 
 def _left(user: str) -> Iterator[str]:
-    """Yield what the removal leaves on the machine and still exists."""
+    """Yield what is still on the machine after the removal: data, settings, program, user."""
     if (data := _data()) is not None and Path(data).exists():
         yield f"the data in {data}"
     if CONFIG.exists():

@@ -263,8 +263,9 @@ def _as_json(status: Status) -> dict[str, Any]:
 
 
 def _watch(command_line: CommandLine, as_json: bool) -> None:
-    """Print the status again and again: on a terminal in place, elsewhere as one line or one JSON object each
-    time.
+    """Print the status every EVERY_SECONDS until Ctrl-C.
+
+    On a terminal, each status replaces the one before. Elsewhere, each is a new line of text or of JSON.
     """
     is_terminal = sys.stdout.isatty() and not as_json
     try:

@@ -1,7 +1,7 @@
-"""The end of the process at a stop, although a write does not finish: after 10 seconds the write is abandoned.
+"""The deadline of a server's stop: after 10 seconds the process ends, even if a write has not finished.
 
-SQLite rolls back its uncommitted changes, and no client was told that they succeeded. The write is not
-interrupted, because this would roll back other writes that share its commit.
+SQLite rolls back the uncommitted changes of such a write, and no client was told that they succeeded. The write is
+not interrupted earlier, because an interruption would roll back other writes that share its commit.
 """
 
 import logging
@@ -24,7 +24,7 @@ LEFT_BEHIND: Final = (
 
 
 def begin_deadline(platform: Database, files: CompanyFiles, instead: Callable[[], None]) -> Callable[[], None]:
-    """Start the deadline of a stop. Return a function that ends it, to be called when everything is closed.
+    """Start the deadline of a stop. Return a function that cancels it, to be called when all files are closed.
 
     `instead` is called before the process ends, and may start another program in the same process.
     """

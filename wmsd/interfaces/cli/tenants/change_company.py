@@ -23,9 +23,7 @@ OR_INSTALLATION: Final = ("requests_per_minute", "graphql_per_minute", "quota_me
 
 
 def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> None:
-    """Change the company. `given` has a value for the name of each option, or None for an option that was not
-    given.
-    """
+    """Change the company. `given` has the value of each option by name; None if the option was not given."""
     rules = {name: given[name] for name in POLICIES if given[name] is not None}
     fields = {name: given[name] for name in CompanyChanges.model_fields if given[name] is not None}
     if given["operator_code"] is not None and given["no_operator"]:

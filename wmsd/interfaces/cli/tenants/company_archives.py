@@ -231,7 +231,7 @@ def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None)
 
 @contextmanager
 def _named(code: str) -> Iterator[None]:
-    """Say in the error which company code exists already, and how to choose another code.
+    """If the company code exists already, raise a Problem that names the code, and the option for another code.
 
     The user may not know the code, because it is in the archive.
     """
@@ -258,8 +258,8 @@ def _note_operator(code: str, had: HadOperator) -> None:
 
 
 def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
-    """Print what was not imported. `users` are the people who could use the company here before it was deleted;
-    its code was then `had`.
+    """Print what was not imported. `users` has the e-mail addresses of users who had access to the company here
+    until it was deleted. Its code was then `had`.
     """
     if not users:
         note("Tokens, users and sites were not imported. Create them with wmsd token, user and site.")

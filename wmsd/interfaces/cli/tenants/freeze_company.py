@@ -1,4 +1,4 @@
-"""The freeze of a company here, for `wmsd company export --freeze`, `move` and `thaw`."""
+"""The freeze of a company of this installation, for `wmsd company export --freeze`, `move` and `thaw`."""
 
 import logging
 import shlex
@@ -27,7 +27,7 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
             "sockets. "
             "Stop the server, then try again."
         )
-    logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # its error is raised here as well
+    logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())  # its errors are raised here too
     with command_line.folder.alone():
         done = command_line.run_with(None, lambda at: begin_freeze(at, code, at_the_command_line()))
     return Freeze(done.since, done.was_already)

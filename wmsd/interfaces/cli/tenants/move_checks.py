@@ -13,7 +13,7 @@ MARKS: Final = {True: "[x]", False: "[ ]", None: "[?]"}
 
 
 class Tick(NamedTuple):
-    """An entry of the checklist. `is_done` is None if this command cannot know it.
+    """An entry of the checklist. `is_done` is None if this command cannot check the entry.
 
     `to_do` is the command to type, or what a person must do.
     """
@@ -45,7 +45,10 @@ def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
 
 
 def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]:
-    """Yield the checklist for an address, from what its API returns. Other entries say how to check them there."""
+    """Yield the checklist for an address, from the answers of its API.
+
+    Entries that the API does not answer say what to do in the other installation.
+    """
     yield _frozen(home)
     if found.company_id is None:
         yield Tick(

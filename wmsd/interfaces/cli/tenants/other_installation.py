@@ -41,7 +41,7 @@ class OverHttp(NamedTuple):
 
     address: str
     company_id: int | None
-    """The company's id; None if the token gives no access to such a company."""
+    """The company's id; None if the token gives no access to a company with this code."""
     knows_event: bool | None = None
     counts: Mapping[str, int | None] = {}
     webhooks: Mapping[int, str] | None = None
@@ -53,7 +53,10 @@ def is_address(target: str) -> bool:
 
 
 def token_in(file: Path) -> str:
-    """Return the token in the first line of the file. Raise StorageError if there is none."""
+    """Return the token in the first line of the file.
+
+    Raise StorageError if the file cannot be read, or if this line has no token.
+    """
     try:
         with file.open(encoding="ascii") as opened:
             token = opened.readline(LONGEST_TOKEN).strip()
@@ -101,9 +104,9 @@ class _Asking:
         return body
 
     def wait_until_served(self) -> None:
-        """Wait until the server knows the company.
+        """Wait until the server knows the company, for at most FOLLOWS_SECONDS.
 
-        The server follows an import within a second, and answers 422 until then.
+        After an import, the server answers 422 for up to a second, until it has loaded the company.
         """
         until = time.monotonic() + FOLLOWS_SECONDS
         while self._get(FIRST_LIST)[0] == 422 and time.monotonic() < until:
