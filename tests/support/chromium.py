@@ -69,7 +69,9 @@ def chromium() -> Iterator[Browser]:
     executable = program("chromium-headless-shell")
     with sync_playwright() as playwright:
         # CI runs as root and has no graphics processor
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--in-process-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--in-process-gpu"]
+        )
         try:
             yield browser
         finally:

@@ -94,10 +94,8 @@ because this scans every live object.
 @click.option(
     "--tls",
     metavar="off|lan|files",
-    help=(
-        "off: plain HTTP; lan: https with a certificate from wmsd's own authority, for the LAN; files: https "
-        "with the certificate in server.certificate.  [default: off]"
-    ),
+    help="off: plain HTTP; lan: https with a certificate from wmsd's own authority, for the LAN; files: https "
+    "with the certificate in server.certificate.  [default: off]",
 )
 @click.option("--demo", "with_demo", is_flag=True, help="Also create a demo company, and a token for it.")
 @create_option
