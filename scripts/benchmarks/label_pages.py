@@ -24,9 +24,9 @@ DRAWN: Final = """() => new Promise((done) => requestAnimationFrame(() => reques
 
 def measure(wmsd: Server, cookie: str) -> Iterator[Figure]:
     """Measure the seconds until the page is displayed. The result is the median of the slowest label size."""
-    chromium = shutil.which("chromium")
+    chromium = shutil.which("chromium-headless-shell")
     if chromium is None:
-        yield Figure(LABELS_OPENED, "s", None, note="needs Chromium: sudo apt install chromium")
+        yield Figure(LABELS_OPENED, "s", None, note="needs Chromium: sudo apt install chromium-headless-shell")
         return
     yield Figure(LABELS_OPENED, "s", max(_seconds(wmsd, cookie, chromium, size) for size in SIZES))
 
