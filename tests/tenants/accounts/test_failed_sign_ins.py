@@ -1,9 +1,13 @@
 """The audit of failed sign-ins and of the addresses of tokens stays bounded, however many there are."""
 
+import asyncio
 from typing import Any
+
+import pytest
 
 from tests.support.steering import SteeredClock
 from tests.support.world import PASSWORD, World
+from wmsd.db.engine.sqlite import sqlite3
 from wmsd.tenants.accounts.failed_sign_ins import MOST_USERS, OTHERS, TOLD_EVERY, FailedSignIns
 from wmsd.tenants.accounts.failed_sign_ins import PASSWORD as BY_PASSWORD
 from wmsd.tenants.accounts.token_addresses import MOST_ADDRESSES, network_of
@@ -41,6 +45,40 @@ async def test_one_entry_an_hour_has_them_all(world: World) -> None:
     failed.note(BY_PASSWORD, ADMIN, "192.0.2.9")
     await failed.write_last()
     assert told(await audited(world, BY_PASSWORD))[2:] == [(ADMIN, 1)]
+
+
+async def test_a_failure_during_a_write_is_in_the_next_entry(world: World) -> None:
+    clock = SteeredClock()
+    failed = FailedSignIns(world.installation.platform, clock)
+    failed.note(BY_PASSWORD, ADMIN, "192.0.2.1")
+    writing = asyncio.ensure_future(failed.write_failed_sign_ins())
+    await asyncio.sleep(0)
+    failed.note(BY_PASSWORD, ADMIN, "192.0.2.1")
+    await writing
+    clock.advance(TOLD_EVERY)
+    await failed.write_failed_sign_ins()
+    found = await audited(world, BY_PASSWORD)
+    assert told(found) == [(ADMIN, 1), (ADMIN, 1)]
+    assert {each["address"] for each in found} == {"192.0.2.1"}
+
+
+async def test_failures_that_could_not_be_written_are_in_the_next_entry(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("the disk is full")
+
+    failed = FailedSignIns(world.installation.platform, SteeredClock())
+    failed.note(BY_PASSWORD, ADMIN, "192.0.2.1")
+    with monkeypatch.context() as full:
+        full.setattr(world.installation.platform, "write", fail)
+        with pytest.raises(sqlite3.OperationalError):
+            await failed.write_failed_sign_ins()
+    failed.note(BY_PASSWORD, ADMIN, "192.0.2.2")
+    await failed.write_failed_sign_ins()
+    [entry] = await audited(world, BY_PASSWORD)
+    assert told([entry]) == [(ADMIN, 2)]
+    assert entry["details"]["addresses"]["after"] == ["192.0.2.1", "192.0.2.2"]
 
 
 async def test_many_users_are_told_together(world: World) -> None:

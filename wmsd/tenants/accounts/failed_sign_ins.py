@@ -66,17 +66,24 @@ class FailedSignIns:
         await self._write({key: each for key, each in self._failures.items() if each.count}, 0.0)
 
     async def _write(self, due: dict[tuple[str, str], _Failures], now: float) -> None:
+        """Write the failures. Failures that are counted during the write stay for the next one."""
         if not due:
             return
-        told = {key: (each.count, list(each.addresses)) for key, each in due.items()}
+        told = {key: (each.count, each.addresses) for key, each in due.items()}
+        for each in due.values():
+            each.count, each.addresses = 0, []
 
         def write(tx: Transaction) -> None:
             for (action, email), (count, addresses) in told.items():
                 details = companies.field_differences({}, {"failures": count, "addresses": addresses})
                 companies.write_audit(tx, action, email, details, Actor(NOBODY, address=addresses[-1]))
 
-        await self._platform.write(write, is_quiet=True)
-        for key, (count, _) in told.items():
-            due[key].count -= count  # there may be further failures by now
-            due[key].addresses.clear()
+        try:
+            await self._platform.write(write, is_quiet=True)
+        except BaseException:
+            for key, (count, addresses) in told.items():
+                due[key].count += count
+                due[key].addresses = list(dict.fromkeys(addresses + due[key].addresses))[:MOST_ADDRESSES]
+            raise
+        for key in told:
             due[key].told_at = now

@@ -115,7 +115,7 @@ def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
         ]
     place = path.index(now)
     return [
-        Step(status, "done" if number < place else "now" if number == place else "to-come", reached.get(status))
+        Step(status, "done" if number < place else "now", reached.get(status))
         if number <= place
         else Step(status, "to-come", None)
         for number, status in enumerate(path)
