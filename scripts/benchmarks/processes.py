@@ -16,14 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 WMSD: Final = ROOT / ".venv" / "bin" / "wmsd"
 FORKED: Final = os.environ.get("BENCH_FORKED", "")
-"""The script that replaces `wmsd` for commands that are not measured, in tests of the benchmarks; otherwise "".
+"""The script that replaces `wmsd` in tests of the benchmarks; otherwise "".
 
-The script is fast, because without it these commands spend most of their time on Python's start.
+The script is fast, because without it commands and servers at the tiny size spend most of their time on Python's
+start.
 """
 HOST: Final = "127.0.0.1"
 SCHEDULER_CLOCK: Final = 2
@@ -140,21 +141,47 @@ def server(command: Sequence[str | Path], port: int, cwd: Path, env: Mapping[str
     """Start a server, yield it when it listens, and stop it at the end."""
     log = cwd / f"server-{port}.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=cwd, env=dict(env), stdout=output, stderr=output)
+        process, pid = _started(command, cwd, env, output)
     try:
         _await_listening(process, port, log)
-        yield Server(process.pid, port)
+        yield Server(pid, port)
     finally:
-        stop(process)
+        stop(process, pid)
 
 
-def stop(process: "subprocess.Popen[bytes]") -> None:
+def _started(
+    command: Sequence[str | Path], cwd: Path, env: Mapping[str, str], output: IO[bytes]
+) -> "tuple[subprocess.Popen[bytes], int]":
+    """Start a server. Return the process to wait for, and the number of the server's process.
+
+    They differ only in tests of the benchmarks, which fork the server (`FORKED`).
+    """
+    if not FORKED or command[0] != WMSD:
+        process = subprocess.Popen(command, cwd=cwd, env=dict(env), stdout=output, stderr=output)
+        return process, process.pid
+    readable, writable = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", FORKED, *command[1:]],
+        cwd=cwd,
+        env={**env, "FORK_TELLS": str(writable)},
+        stdout=output,
+        stderr=output,
+        pass_fds=(int(os.environ["FORKS"]), writable),
+    )
+    os.close(writable)
+    with os.fdopen(readable) as told:
+        return process, int(told.readline())
+
+
+def stop(process: "subprocess.Popen[bytes]", pid: int | None = None) -> None:
+    """End the process. If `pid` is given, end the process with this number, with which `process` ends."""
+    pid = pid or process.pid
     if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
+        os.kill(pid, signal.SIGTERM)
         try:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.kill(pid, signal.SIGKILL)
             process.wait()
 
 

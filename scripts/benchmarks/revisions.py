@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.processes import FORKED, HOST, ROOT, WMSD, Failed, Server, free_port, progress, run, server
+from benchmarks.size import IS_TINY
 
 MAIN: Final = "from wmsd.interfaces.cli.main import main; main()"
 LOCK: Final = "requirements.txt"
@@ -42,24 +43,17 @@ class Checkout:
         `words` do not contain --data. Raise Failed if the command fails.
         """
         group, *rest = words
-        program = [WMSD] if FORKED and self.root == ROOT else [self.python, "-P", "-c", MAIN]
-        command = [*program, group, *rest[:1], "--data", data, *rest[1:]]
+        command = [*self._program, group, *rest[:1], "--data", data, *rest[1:]]
         name = f"wmsd {' '.join(map(str, words))} of {self.name}"
         return run(command, data.parent, stdin, self.environment({}), name)
 
+    @property
+    def _program(self) -> list[str | Path]:
+        return [WMSD] if FORKED and self.root == ROOT else [self.python, "-P", "-c", MAIN]
+
     def serving(self, data: Path, settings: Mapping[str, str]) -> AbstractContextManager[Server]:
         port = free_port()
-        command: list[str | Path] = [
-            self.python,
-            "-P",
-            "-c",
-            MAIN,
-            "serve",
-            "--data",
-            data,
-            "--listen",
-            f"{HOST}:{port}",
-        ]
+        command = [*self._program, "serve", "--data", data, "--listen", f"{HOST}:{port}"]
         return server(command, port, data.parent, self.environment(settings))
 
 
@@ -82,7 +76,8 @@ def checked_out(revision: str, beside: Path) -> Iterator[Checkout]:
     _git(ROOT, "clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(root))
     _git(root, "checkout", "--quiet", "--detach", commit)
     python = _python_of(revision, root)
-    subprocess.run([python, "-m", "compileall", "-q", root / "wmsd"], check=True)  # compiled, like this tree
+    if not IS_TINY:  # compiled, like this tree
+        subprocess.run([python, "-m", "compileall", "-q", root / "wmsd"], check=True)
     yield Checkout(revision, root, python)
 
 

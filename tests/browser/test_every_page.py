@@ -76,7 +76,7 @@ NO_NAME = re.compile(r"[^\w.-]+|(?<=/)[0-9a-f]{32}$")
 LOOKS = {
     "en": (
         Look("phone", "light", "all"),
-        Look("screen", "light", "all of new kinds"),
+        Look("screen", "light", "all but colours of new kinds"),
         Look("screen", "dark", "colours"),
     ),
     "ro": (Look("phone", "light", "none"), Look("tablet", "light", "none")),

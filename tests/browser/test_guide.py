@@ -37,7 +37,7 @@ CHARACTERS = """() => [...document.querySelectorAll(".prose .text > p")].flatMap
 LOOKS = (
     Look("phone", "light", "all"),
     Look("tablet", "light", "none"),
-    Look("screen", "light", "all of new kinds"),
+    Look("screen", "light", "all but colours of new kinds"),
     Look("screen", "dark", "colours"),
 )
 """The looks, each with the axe rules that no look before it has covered."""

@@ -46,7 +46,7 @@ def test_a_list_is_mended_imported_and_taken_back(page: Page, house: House, tmp_
     page.set_input_files("#file", file)
     page.click("text=Check the file")
     expect(page.locator(".strip")).to_contain_text(re.compile(r"2\s*would be created"), timeout=60_000)
-    expect(page.locator(".facts")).to_contain_text("comma as row 2, weight_kg: 1,5 shows")
+    expect(page.locator(".facts")).to_contain_text("comma detected from row 2, weight_kg: 1,5")
     seen_at_all_widths(page, "upload_good")
     page.click("text=Import the file")
     expect(page.locator("h1")).to_have_text(re.compile(r"\b\d+$"), timeout=60_000)

@@ -23,13 +23,14 @@ class Look:
     """A width, a mode, and the rules of axe to check. The rules differ, because axe finds mostly the same at each
     width.
 
-    "all" checks colours in elements of new kinds, and all other rules on the whole page. "all of new kinds" checks
-    all rules in elements of new kinds, "colours" only colours there, and "none" only the width of the page.
+    "all" checks colours in elements of new kinds, and all other rules on the whole page. "all but colours of new
+    kinds" checks the other rules in elements of new kinds, "colours" only colours there, and "none" only the width
+    of the page.
     """
 
     screen: str
     scheme: Literal["light", "dark"]
-    rules: Literal["all", "all of new kinds", "colours", "none"]
+    rules: Literal["all", "all but colours of new kinds", "colours", "none"]
     known: set[str] = field(default_factory=set)
     """The kinds of elements seen so far."""
 
@@ -54,7 +55,8 @@ class Look:
         if new:
             self.known |= new
             page.evaluate(MARK, [*new])
-            yield from found_by_axe(page, {} if self.rules == "all of new kinds" else ONLY_COLOURS, MARKED)
+            has_colours = self.rules != "all but colours of new kinds"
+            yield from found_by_axe(page, ONLY_COLOURS if has_colours else WITHOUT_COLOURS, MARKED)
 
 
 def looked_at(page: Page, path: str, looks: Sequence[Look], name: str, is_whole: bool = True) -> dict[str, Any]:
