@@ -193,7 +193,7 @@ def test_a_disk_without_sockets(installation: Home) -> None:
     """
     (installation.data / "server.socket").mkdir()
     with installation.serving(env=UNLIMITED) as server:
-        assert "other programs can open the files of this server" in server.log
+        assert "so the server does not lock its files: other programs can open them" in server.log
         is_served(server, "FIRST")
         assert "FIRST" in installation.ok("export", "articles", "--company", "ACME").out
         installation.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nSECOND,Second\n")

@@ -1,11 +1,13 @@
 """A replacement for `wmsd` in a shell: it asks `forking.py` to fork the command, and ends with its exit code.
 
 It runs as a script, so that Python starts quickly. The environment variable FORKS has the descriptor of the socket
-for requests. If FORK_TELLS is the descriptor of a pipe, the script writes the number of the process there.
+for requests. If FORK_TELLS is the descriptor of a pipe, the script writes the number of the process there. Signals
+that ask for an end reach the command.
 """
 
 import json
 import os
+import signal
 import socket
 import sys
 
@@ -20,6 +22,8 @@ def forked(arguments: list[str], environment: dict[str, str]) -> int:
     os.close(writable)
     with os.fdopen(readable) as answers:
         process = answers.readline()
+        for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(each, lambda number, _: os.kill(int(process), number))
         if tells is not None:
             os.write(int(tells), process.encode())
             os.close(int(tells))

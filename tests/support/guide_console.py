@@ -34,13 +34,8 @@ OF_EVERY_COMMAND: Final = "Data folder: "
 AGREED: Final = "y\n"
 """The standard input of every command, which answers a question with yes."""
 FORKED: Final = Path(__file__).with_name("forked_command.py")
-WMSD: Final = f"""
-if [ -n "$FORKS" ] && [ "$1" != serve ]; then exec {sys.executable} -I -S {FORKED} "$@"; fi
-exec {sys.executable} -P -c "from wmsd.interfaces.cli.main import main; main()" "$@"
-"""
-"""A shell script that starts servers as separate processes, and runs all other commands as forks."""
 SHIMS: Final = {
-    "wmsd": WMSD,
+    "wmsd": f'exec {sys.executable} -I -S {FORKED} "$@"\n',
     "sudo": 'if [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n',
     "chown": "exit 0\n",
 }
@@ -139,7 +134,7 @@ class Console:
         return text.replace(f":{self.port}", ":8480").replace(f"{self.folder}/", "").replace(str(self.root), "")
 
     def type(self, command: str) -> Ran:
-        process = self._start(command, self.program.requests, stdin=subprocess.PIPE)
+        process = self._start(command, stdin=subprocess.PIPE)
         try:
             printed, _ = process.communicate(AGREED, timeout=LONGEST)
         finally:
@@ -167,14 +162,12 @@ class Console:
             _end(self.server, signal.SIGTERM)
             self.server = None
 
-    def _start(
-        self, command: str, forks: int | None = None, stdin: int = subprocess.DEVNULL
-    ) -> "subprocess.Popen[str]":
+    def _start(self, command: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             ["bash", "-o", "pipefail", "-c", self.here(command)],
             cwd=self.folder,
-            env={**self._environment, "FORKS": "" if forks is None else str(forks)},
-            pass_fds=() if forks is None else (forks,),
+            env={**self._environment, "FORKS": str(self.program.requests)},
+            pass_fds=(self.program.requests,),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -63,7 +63,7 @@ def listener(folder: DataFolder) -> socket.socket | None:
     except OSError as error:
         made.close()
         LOG.warning(
-            ("%s cannot be created (%s), so the server does not lock its files: other programs can open them"),
+            "%s cannot be created (%s), so the server does not lock its files: other programs can open them",
             path,
             error.strerror,
         )
