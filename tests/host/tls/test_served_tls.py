@@ -287,6 +287,8 @@ def test_an_expired_certificate_is_told_and_served(home: Home) -> None:
     assert "old.pem expired on" in home.run_fresh("config", "check", env=env).err
     with home.serving(env=env) as server:
         assert _certificate(int(server.address.rpartition(":")[2])) == expired.certificate
-        told = rf"error +The certificate {home.folder}/old.pem expired on .+ Put a new certificate there"
+        told = (
+            rf"error +The certificate {home.folder}/old.pem expired on .+ Replace the file with a new certificate"
+        )
         assert re.search(told, server.log)
         assert server.stop() == 0

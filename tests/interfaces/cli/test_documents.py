@@ -201,8 +201,8 @@ def test_more_than_was_ordered_is_received_within_the_tolerance_of_the_company(d
     tolerance = ("company", "change", dock.code, "--over-receipt-pct")
     dock.home.ok(*tolerance, "24.999999")
     assert refused(dock, *post) == (
-        "selected_items.0.quantity_um3pl is more than the order still allows: 8 given, 7.999999 of "
-        "9.999999 may still be received."
+        "selected_items.0.quantity_um3pl is more than the order still allows: you entered 8, and "
+        "7.999999 of 9.999999 can still be received."
     )
     dock.home.ok(*tolerance, "25")
     run(dock, *post)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.dock import LOT, SERIAL, THIRD, A, Dock, arrival
 
 PATH = "/api/receptions"
-OVER = "is more than the order still allows: 11 given, 10 of 10 may still be received"
+OVER = "is more than the order still allows: you entered 11, and 10 of 10 can still be received"
 OF_ITEMS = {
     "selected_items.0.quantity_um3pl": [OVER],
     "selected_items.1.lot_number": ["is required: the article is tracked by lots"],

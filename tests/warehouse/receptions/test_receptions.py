@@ -82,7 +82,7 @@ async def test_what_get_shows_can_be_sent_back(dock: Dock) -> None:
         (
             {"po_item_id": 2, "quantity_um3pl": 10.000001},
             "quantity_um3pl",
-            "is more than the order still allows: 10.000001 given, 10 of 10 may still be received",
+            "is more than the order still allows: you entered 10.000001, and 10 of 10 can still be received",
         ),
         ({"po_item_id": 3}, "lot_number", "is required: the article is tracked by lots"),
         ({"po_item_id": 3, "lot_number": ""}, "lot_number", "is required: the article is tracked by lots"),
@@ -333,7 +333,7 @@ async def test_no_tolerance_receives_more_than_a_quantity_can_be(dock: Dock) -> 
     await dock.world.import_csv("stock", "article_code,warehouse_code,quantity\nLENIENT,MAIN,0\n")
     more = arrival(order, {"po_item_id": item["id"], "quantity_um3pl": 2})
     answer = await dock.world.call("POST", "/api/receptions", more, status=422)
-    sentence = "is more than the order still allows: 2 given, 1.999999 of 999999999.999999 may still be received"
+    sentence = "is more than the order still allows: you entered 2, and 1.999999 of 999999999.999999 can still be received"
     assert answer.errors == {"selected_items.0.quantity_um3pl": [sentence]}
     record = (await dock.world.call("GET", f"/api/purchase-orders/{order.id}")).body
     await dock.world.call("PUT", f"/api/purchase-orders/{order.id}", record)

@@ -142,7 +142,7 @@ async def test_an_order_is_received_in_parts_until_it_is_complete(dock: Dock) ->
     answer = await dock.world.call("POST", PATH, arrival(order, first), status=422)
     assert answer.errors == {
         "selected_items.0.quantity_um3pl": [
-            "is more than the order still allows: 4 given, 0 of 10 may still be received"
+            "is more than the order still allows: you entered 4, and 0 of 10 can still be received"
         ]
     }
 
@@ -207,7 +207,7 @@ async def test_two_drafts_that_together_go_over_the_order_the_first_is_posted(do
     answer = await dock.world.call("PATCH", f"{PATH}/{first.id}", {"status": "FINALIZAT"}, status=422)
     assert answer.errors == {
         "selected_items.0.quantity_um3pl": [
-            "is more than the order still allows: 6 given, 4 of 10 may still be received"
+            "is more than the order still allows: you entered 6, and 4 of 10 can still be received"
         ]
     }
     changed = {"selected_items": [{"po_item_id": 1, "quantity_um3pl": 4}], "status": "FINALIZAT"}
