@@ -141,7 +141,7 @@ def test_a_final_order_is_not_changed_by_a_file(stocked: Tenant) -> None:
     stocked.take("sales-orders", ORDERS)
     assert stocked.refuses(
         "sales-orders", HEADER + "A-3,,CREAT,P1,MAIN,,,,B,2,,,\nA-3,,CREAT,P1,MAIN,,,,B,2,,,\n"
-    ) == ["row 2, status: A move from ANULAT to CREAT is not possible."]
+    ) == ["row 2, status: The status cannot change from ANULAT to CREAT."]
     assert stocked.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,,,\n") == [
         "row 2, article_code: This sales order is ANULAT. It cannot be changed any more."
     ]

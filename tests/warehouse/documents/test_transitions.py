@@ -74,7 +74,7 @@ def test_where_there_is_no_way() -> None:
     with pytest.raises(Problem) as refused:
         TRANSITIONS.shortest_path("DONE", "NEW")
     details = {"current": "DONE", "requested": "NEW", "allowed": []}
-    assert refusal(refused.value) == (409, "A move from DONE to NEW is not possible.", details)
+    assert refusal(refused.value) == (409, "The status cannot change from DONE to NEW.", details)
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ async def test_of_many_who_hold_it_the_oldest_are_shown(visitor: Visitor, dock: 
         await dock.order({"article_id": 1, "quantity": 0.5})
     seen = await why(visitor)
     assert len(holders(seen)) == 20
-    assert "5 more reserve 2.5." in text_of(seen.text)
+    assert "5 more documents reserve 2.5." in text_of(seen.text)
 
 
 async def test_the_whole_page_at_a_past_moment(visitor: Visitor, dock: Dock) -> None:
@@ -215,7 +215,7 @@ async def test_the_whole_page_at_a_past_moment(visitor: Visitor, dock: Dock) -> 
     each = await visitor.get("/companies/1/stock/1/movements?until=1")
     assert first_cells(each) == ["20 Nov 2026, 12:00 UTC"]
     before = await why(visitor, at="2026-11-01T00:00")
-    assert (sum_of(before), sentences(before)) == ("0 = 0 to begin with.", ["No movements before this time."])
+    assert (sum_of(before), sentences(before)) == ("0 = 0 at the start.", ["No movements before this time."])
 
 
 async def test_to_show_the_same_moment_again_changes_no_figure(visitor: Visitor, dock: Dock) -> None:
@@ -237,7 +237,7 @@ async def test_to_show_the_same_moment_again_changes_no_figure(visitor: Visitor,
 async def test_a_record_that_nothing_has_moved(visitor: Visitor, dock: Dock) -> None:
     await (await dock.world.database()).write(lambda tx: stock.id_of(tx, LOT, 1))
     seen = await why(visitor, 4)
-    assert (sum_of(seen), sentences(seen)) == ("0 = 0 to begin with.", ["No movements yet."])
+    assert (sum_of(seen), sentences(seen)) == ("0 = 0 at the start.", ["No movements yet."])
     assert strip(seen) == ["0 in Main", "0 reserved", "0 in quarantine", "0 available"]
     each = await visitor.get("/companies/1/stock/4/movements")
     assert (each.status, "No movements yet." in each.text) == (200, True)
