@@ -62,7 +62,7 @@ async def test_a_delivery_that_found_no_socket_goes_out_later_and_no_attempt_is_
     (delivery,) = await hooks.log()
     assert (delivery["status"], len(delivery["attempts"])) == ("delivered", 1)
     (told,) = lines(caplog, "cannot be sent; wmsd will try again soon: ")
-    assert "wmsd is short of open files, threads or memory" in told
+    assert "wmsd has reached a limit of open files, threads or memory" in told
     assert "Too many open files" in told
     assert len(lines(caplog, "failures: webhooks of company 1 cannot be sent")) == 1
 
@@ -216,7 +216,7 @@ async def test_an_attempt_in_a_shortage_raises_and_the_next_one_succeeds(
     async with aclosing(GuardedClient(guard, str(authority.ca_file), resolver=resolver)) as client:
         with shortage():
             for _ in range(3):
-                with pytest.raises(Problem, match="short of open files, threads or memory"):
+                with pytest.raises(Problem, match="a limit of open files, threads or memory"):
                     await client.post(url, {}, b"{}")
         assert (await client.post(url, {}, b"{}")).is_success
 

@@ -94,7 +94,7 @@ async def test_an_operation_tells_all_of_its_declaration(stranger: Visitor, oper
 
 async def test_a_field_has_its_limits_its_mark_and_its_choices(stranger: Visitor) -> None:
     text = text_of(await stranger.get(page_of("create_sales_order")))
-    assert "lines required array of objects 1 to 1 000 members" in text
+    assert "lines required array of objects 1 to 1 000 items" in text
     assert (
         "external_ref string or null The number of this record in your other program, such as a web shop. Unique "
         "in the company. 1 to 64" in text

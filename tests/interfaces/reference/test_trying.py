@@ -63,7 +63,7 @@ def answered(seen: Seen) -> tuple[int, dict[str, str], Any]:
     shown = seen.text[status.start() : seen.text.index("The same with curl")]
     headers = {name.title(): text_of(value) for name, value in re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", shown)}
     body = re.search(r'id="answer-body">(.*?)</code>', shown, re.DOTALL)
-    is_whole = body is not None and "This is only the beginning of" not in shown
+    is_whole = body is not None and "Only the beginning of the answer is shown." not in shown
     return int(status[1]), headers, json.loads(html.unescape(body[1])) if body and is_whole else None
 
 
@@ -381,7 +381,9 @@ class TestTheForm:
                 "POST", "/api/articles", {"code": f"L{number}", "name": "n", "description": text}
             )
         seen = await send(visitor, LIST, query__per_page="200")
-        assert re.search(r"This is only the beginning of [\d\u202f]+ bytes, as sent\.", seen.text)
+        assert re.search(
+            r"Only the beginning of the answer is shown\. Its full size, in bytes: [\d\u202f]+\.", seen.text
+        )
         assert "<b>&" not in seen.text
         assert len(seen.text.encode()) < 250_000
 

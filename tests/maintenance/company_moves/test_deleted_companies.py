@@ -92,7 +92,7 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
     (archive,) = archives(home)
     users = ["member@example.com", "only@example.com"]
     assert done.json == {"deleted": "GONE", "archive": str(archive), "users": users, "tokens_revoked": 0}
-    assert "Users who no longer have GONE: member@example.com, only@example.com." in done.err
+    assert "Users who no longer have access to GONE: member@example.com, only@example.com." in done.err
     assert_gone(home)
     assert archive.stat().st_mode & 0o077 == 0
     with tarfile.open(archive, ignore_zeros=True) as tar:
