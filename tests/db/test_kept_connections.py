@@ -101,6 +101,21 @@ async def test_while_no_file_can_be_opened_a_quick_read_waits_for_the_writer(
         assert await writing
 
 
+async def test_a_quick_read_does_not_wait_for_the_writer_if_another_connection_reads(
+    database_of_a_company: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inline_reader, "SHORTAGE_SECONDS", 60.0)
+    assert await database_of_a_company.read_long(one) == 1
+    goes_on = threading.Event()
+    with no_more_files():
+        writing = asyncio.ensure_future(database_of_a_company.write(lambda _: goes_on.wait(20)))
+        await asyncio.sleep(0.01)
+        assert await database_of_a_company.read(one) == 1
+        assert not writing.done()
+        goes_on.set()
+        assert await writing
+
+
 async def test_a_read_does_not_wait_without_end_for_the_writer(
     database_of_a_company: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,7 +93,7 @@ class FileConnections:
             ids,
             provision,
             self.standing,
-            self._readers.hand_over,
+            self._readers,
             self.begin,
             writer=lambda: self._writer if not self._has_own_workers else None,
             threads=self._workers.readers,

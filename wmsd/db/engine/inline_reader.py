@@ -23,6 +23,7 @@ from wmsd.db.engine.failures import is_delay
 from wmsd.db.engine.read_turns import ReadTurn
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.thread_readers import ThreadReaders
 from wmsd.db.engine.transaction import Provision, Transaction
 from wmsd.db.engine.unit_of_work import read_group, read_unit
 from wmsd.db.engine.worker_threads import WorkerThreads
@@ -62,7 +63,7 @@ class Stalled(Exception):
 
 
 class InlineReader:
-    """A reader of one file on the event loop. `hand_over` gets the work that cannot be done here immediately.
+    """A reader of one file on the event loop. `readers` get the work that cannot be done here immediately.
 
     The reader uses the writer's connection while the writer is idle. Thus a company that is seldom used needs only
     one connection. If the writer is often busy, the reader opens a separate connection. `begin` is called before
@@ -76,7 +77,7 @@ class InlineReader:
         ids: Ids,
         provision: Provision,
         standing: Standing,
-        hand_over: Callable[[Work], None],
+        readers: ThreadReaders,
         begin: Callable[[], bool],
         writer: Callable[[], ConnectionQueue | None],
         threads: WorkerThreads,
@@ -84,7 +85,7 @@ class InlineReader:
         counted: Callable[[int], None],
     ) -> None:
         self._path = path
-        self._hand_over = hand_over
+        self._readers = readers
         self._begin = begin
         self._writer = writer
         self._threads = threads
@@ -214,7 +215,7 @@ class InlineReader:
             self._schedule(self._loop)
         elif isinstance(work.error, NextTurn | Stalled) or is_delay(work.error):
             work.error = None
-            self._hand_over(work)
+            self._readers.hand_over(work)
         else:
             settle_work(work)
 
@@ -245,8 +246,8 @@ class InlineReader:
     async def _open(self) -> None:
         """Open a separate connection.
 
-        If that fails, the reads wait longer for the writer. If they have already done so, or if there is no
-        writer, a reader on a thread runs the reads, or reports the same error.
+        If that fails, a reader on a thread runs the reads. If no such reader is open, the reads wait longer for
+        the writer. If they have already done so, or if there is no writer, they get the error.
         """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
@@ -260,7 +261,7 @@ class InlineReader:
                 self._is_short = False
                 self._counted(1)
         except Exception:
-            if self._is_short or self._writer() is None:
+            if self._readers.are_open or self._is_short or self._writer() is None:
                 self._hand_all_over()
             self._is_short = True
         finally:
@@ -271,7 +272,7 @@ class InlineReader:
     def _hand_all_over(self) -> None:
         group, self._waiting = self._waiting, []
         for work in group:
-            self._hand_over(work)
+            self._readers.hand_over(work)
 
     def _read_unit(self, tx: Transaction, work: Work) -> None:
         if work.future.cancelled():  # no caller waits for it any more

@@ -68,6 +68,11 @@ class ThreadReaders:
             await asyncio.wait(self._handed_over)
 
     @property
+    def are_open(self) -> bool:
+        """True if there is a reader, so that work that is passed on needs no new connection."""
+        return bool(self._readers)
+
+    @property
     def is_handing_over(self) -> bool:
         return bool(self._handed_over)
 
