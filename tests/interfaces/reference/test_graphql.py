@@ -12,7 +12,7 @@ from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLObjectType
 from tests.interfaces.pages.records.test_browse import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.interfaces.pages.work.test_live import again
-from tests.interfaces.reference.test_trying import answered, send, typed_in
+from tests.interfaces.reference.trying import answered, send, typed_in
 from tests.support.shop import Shop, open_shop
 from tests.support.world import World, open_world
 from wmsd.interfaces.graphql.schema import schema
