@@ -181,10 +181,10 @@ def test_the_server_makes_and_proves_backups_by_itself(server: Server) -> None:
     done(server.folder, "recovery-phrase", "decline", "--yes")
     record = server.folder / "data" / "backup.json"
 
-    def is_proven() -> bool:
+    def is_verified() -> bool:
         return record.exists() and json.loads(record.read_text())["proven"] is not None
 
-    assert eventually(is_proven, LONGEST + 30.0), (server.folder / "log").read_text()[-2000:]
+    assert eventually(is_verified, LONGEST + 30.0), (server.folder / "log").read_text()[-2000:]
     assert json.loads(record.read_text())["proven"]["problems"] == []
     shown = [line.split(maxsplit=1) for line in done(server.folder, "status").splitlines()]
     assert any(name == "backup" and text.startswith("restorable, verified ") for name, text in shown)

@@ -82,7 +82,13 @@ NO_NAMES: Final = frozenset(
 )
 """Words that do not say what a function returns."""
 STILL_NAMED: Final = frozenset(
-    {"look_at_upload", "look_for_demo", "look_for_first_admin", "get_house_health", "get_house_backups"}
+    {
+        "look_at_upload",
+        "look_for_demo",
+        "look_for_first_admin",
+        "get_installation_health",
+        "get_installation_backups",
+    }
 )
 """Operations with such words in names that the request history already contains."""
 COMMAND_FILES: Final = {"import": "import_export", "export": "import_export", "graphql": "graphql_schema"}

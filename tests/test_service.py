@@ -114,10 +114,10 @@ def _works_inside(on: Machine) -> None:
     on.ok(PROGRAM, "company", "create", "ACME", "--name", "Acme", "--all-modules", *given)
     record = on.path("/var/lib/wmsd/data/backup.json")
 
-    def is_proven() -> bool:
+    def is_verified() -> bool:
         return record.exists() and json.loads(record.read_text())["proven"] is not None
 
-    on.until(is_proven, "the server makes a backup a minute after its start, and proves it")
+    on.until(is_verified, "the server makes a backup a minute after its start, and proves it")
     assert json.loads(record.read_text())["proven"]["problems"] == []
     assert "seccomp" not in on.run("journalctl", "-u", "wmsd").stdout.lower()
 

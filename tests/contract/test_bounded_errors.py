@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic.types import FailFast
 
-from wmsd.base.problems import LONGEST_PATH, LONGEST_SENTENCE, MOST_TOLD, Problem, invalid
+from wmsd.base.problems import LONGEST_PATH, LONGEST_SENTENCE, MOST_LISTED, Problem, invalid
 from wmsd.base.strict_json import (
     MOST_CONTAINERS,
     MOST_FIELDS,
@@ -33,14 +33,14 @@ def numbers(text: str, count: int) -> bytes:
 def test_a_hundred_errors_are_told_and_how_many_more_there_are() -> None:
     problem = invalid({f"lines.{place}": ["is wrong", "and more"] for place in range(80)})
     assert problem.message == "160 fields are not valid."
-    assert sum(map(len, problem.errors.values())) == MOST_TOLD + 1
+    assert sum(map(len, problem.errors.values())) == MOST_LISTED + 1
     assert problem.errors[""] == ["has at least 60 more errors, which are not listed"]
 
 
 def test_as_many_as_are_told_are_told_alone() -> None:
-    problem = invalid({f"lines.{place}": ["is wrong"] for place in range(MOST_TOLD)})
+    problem = invalid({f"lines.{place}": ["is wrong"] for place in range(MOST_LISTED)})
     assert "" not in problem.errors
-    assert len(problem.errors) == MOST_TOLD
+    assert len(problem.errors) == MOST_LISTED
 
 
 def test_a_long_name_and_a_long_sentence_are_cut() -> None:

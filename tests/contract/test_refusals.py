@@ -5,7 +5,7 @@ import pytest
 from wmsd.base.problems import (
     LONGEST_PATH,
     LONGEST_SENTENCE,
-    MOST_TOLD,
+    MOST_LISTED,
     Problem,
     forbidden,
     invalid,
@@ -35,8 +35,8 @@ def test_each_refusal_has_its_code() -> None:
 def test_to_the_last_letter_and_the_last_sentence_it_is_told() -> None:
     path, sentence = "x" * LONGEST_PATH, "y" * LONGEST_SENTENCE
     assert invalid({path: [sentence]}).errors == {path: [sentence]}
-    told = invalid({"a": ["b"] * MOST_TOLD, "c": ["d"]}).errors
-    assert told == {"a": ["b"] * MOST_TOLD, "": ["has at least one more error, which is not listed"]}
+    told = invalid({"a": ["b"] * MOST_LISTED, "c": ["d"]}).errors
+    assert told == {"a": ["b"] * MOST_LISTED, "": ["has at least one more error, which is not listed"]}
 
 
 def test_errors_are_told_together_under_the_first_code() -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem
+from wmsd.base.problems import MOST_LISTED, FieldErrors, Problem
 from wmsd.contract import validation
 from wmsd.contract.fields import Input, Name, Quantity
 from wmsd.contract.validation import validate_model
@@ -89,7 +89,7 @@ def test_errors_in_the_text_stand_instead_of_what_follows_from_them() -> None:
 
 
 def test_beside_as_many_errors_as_are_told_nothing_else_is_looked_for() -> None:
-    text_errors = {"a": ["is b"], "c": ["is d"] * (MOST_TOLD - 1)}
+    text_errors = {"a": ["is b"], "c": ["is d"] * (MOST_LISTED - 1)}
     assert errors_of({"code": 1}, text_errors) == text_errors
     text_errors["c"].pop()
     assert errors_of({"code": 1}, text_errors) == {**text_errors, "code": ["must be a string"]}

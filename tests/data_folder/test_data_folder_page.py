@@ -15,7 +15,7 @@ from tests.support.litestream import PROGRAM, SHARED, replicating
 from tests.support.newer_wmsd import VERSION, newer_wmsd
 from wmsd import docs
 from wmsd.data_folder.folder import DataFolder
-from wmsd.data_folder.names import NAMES, OF_SQLITE, is_own, pattern, strangers
+from wmsd.data_folder.names import NAMES, OF_SQLITE, foreign_names, is_own, pattern
 from wmsd.imports.uploads import About, Uploads
 from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
 from wmsd.platform.admin_view.findings_file import Examination, write_examination
@@ -100,7 +100,7 @@ def test_every_name_that_is_made_is_one_of_them_and_each_of_them_is_made(home: W
     assert sorted(name for name in found if not is_own(name) or name in OF_SQLITE) == []
     unmade = {name for name in NAMES if not any(re.fullmatch(pattern(name), each, re.ASCII) for each in found)}
     assert unmade == MADE_ELSEWHERE.keys()
-    assert strangers(home.data) == []
+    assert foreign_names(home.data) == []
 
 
 def _serve_over_tls(home: Watched) -> None:
@@ -189,5 +189,5 @@ def test_a_folder_of_somebody_else_is_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "companies").mkdir()
     for name in ("platform.db", "platform.db.old", "letter.odt", "before", "lost+found"):
         (tmp_path / name).touch()
-    assert strangers(tmp_path) == ["before", "letter.odt", "platform.db.old"]
-    assert strangers(DataFolder(tmp_path / "none").path) == []
+    assert foreign_names(tmp_path) == ["before", "letter.odt", "platform.db.old"]
+    assert foreign_names(DataFolder(tmp_path / "none").path) == []

@@ -21,7 +21,7 @@ def ends_by_itself(home: Home) -> None:
     home.environment |= NOBODY_LISTENS
 
 
-def strangers(home: Home, number: int = 1) -> None:
+def write_foreign_files(home: Home, number: int = 1) -> None:
     for place in range(number):
         home.write(f"photo-{place}.jpg", "not wmsd's")
 
@@ -41,7 +41,7 @@ def is_made(home: Home, *arguments: str, env: dict[str, str] | None = None, data
 
 
 def test_without_a_terminal_it_says_what_it_found_and_makes_nothing(home: Home) -> None:
-    strangers(home, 214)
+    write_foreign_files(home, 214)
     assert is_refused(home) == (
         f"The folder {home.folder} has no wmsd data, but has 214 other files and folders: photo-0.jpg, "
         f"photo-1.jpg, photo-10.jpg, …. Nothing was created. To create the data folder {home.data} anyway, start "
@@ -132,7 +132,7 @@ def test_no_name_steers_the_terminal(home: Home) -> None:
 
 @pytest.mark.parametrize(("answer", "is_there"), [("y", True), ("n", False), ("", False)])
 def test_at_a_terminal_it_asks(home: Home, answer: str, is_there: bool) -> None:
-    strangers(home)
+    write_foreign_files(home)
     done = at_a_terminal(home, *SERVE, answers=[answer])
     assert f"The folder {home.folder} has no wmsd data, but has one other file or folder: photo-0.jpg." in done.err
     assert f"Create the data folder {home.data}? [y/N]: " in done.err
@@ -142,7 +142,7 @@ def test_at_a_terminal_it_asks(home: Home, answer: str, is_there: bool) -> None:
 
 
 def test_nobody_is_asked_twice(home: Home) -> None:
-    strangers(home)
+    write_foreign_files(home)
     assert is_made(home, "--create")
     assert "Create the data folder" not in at_a_terminal(home, *SERVE).err
 
@@ -152,7 +152,7 @@ def empty(home: Home) -> None:
 
 
 def configured(home: Home) -> None:
-    strangers(home)
+    write_foreign_files(home)
     home.run("config", "init")
 
 
@@ -197,7 +197,7 @@ def test_no_question_where_its_own_output_goes(home: Home) -> None:
 def test_no_question_where_the_data_folder_is_named(
     home: Home, arguments: Sequence[str], env: dict[str, str]
 ) -> None:
-    strangers(home)
+    write_foreign_files(home)
     (home.folder / "sub").mkdir()
     home.write("sub/c.toml", '[server]\ndata = "there"\n')
     assert is_made(home, *arguments, env=env, data="sub/there")
@@ -236,7 +236,7 @@ def test_nothing_is_restored_among_other_things(home: Home) -> None:
 
 
 def test_asking_for_a_company_is_enough(home: Home) -> None:
-    strangers(home)
+    write_foreign_files(home)
     home.ok("company", "create", "ACME", "--name", "Acme", "--init")
     assert home.ok("company", "list", "--json").json[0]["code"] == "ACME"
 

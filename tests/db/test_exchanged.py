@@ -18,7 +18,7 @@ from tests.db.one_connection import Scene, add
 from tests.db.test_unit_of_work import ADD, CODES
 from tests.db.test_write_ahead_log import fill
 from tests.support.forked import ROOT
-from wmsd.db.engine.held_states import hold_state
+from wmsd.db.engine.snapshots import hold_snapshot
 from wmsd.db.engine.sqlite import connect, log_bytes, sqlite3
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.engine.write_ahead_log import Exchanged, WrongLog, check_log
@@ -169,7 +169,7 @@ async def test_a_state_of_the_log_before_is_no_state_of_the_log(tmp_path: Path) 
 
 def copied(path: Path, copy: Path) -> Path:
     """Copy a file as a backup does."""
-    with closing(StateBytes(path)) as content, closing(hold_state(path)) as state:
+    with closing(StateBytes(path)) as content, closing(hold_snapshot(path)) as state:
         content.begin(state.extent)
         copy.write_bytes(b"".join(content))
     return copy

@@ -8,7 +8,7 @@ import pytest
 
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.wal_frames import pages_in
-from wmsd.db.engine.wal_identity import LogRow, named_anew, row_in
+from wmsd.db.engine.wal_identity import LogRow, row_in, with_new_id
 
 SQL = """
     CREATE TABLE log (
@@ -31,7 +31,7 @@ def test_the_row_is_read_and_renamed_as_sqlite_has_it(tmp_path: Path, id_: int) 
         size = connection.execute("PRAGMA page_size").fetchone()[0]
     content = path.read_bytes()
     begin, end = (root - 1) * size, root * size
-    path.write_bytes(content[:begin] + named_anew(content[begin:end]) + content[end:])
+    path.write_bytes(content[:begin] + with_new_id(content[begin:end]) + content[end:])
     with closing(connect(path)) as connection:
         found = LogRow(*connection.execute("SELECT * FROM log").fetchone()[1:])
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -46,7 +46,7 @@ def test_no_page_is_too_damaged_to_be_looked_at(tmp_path: Path) -> None:
         page[0], page[3:5] = 0x0D, b"\0\1"
         page[8:10] = chance.choice([0, 500, 511, 65_535]).to_bytes(2)
         row_in(bytes(page))
-        assert len(named_anew(bytes(page))) == len(page)
+        assert len(with_new_id(bytes(page))) == len(page)
     for content in (b"", b"no log" * 500, bytes(4096)):
         (tmp_path / "log").write_bytes(content)
         with (tmp_path / "log").open("rb") as log:

@@ -1,4 +1,4 @@
-"""Tests of a held state of a file: its bytes can be copied while others write."""
+"""Tests of a snapshot of a file: its bytes can be copied while others write."""
 
 import asyncio
 import shutil
@@ -12,15 +12,15 @@ from tests.db.test_unit_of_work import ADD, CODES
 from wmsd.db.engine import file_connections
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import Extent, HeldState
 from wmsd.db.engine.replaced_files import Identity, identity
+from wmsd.db.engine.snapshots import Extent, Snapshot
 from wmsd.db.engine.sqlite import connect, connect_as_it_is, log_bytes
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.engine.transaction import Transaction
 
 
-def copy(held: HeldState, target: Path) -> Path:
-    """Copy the held state as another process does.
+def copy(held: Snapshot, target: Path) -> Path:
+    """Copy the snapshot as another process does.
 
     The descriptors of the copy are closed only after the connections of this test.
     """
@@ -80,7 +80,7 @@ async def test_a_state_that_is_in_the_file_alone(database: Database, tmp_path: P
 
 
 async def test_a_log_that_is_written_back_meanwhile(database: Database, tmp_path: Path) -> None:
-    """A held state stays the same when thousands of pages are written.
+    """A snapshot stays the same when thousands of pages are written.
 
     The writer writes the pages into the file as far as the state allows, and the file grows.
     """

@@ -9,7 +9,7 @@ from tests.db.one_connection import PROVIDED, USER, Scene, add, told
 from tests.db.test_reads_in_time import endless
 from tests.db.test_unit_of_work import CODES, Refused
 from wmsd.contract.context import PROGRAM
-from wmsd.db.engine.connection_queue import UnderWay, Work
+from wmsd.db.engine.connection_queue import RunningRead, Work
 from wmsd.db.engine.failures import OutOfTime
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
@@ -74,7 +74,7 @@ async def test_a_read_once_shares_the_file_unless_it_is_to_have_it_alone(scene: 
 
 
 async def test_a_read_that_is_over_does_not_begin_and_one_under_way_is_broken_off(scene: Scene) -> None:
-    under_way = UnderWay()
+    under_way = RunningRead()
     run = read_group(scene.ordered, scene.ids, {}, scene.standing, read_unit_in_time(under_way))
     left, broken_off, quick, _ = group = scene.group(show_codes, endless, show_codes, refuse)
     left.future.cancel()

@@ -75,7 +75,7 @@ async def test_counts_of_many_articles_cost_no_memory(world: World) -> None:
     found, about = await looked_at(world, desk, "stock-count", PLACES)
     assert (about.state, about.message) == ("looked", "")
     assert counts_of(found) == {"created": 0, "updated": 60_000, "unchanged": 0}
-    await desk.take_in(company, found, about)
+    await desk.start_import(company, found, about)
     await asyncio.wait([desk._running[company.id].task], timeout=LONG)
     found, about = await desk.find(company, found.id)
     assert (about.state, about.message) == ("imported", "")

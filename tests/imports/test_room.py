@@ -14,7 +14,7 @@ from wmsd.base.machine.disk import LEAST_REFUSED
 from wmsd.base.problems import Problem
 from wmsd.contract.bulk_imports import Outcome, Watch
 from wmsd.db.engine.sqlite import log_bytes
-from wmsd.imports.disk_room import Room
+from wmsd.imports.disk_space import Room
 from wmsd.imports.file_kinds import KINDS, import_beside
 
 MEBIBYTE = 1024**2

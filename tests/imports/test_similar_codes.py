@@ -5,7 +5,7 @@ meant.
 import pytest
 
 from tests.support.command import Home, Tenant
-from wmsd.imports.similar_codes import MOST_TOLD
+from wmsd.imports.similar_codes import MOST_LISTED
 
 LETTERS = "The codes differ in capital letters only."
 
@@ -75,15 +75,15 @@ def test_codes_that_look_different_are_not_told(tenant: Tenant, codes: tuple[str
 
 
 def test_of_many_the_first_are_told(tenant: Tenant) -> None:
-    numbers = range(MOST_TOLD + 7)
+    numbers = range(MOST_LISTED + 7)
     tenant.take("articles", "code,name\n" + "".join(f"A-{number},A\n" for number in numbers))
     content = "code,name\n" + "".join(f"a-{number},A\n" for number in numbers)
     command = ("import", "articles", "-", "--company", tenant.code, "--preview")
     lines = warnings(tenant.home.ok(*command, stdin=content).err)
-    assert len(lines) == MOST_TOLD + 1
+    assert len(lines) == MOST_LISTED + 1
     assert lines[-1] == "Warning: 7 more codes are similar to other codes."
     found = tenant.home.ok(*command, "--json", stdin=content).json
-    assert found["alike_in_all"] == MOST_TOLD + 7
+    assert found["alike_in_all"] == MOST_LISTED + 7
     assert found["alike"][0] == {"row": 2, "code": "a-0", "other": "A-0", "other_row": None}
 
 

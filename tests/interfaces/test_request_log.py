@@ -254,7 +254,7 @@ async def test_a_company_over_its_limit_floods_nothing(tmp_path: Path, kept: Kep
 async def test_what_was_left_out_is_told_while_the_service_runs(
     world: World, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_log, "TELL_EVERY", 0.01)
+    monkeypatch.setattr(request_log, "REPORT_SECONDS", 0.01)
     for _ in range(60):
         await world.send("GET", "/api/articles", token="wrong")
     async with asyncio.timeout(30):

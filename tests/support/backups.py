@@ -104,7 +104,7 @@ def is_right(home: Home) -> bool:
     return all(report["ok"] for report in home.ok("doctor", "--json").json)
 
 
-def is_right_but_for_the_day_after(home: Home) -> bool:
+def is_right_but_for_open_entries(home: Home) -> bool:
     """Return True if every file is right and all findings of the installation are about recovery.
 
     A restore causes such findings: they name what was lost or brought back.

@@ -29,7 +29,7 @@ from tests.support.unsteady import HOST, Life, Receiver, listening
 from wmsd.base import timestamps
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import beside_a_server
-from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter
 from wmsd.events.webhooks.deliveries.redelivery import send_range
 from wmsd.installation.open_installation import Installation, open_installation
 from wmsd.settings.all_settings import Settings
@@ -348,7 +348,7 @@ class Run:
     async def _send_range(self, installation: Installation, subscription_id: int) -> None:
         now = self._clock.now()
         since, until = (timestamps.to_text(now + by) for by in (-YEAR, 4 * YEAR))
-        chosen = Wanted(subscription_id, ("exhausted",), since=since, until=until)
+        chosen = DeliveryFilter(subscription_id, ("exhausted",), since=since, until=until)
         database = await installation.files.get(self._ran.tenant.company)
         after, is_more = 0, True
         while is_more:

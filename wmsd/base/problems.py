@@ -32,7 +32,7 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
 
 FieldErrors = dict[str, list[str]]
 """The error sentences by field path (`lines.0.quantity`). The path "" means the whole body."""
-MOST_TOLD: Final = 100
+MOST_LISTED: Final = 100
 """The most errors that one answer reports."""
 LONGEST_PATH: Final = 200
 LONGEST_SENTENCE: Final = 500
@@ -80,8 +80,8 @@ def not_found(what: str, meant: str | None = None) -> Problem:
 
     The answer is the same for a record of another company and for a record that never existed.
     """
-    told = f"There is no such {what}."
-    return Problem("NOT_FOUND", told if meant is None else f"{told} Did you mean {meant}?")
+    listed = f"There is no such {what}."
+    return Problem("NOT_FOUND", listed if meant is None else f"{listed} Did you mean {meant}?")
 
 
 def or_not_found(value: Value | None, what: str) -> Value:
@@ -92,24 +92,24 @@ def or_not_found(value: Value | None, what: str) -> Value:
 
 
 def _first_of(errors: FieldErrors) -> FieldErrors:
-    """Return the first `MOST_TOLD` errors and, under the path "", the number of further errors. A limit is needed
-    because a body may have any number of errors.
+    """Return the first `MOST_LISTED` errors and, under the path "", the number of further errors. A limit is
+    needed because a body may have any number of errors.
     """
-    told: FieldErrors = {}
-    room = MOST_TOLD
+    listed: FieldErrors = {}
+    room = MOST_LISTED
     for path, sentences in errors.items():
         if room <= 0:
             break
         shown = [_cut(sentence, LONGEST_SENTENCE) for sentence in sentences[:room]]
-        told.setdefault(_cut(path, LONGEST_PATH), []).extend(shown)
+        listed.setdefault(_cut(path, LONGEST_PATH), []).extend(shown)
         room -= len(shown)
-    left = sum(map(len, errors.values())) - MOST_TOLD
+    left = sum(map(len, errors.values())) - MOST_LISTED
     if left > 0:
         one = "has at least one more error, which is not listed"
-        told.setdefault("", []).append(
+        listed.setdefault("", []).append(
             one if left == 1 else f"has at least {left} more errors, which are not listed"
         )
-    return told
+    return listed
 
 
 def _cut(text: str, longest: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from wmsd.base.problems import MOST_TOLD, FieldErrors, by_path, invalid
+from wmsd.base.problems import MOST_LISTED, FieldErrors, by_path, invalid
 from wmsd.contract.near_fields import NearFields
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -64,7 +64,7 @@ def validate_model(
     `text_errors` are the errors that the JSON parser has found. They replace the model's errors at the same path
     and below.
     """
-    if text_errors and sum(map(len, text_errors.values())) >= MOST_TOLD:
+    if text_errors and sum(map(len, text_errors.values())) >= MOST_LISTED:
         raise invalid(text_errors)  # an answer cannot report more errors
     errors = dict(text_errors or {})
     checked: Model | None = None

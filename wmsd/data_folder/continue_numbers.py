@@ -64,7 +64,7 @@ USERS: Final = "SELECT id, email FROM users ORDER BY email"
 DISABLE: Final = "UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL"
 
 
-class ShutOut(NamedTuple):
+class RevokedAccess(NamedTuple):
     """The access that is revoked in a restored platform.db because it was revoked in the replaced file."""
 
     counts: dict[str, int]
@@ -94,14 +94,14 @@ def leap_ids(platform: Path) -> None:
             raise_to(connection, name, given.get(name, 0) + LEAP)
 
 
-def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
+def keep_revoked(restored: Path, replaced: Path) -> RevokedAccess:
     """Revoke or disable in a restored platform.db what the replaced file has revoked, disabled or deleted.
 
     Also make the ids of the restored file continue after those of the replaced file. Return which access was
     revoked or disabled. If the replaced file can be read only in part, apply what was read, and return `is_known`
     as False.
     """
-    found = ShutOut({}, [], [], is_known=False)
+    found = RevokedAccess({}, [], [], is_known=False)
     with (
         sole_transaction(restored) as connection,
         suppress(sqlite3.Error),
@@ -115,13 +115,13 @@ def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
             if changed:
                 found.counts[what] = changed
         back, there = dict(connection.execute(USERS)), dict(old.execute(USERS))
-        found.deleted.extend(_shut_out_deleted(connection, old, back, there))
+        found.deleted.extend(_disable_deleted(connection, old, back, there))
         found.gone.extend(email for user_id, email in there.items() if user_id not in back)
         found = found._replace(is_known=True)
     return found
 
 
-def _shut_out_deleted(
+def _disable_deleted(
     connection: sqlite3.Connection,
     old: sqlite3.Connection,
     back: Mapping[int, str],

@@ -21,7 +21,7 @@ from wmsd.data_folder import file_swap
 from wmsd.data_folder.file_swap import sync
 from wmsd.data_folder.messages import check_folder, refuse_others
 from wmsd.data_folder.names import PLATFORM_FILE
-from wmsd.data_folder.platform_loss import Backups, is_lost, way_on
+from wmsd.data_folder.platform_loss import Backups, is_lost, next_steps
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import QUICK_CHECK, connect, sqlite3
 from wmsd.db.migrations import PLATFORM, Before, create_file, migrate, only_by_a_server
@@ -107,7 +107,7 @@ class DataFolder:
                 f"{self.path} has files of companies ({orphans[0].name} …), but no platform.db. Nothing was "
                 "changed. If you have a copy of platform.db, put it back together with its platform.db-wal, "
                 "or choose "
-                f"another folder with --data. {way_on(self.path, backups)}"
+                f"another folder with --data. {next_steps(self.path, backups)}"
             )
 
     def make_place(self) -> None:
@@ -133,7 +133,7 @@ class DataFolder:
             migrate(self.platform_file, PLATFORM, before=before_migration)
         except StorageError as error:
             if is_lost(self.platform_file, error):
-                raise StorageError(f"{error} {way_on(self.path, backups)}") from error
+                raise StorageError(f"{error} {next_steps(self.path, backups)}") from error
             raise
         with closing(connect(self.platform_file)) as connection:
             try:
@@ -142,7 +142,8 @@ class DataFolder:
                 verdict = str(error)
         if verdict != "ok":
             raise StorageError(
-                f"{self.platform_file} is damaged: {verdict}. Nothing was changed. {way_on(self.path, backups)}"
+                f"{self.platform_file} is damaged: {verdict}. Nothing was changed. "
+                f"{next_steps(self.path, backups)}"
             )
 
     def check_writable(self) -> None:
@@ -154,7 +155,7 @@ class DataFolder:
         if self.is_made:
             self.release_reserve(ROOM_TO_OPEN)
         else:
-            self.check_room()
+            self.check_space()
         probe = self.path / ".wmsd-probe"
         try:
             probe.unlink(missing_ok=True)
@@ -177,7 +178,7 @@ class DataFolder:
             with suppress(OSError):
                 probe.unlink()
 
-    def check_room(self, there: Path | None = None, is_move: bool = False) -> None:
+    def check_space(self, there: Path | None = None, is_move: bool = False) -> None:
         """Raise StorageError if the disk of the data folder is nearly full.
 
         `there` is an existing folder on that disk, if the data folder does not exist yet. `is_move` says that the

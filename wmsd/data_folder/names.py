@@ -52,7 +52,7 @@ def is_own(name: str) -> bool:
     return name in _BEGINNINGS or re.fullmatch(_OWN, name, re.ASCII) is not None
 
 
-def strangers(data: Path) -> list[str]:
+def foreign_names(data: Path) -> list[str]:
     """Return the names in a data folder that are not from wmsd. Return an empty list if there is no folder, and
     raise OSError if the folder cannot be read.
     """

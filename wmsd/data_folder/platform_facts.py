@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Session, Verb, ask_server
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import read_state
+from wmsd.db.engine.snapshots import read_state
 from wmsd.db.engine.sqlite import QUICK_CHECK, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.companies import store as companies

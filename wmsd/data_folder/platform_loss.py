@@ -34,7 +34,7 @@ def restoring_platform(data: Path, backups: Backups | None) -> str:
     return f"wmsd backup restore {_newest(data, backups)}{only}"
 
 
-def way_on(data: Path, backups: Backups | None) -> str:
+def next_steps(data: Path, backups: Backups | None) -> str:
     """Return the sentences for the user that say how to restore a missing or damaged platform.db."""
     command = restoring_platform(data, backups)
     if not _has_companies(data):

@@ -284,7 +284,7 @@ class AccessCache:
 
         try:
             await self._platform.write(write, is_quiet=True)
-            self._addresses.told(*new)
+            self._addresses.note_known(*new)
         except BaseException:  # keep the uses; the next run writes them
             for table, of_table in uses.items():
                 self._uses[table] = {**of_table, **self._uses[table]}

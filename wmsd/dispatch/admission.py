@@ -163,7 +163,7 @@ class Admission:
         """
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
-            self._limiter.take_back(own, self._clock.monotonic())
+            self._limiter.remove_last(own, self._clock.monotonic())
 
     def _of_company(self, company: Company) -> tuple[str, int]:
         """Return the key and the limit of the company's data requests."""

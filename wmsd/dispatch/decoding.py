@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from wmsd.base.cursor import ANOTHER_BEGINNING, INSTALLATION, CursorSigner, began_with
-from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem, forbidden, invalid, not_found
+from wmsd.base.problems import MOST_LISTED, FieldErrors, Problem, forbidden, invalid, not_found
 from wmsd.contract.context import Company
 from wmsd.contract.field_errors import FieldError, problem_of
 from wmsd.contract.list_queries import CursorQuery, NoQuery
@@ -92,7 +92,7 @@ def may_have_more(problem: Problem) -> bool:
     """Return True if wmsd may add further errors to these format errors, such as those of codes that no record
     has. From a hundred errors on, wmsd collects no more.
     """
-    return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_TOLD
+    return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_LISTED
 
 
 def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:

@@ -114,7 +114,7 @@ async def undo_import(
     Only the latest import can be undone, and only if no later change depends on its records.
     """
     await database.read(lambda tx: record.one(tx, id))
-    await service.desk.take_back(company, id, caller)
+    await service.desk.undo(company, id, caller)
     return lambda tx: record.one(tx, id)
 
 
@@ -188,7 +188,7 @@ async def import_upload(
         return service.storage.left(tx, company, kept)
 
     left = await database.read(admitted)
-    await service.desk.take_in(company, *await service.desk.find(company, upload), left)
+    await service.desk.start_import(company, *await service.desk.find(company, upload), left)
     return {"id": upload}
 
 

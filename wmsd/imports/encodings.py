@@ -9,7 +9,7 @@ from itertools import islice
 from typing import IO, Final, NamedTuple
 
 from wmsd.imports.csv_rows import Line, Unreadable
-from wmsd.imports.one_byte_encodings import DOS, Letters, other_readings, telling_letters
+from wmsd.imports.one_byte_encodings import DOS, Letters, distinguishing_letters, other_readings
 
 ENCODINGS: Final[Mapping[str, str]] = {
     "utf-8": "UTF-8",
@@ -188,7 +188,7 @@ def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> S
 
     If `others` is empty, return the first cell that is not ASCII.
     """
-    letters = telling_letters(encoding, others)
+    letters = distinguishing_letters(encoding, others)
     for row in islice(rows, MOST_ROWS):
         for cell in row.cells:
             if not cell.isascii() and (found := letters.search(cell)):

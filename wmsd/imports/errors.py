@@ -55,7 +55,7 @@ class Wrong:
         }
 
 
-class Told(NamedTuple):
+class FirstErrors(NamedTuple):
     """The first errors of a file, and the number of all errors."""
 
     first: Sequence[Wrong] = ()

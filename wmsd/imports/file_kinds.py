@@ -20,7 +20,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.staged_rows import put_down, put_down_before
 from wmsd.imports import similar_codes
 from wmsd.imports.csv_rows import PLAIN, Form, read_rows
-from wmsd.imports.disk_room import Room
+from wmsd.imports.disk_space import Room
 from wmsd.imports.store import Recording
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.articles.imports import ArticleImport

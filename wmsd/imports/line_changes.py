@@ -47,7 +47,7 @@ def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[i
         of_one = [row for row in group if in_file.has_line(row)]
         current = rows_of_document(kind, tx, of_one[0].values) if of_one else None
         if current is not None:
-            columns = _told_columns(kind, in_file, of_one)
+            columns = _preview_columns(kind, in_file, of_one)
             before = [_line(columns, values) for values in current]
             after = [_line(columns, row.values) for row in of_one]
             if before != after:
@@ -56,7 +56,7 @@ def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[i
     return found
 
 
-def _told_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
+def _preview_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
     """Return the columns of the lines that a preview shows.
 
     A second column for the same reference, such as `item` beside `article_code`, is left out if a row does not

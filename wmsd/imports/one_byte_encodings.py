@@ -211,7 +211,7 @@ def other_readings(text: str, encoding: str, others: Iterable[str]) -> dict[str,
     return found
 
 
-def telling_letters(encoding: str, others: Collection[str]) -> "re.Pattern[str]":
+def distinguishing_letters(encoding: str, others: Collection[str]) -> "re.Pattern[str]":
     """Return a pattern for the non-ASCII characters that one of the encodings `others` reads differently.
 
     If `others` is empty, the pattern matches every non-ASCII character.

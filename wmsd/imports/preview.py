@@ -14,7 +14,7 @@ from wmsd.imports.csv_rows import Form, Header, Unreadable, read_header, read_ro
 from wmsd.imports.current_values import CURRENT, as_cell
 from wmsd.imports.encodings import Sample
 from wmsd.imports.errors import (
-    Told,
+    FirstErrors,
     Wrong,
     cells_to_ask,
     in_both,
@@ -41,7 +41,7 @@ class Preview:
     counts: dict[str, int] | None = None
     """The numbers of created, updated and unchanged records by name, or None if the file cannot be imported."""
     rows: list[dict[str, Any]] = field(default_factory=list)
-    errors: Told = Told()
+    errors: FirstErrors = FirstErrors()
     alike: list[Alike] = field(default_factory=list)
 
     @property
@@ -173,7 +173,7 @@ def _tried(
 
 def errors_anyway(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
-) -> Told:
+) -> FirstErrors:
     """Return the errors that occur with both decimal marks, for a file whose decimal mark the user must choose.
 
     The file is tried with both marks, because a quantity also decides whether other cells are valid, such as
@@ -181,23 +181,23 @@ def errors_anyway(
     """
     errors = _tried(staging, kind, file, form, watch, options).errors
     if errors:
-        staging.begin_anew()
+        staging.start_again()
         other = replace(form, decimal=OTHER[form.decimal])
         others = _tried(staging, kind, file, other, None, options).errors
-        return _told(staging, kind, file, form, *in_both(errors, others))
-    return Told()
+        return _preview(staging, kind, file, form, *in_both(errors, others))
+    return FirstErrors()
 
 
-def errors_for_people(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> Told:
+def errors_for_people(staging: Staging, kind: Kind, file: IO[bytes], form: Form, errors: Errors) -> FirstErrors:
     """Return the errors as users see them: with their cells, and with similar known codes."""
-    return _told(staging, kind, file, form, errors.first, errors.in_all)
+    return _preview(staging, kind, file, form, errors.first, errors.in_all)
 
 
-def _told(
+def _preview(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, first: Iterable[CellError], in_all: int
-) -> Told:
+) -> FirstErrors:
     wrong = with_cells(file, kind.columns, form, first)
-    return Told(staging.check(lambda tx: with_similar_codes(tx, wrong)), in_all)
+    return FirstErrors(staging.check(lambda tx: with_similar_codes(tx, wrong)), in_all)
 
 
 def counts_of(outcome: Outcome) -> dict[str, int]:

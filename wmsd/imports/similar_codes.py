@@ -14,7 +14,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.code_forms import BEYOND_ASCII
 from wmsd.db.sql.staged_rows import make_tables
 
-MOST_TOLD: Final = 20
+MOST_LISTED: Final = 20
 LONGEST_CODE: Final = 64
 """The most characters of a code that is compared. Longer codes are refused anyway, and the Unicode normalisation
 of a very long code could take very long.
@@ -100,7 +100,7 @@ def _is_unseen(character: str) -> bool:
 
 def find(tx: Transaction, table: str) -> list[Alike]:
     """Return the first pairs of codes that look alike, in the order of the file."""
-    rows = tx.rows(FIND.format(table=table), {"most": MOST_TOLD})
+    rows = tx.rows(FIND.format(table=table), {"most": MOST_LISTED})
     return [
         Alike(line, _shown(code), _shown(other), other_line, in_all)
         for line, code, other, other_line, in_all in rows

@@ -75,7 +75,7 @@ def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
     return tx.record(LAST_THAT_CHANGED)
 
 
-def last_to_take_back(tx: Transaction) -> dict[str, Any] | None:
+def last_to_undo(tx: Transaction) -> dict[str, Any] | None:
     """Return the import that `wmsd import undo` would undo, in the form of `row`, or None."""
     made = undo_rows.made(tx)
     return None if made is None else row(tx, made.import_id)
@@ -87,7 +87,7 @@ def of_upload(tx: Transaction, upload: str) -> Record | None:
     return None if import_id is None else one(tx, import_id)
 
 
-class TakenInAlready(Exception):
+class AlreadyImported(Exception):
     """The error for an upload that is already imported."""
 
 
@@ -115,7 +115,7 @@ class Recording:
         Call the returned function after the rows are written.
         """
         if self.upload is not None and of_upload(tx, self.upload) is not None:
-            raise TakenInAlready
+            raise AlreadyImported
         names = (self.kind, self.file_name[:LONGEST_NAME], self.upload, tx.actor.name, tx.timestamp)
         import_id = tx.insert(INSERT, names)
         table = KEPT_TABLES.get(self.kind)

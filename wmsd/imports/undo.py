@@ -11,13 +11,13 @@ from wmsd.base.problems import Problem
 from wmsd.db.engine.staging import STAGED, Staging
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql import undo_rows
-from wmsd.db.sql.undo_rows import Made
+from wmsd.db.sql.undo_rows import CreatedRows
 from wmsd.imports import store as record
 from wmsd.warehouse.articles import undo_article_import
 from wmsd.warehouse.packaging import packaging_ledger
 from wmsd.warehouse.stock import undo_stock_import
 
-MOST_TOLD: Final = 10
+MOST_LISTED: Final = 10
 NOUNS: Final = {
     "articles": "article",
     "clients": "client",
@@ -41,7 +41,7 @@ class Prepared(NamedTuple):
     the latest at that time, or None if no import can be undone.
     """
 
-    made: Made | None
+    made: CreatedRows | None
     counters: undo_stock_import.Counters | None
     """The movements that reverse an import of stock, or None for an import of another kind."""
 
@@ -64,7 +64,7 @@ def _prepare(tx: Transaction) -> Prepared:
     return Prepared(made, undo_stock_import.stage(tx, STAGED, made, _reason(made)))
 
 
-def _reason(made: Made) -> str:
+def _reason(made: CreatedRows) -> str:
     return f"import {made.import_id} undone"
 
 
@@ -78,7 +78,7 @@ def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iter
         raise CannotBeUndone([f"import {made.import_id} ran in the meantime: to undo that import, try again"])
     found = record.row(tx, made.import_id)
     _refuse_if(_obstacles(tx, made, found, used))
-    _refuse_if(_take_back(tx, made, prepared.counters))
+    _refuse_if(_reverse(tx, made, prepared.counters))
     record.note_undone(tx, made.import_id)
     return found
 
@@ -101,45 +101,45 @@ def _why_none(last: dict[str, Any] | None) -> str:
 
 
 def _refuse_if(obstacles: Iterable[str]) -> None:
-    told = list(islice(obstacles, MOST_TOLD + 1))
-    if told:
-        more = ["other records also prevent the undo"] if len(told) > MOST_TOLD else []
-        raise CannotBeUndone([*told[:MOST_TOLD], *more])
+    reasons = list(islice(obstacles, MOST_LISTED + 1))
+    if reasons:
+        more = ["other records also prevent the undo"] if len(reasons) > MOST_LISTED else []
+        raise CannotBeUndone([*reasons[:MOST_LISTED], *more])
 
 
-def _obstacles(tx: Transaction, made: Made, found: dict[str, Any], used: Iterable[int]) -> Iterator[str]:
+def _obstacles(tx: Transaction, made: CreatedRows, found: dict[str, Any], used: Iterable[int]) -> Iterator[str]:
     if made.table == "stock_movements":
-        yield from undo_stock_import.obstacles(tx, made, found["last_change"], MOST_TOLD + 1)
+        yield from undo_stock_import.obstacles(tx, made, found["last_change"], MOST_LISTED + 1)
     if made.table not in NOUNS:
         return
-    changed = undo_rows.changed_since(tx, made, found["last_change"], found["imported_at"], MOST_TOLD + 1)
+    changed = undo_rows.changed_since(tx, made, found["last_change"], found["imported_at"], MOST_LISTED + 1)
     for code in _codes(tx, made, changed):
         yield f"{NOUNS[made.table]} {code} was changed after the import"
-    for row_id, child in undo_rows.referred_to(tx, made.table, made.after, made.last, MOST_TOLD + 1):
+    for row_id, child in undo_rows.referred_to(tx, made.table, made.after, made.last, MOST_LISTED + 1):
         (code,) = _codes(tx, made, [row_id])
         yield f"{NOUNS[made.table]} {code} is already used in {child.replace('_', ' ')}"
     if made.table == "warehouses":
         for code in _codes(tx, made, [each for each in used if made.after < each <= made.last]):
             yield f"warehouse {code} is a site of a transport planner"
     if made.table == "articles":
-        yield from undo_article_import.obstacles(tx, made, MOST_TOLD + 1)
+        yield from undo_article_import.obstacles(tx, made, MOST_LISTED + 1)
 
 
-def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
+def _codes(tx: Transaction, made: CreatedRows, ids: Iterable[int]) -> Iterator[str]:
     return (tx.text(f"SELECT code FROM {made.table} WHERE id = ?", (each,)) for each in ids)
 
 
-def _take_back(tx: Transaction, made: Made, counters: undo_stock_import.Counters | None) -> list[str]:
+def _reverse(tx: Transaction, made: CreatedRows, counters: undo_stock_import.Counters | None) -> list[str]:
     """Undo the import and return an empty list, or return the reasons why it cannot be undone."""
     if counters is not None:
-        return undo_stock_import.take_back(tx, counters)
+        return undo_stock_import.undo(tx, counters)
     if made.table == "packaging_movements":
         try:
-            packaging_ledger.take_back_import(tx, made, _reason(made))
+            packaging_ledger.reverse_import(tx, made, _reason(made))
         except Problem as problem:
             return [sentence for sentences in problem.errors.values() for sentence in sentences]
     elif made.table == "articles":
-        undo_article_import.take_back(tx, made)
+        undo_article_import.undo(tx, made)
     else:
         undo_rows.delete_made(tx, made)
         undo_rows.restore(tx, made)

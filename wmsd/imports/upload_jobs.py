@@ -149,7 +149,7 @@ class ImportDesk:
         """Start the preview of an upload. Raise Problem (409) while other work is running for the company."""
         await self._begin(company, upload, about, "looking", self._look)
 
-    async def take_in(
+    async def start_import(
         self, company: Company, upload: Upload, about: About, most_growth: int | None = None
     ) -> None:
         """Start the import of an upload whose preview is finished. If the upload has any other state, do nothing.
@@ -170,9 +170,9 @@ class ImportDesk:
             )
         if not any(preview["counts"].values()):
             raise Problem("INVALID_STATUS", NO_ROWS)
-        await self._begin(company, upload, about, "importing", partial(self._take_in, most_growth))
+        await self._begin(company, upload, about, "importing", partial(self._start_import, most_growth))
 
-    async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
+    async def undo(self, company: Company, import_id: int, caller: Caller) -> None:
         """Undo an import, and wait until the undo is finished. Raise Problem (409) while other work is running for
         the company, or with the reasons why the import cannot be undone.
         """
@@ -231,7 +231,7 @@ class ImportDesk:
         arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
         await self._run_on(company, about, arguments, upload.preview_file, upload, "looked", LONGEST_LOOK_SECONDS)
 
-    async def _take_in(self, most_growth: int | None, company: Company, upload: Upload, about: About) -> None:
+    async def _start_import(self, most_growth: int | None, company: Company, upload: Upload, about: About) -> None:
         arguments = [*_arguments(company, upload, about), f"--upload={upload.id}", f"--named={about.file_name}"]
         arguments.append(f"--by={about.by}")
         if most_growth is not None:

@@ -129,7 +129,7 @@ async def open_installation(
     passwords = passwords or Passwords(ordered)
 
     def make_file(company_id: int, code: str) -> None:
-        storage.need_room()
+        storage.need_space()
         files.create(company_id, code)
 
     session_uses = SessionUses()

@@ -29,7 +29,7 @@ from wmsd.platform.today.actions import TodayService
 from wmsd.platform.today.overviews import Overviews
 from wmsd.server.figures.top_costs import costs_now
 from wmsd.server.today.kept_figures import TodayFigures
-from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.server.today.quota_watch import QuotaWatch
 from wmsd.tenants.sign_on.provider_requests import WANTED_BYTES
 from wmsd.tenants.sign_on.service import SignOnService
 
@@ -40,7 +40,7 @@ def add_to(
     today: TodayFigures,
     changes: LiveChanges,
     imports: ImportDesk,
-    rooms: RoomWatch,
+    rooms: QuotaWatch,
     commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
 ) -> None:

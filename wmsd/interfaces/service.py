@@ -38,7 +38,7 @@ from wmsd.platform.kernel.actions import KERNEL_VERSION, KernelService
 from wmsd.server.figures.live import LiveFigures
 from wmsd.server.jobs import Jobs
 from wmsd.server.today.kept_figures import TodayFigures
-from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.server.today.quota_watch import QuotaWatch
 from wmsd.server.webhook_sender import WebhookService, new_client, new_sender
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
@@ -116,7 +116,7 @@ def _add_for_browsers(
     today: TodayFigures,
     changes: LiveChanges,
     imports: ImportDesk,
-    rooms: RoomWatch,
+    rooms: QuotaWatch,
     commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
     app: web.Application,

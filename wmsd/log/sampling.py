@@ -5,7 +5,7 @@ from typing import Final
 
 from wmsd.base.clock import Clock
 
-TELL_EVERY: Final = 10.0
+REPORT_SECONDS: Final = 10.0
 """Seconds between the log lines that count the requests left out."""
 REFUSED: Final = (5.0, 50)
 """The log lines per second and in a burst, for requests that were refused or have no caller."""

@@ -20,7 +20,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.machine.batches import Batches
 from wmsd.base.problems import Problem
 from wmsd.base.repeated_failures import RepeatedFailures
-from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.disk_space import check_space
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import StorageError
 from wmsd.request_history import lines as entries
@@ -158,7 +158,7 @@ class RequestHistory:
     def _write(self, groups: dict[int, list[bytes]], first: dict[int, int]) -> None:
         """Write the lines to the files. If the disk has no room, requests are lost before any other data."""
         with self._told.trying(NOT_IN_FILES, OSError, StorageError):
-            check_room(self._folder.parent, 0)
+            check_space(self._folder.parent, 0)
             for company_id, lines in groups.items():
                 self._segments.append(company_id, first[company_id], b"".join(lines))
 

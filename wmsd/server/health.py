@@ -65,11 +65,11 @@ async def check_health(
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
     degraded = [name for name, found in checks.items() if found.get("degraded")]
     status = "unavailable" if broken else "degraded" if degraded else "ok"
-    told = {
+    results = {
         name: {key: value for key, value in found.items() if is_known or key in PUBLIC}
         for name, found in checks.items()
     }
-    return (503 if broken else 200), {"status": status, "checks": told}
+    return (503 if broken else 200), {"status": status, "checks": results}
 
 
 def _judged(is_good: bool, **facts: Any) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from wmsd.server.missing_credentials import LostCredentials
 from wmsd.server.monotonic_scheduler import Every, MonotonicTime
 from wmsd.server.search_updates import SearchUpdates
 from wmsd.server.today.kept_figures import TodayFigures
-from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.server.today.quota_watch import QuotaWatch
 from wmsd.tenants.accounts import ending_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
@@ -79,7 +79,7 @@ class Jobs:
         self._clock: Clock = installation.clock
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
         self.disk_watch = DiskWatch(installation.folder)
-        self.room_watch = RoomWatch(installation, today)
+        self.room_watch = QuotaWatch(installation, today)
         self.lost_credentials = LostCredentials(installation)
         self.search = SearchUpdates(
             installation.folder.path,
@@ -241,8 +241,8 @@ class Jobs:
         """Log a warning for each token, two weeks and one day before it expires."""
         if not self.clock_watch.is_steady():
             return  # a wrong clock could make tokens look expired
-        while told := await self._installation.platform.write(ending_tokens.tokens_to_log, is_quiet=True):
-            for each in told:
+        while ending := await self._installation.platform.write(ending_tokens.tokens_to_log, is_quiet=True):
+            for each in ending:
                 LOG.warning(
                     "the token %d (%s) of %s expires at %s, in %s; last used: %s. Create a new token in time",
                     *(each["id"], each["name"], each["user"], each["expires_at"]),

@@ -171,7 +171,7 @@ def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
         return invalid
     return [
         each._replace(sentence=f"{_source(layers, each.section, each.sentence)}: {each.sentence}")
-        for each in _at_odds(Settings.model_validate(merged))
+        for each in _conflicts(Settings.model_validate(merged))
     ]
 
 
@@ -185,7 +185,7 @@ def _source(layers: Sequence[Layer], section: str, text: str) -> str:
     return (of_key or of_section)[-1].name
 
 
-def _at_odds(settings: Settings) -> Iterator[Mistake]:
+def _conflicts(settings: Settings) -> Iterator[Mistake]:
     tokens, server, metrics = settings.tokens, settings.server, settings.metrics
     if tokens.lifetime_days > tokens.most_days:
         yield Mistake(

@@ -255,10 +255,10 @@ def test_a_copy_of_a_running_file_is_not_mixed_with_a_log(installation: Home, se
     assert [file.read_bytes(), log.read_bytes()] == put_back
     shutil.copy(log, file.with_name("1.db-wal.copy"))  # as the error message says
     file.with_name("1.db-wal.copy").replace(log)
-    with installation.serving() as mended:
-        assert codes(mended) == [*made, "LATER"]
-        assert post(mended, "LAST") == 201
-        mended.stop()
+    with installation.serving() as fixed:
+        assert codes(fixed) == [*made, "LATER"]
+        assert post(fixed, "LAST") == 201
+        fixed.stop()
         assert file.read_bytes() != own
     with installation.serving() as running:
         assert post(running, "NEWER LOG") == 201

@@ -17,7 +17,7 @@ from wmsd.contract.context import Company
 from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits.disk_shares import Held
 from wmsd.dispatch.limits.growth_limits import MEGABYTE
-from wmsd.server.today.quota_watch import TOLD_FROM
+from wmsd.server.today.quota_watch import WARN_FROM
 
 ARTICLES = "code,name\n" + "".join(f"L-{number},{'long' * 50}\n" for number in range(20_000))
 NEARLY_FULL = 36 * MEBIBYTE
@@ -76,10 +76,10 @@ async def add(world: World, company: str, code: str, status: int) -> str:
     return str(answer.body.get("message", ""))
 
 
-async def told(world: World) -> dict[str, int]:
+async def near(world: World) -> dict[str, int]:
     """Return the percentage that each warned company uses of its share, by the company's code."""
     known = await world.installation.access.companies()
-    return {known[each].code: filling.percent for each, filling in world.jobs.room_watch.told.items()}
+    return {known[each].code: filling.percent for each, filling in world.jobs.room_watch.near.items()}
 
 
 async def set_quota(world: World, megabytes: int) -> None:
@@ -125,10 +125,10 @@ async def test_no_upgrade_refuses_a_company_alone(world: World, disk: Path) -> N
 async def test_it_is_told_at_80_percent_of_both_ways(world: World, disk: Path) -> None:
     fill(disk, 90 * MEBIBYTE)
     await counted(world)
-    assert await told(world) == {}, "the disk is far from being shared"
+    assert await near(world) == {}, "the disk is far from being shared"
     fill(disk, 60 * MEBIBYTE)
     await counted(world)
-    assert list(await told(world)) == ["ACME"]
+    assert list(await near(world)) == ["ACME"]
     assert (await add(world, ACME, "STILL", 201)) == ""
     await world.jobs.alerts.look()
     [alert] = [each for each in world.jobs.alerts.kept.open if each.kind == "company-fills"]
@@ -138,9 +138,9 @@ async def test_it_is_told_at_80_percent_of_both_ways(world: World, disk: Path) -
 async def test_of_a_quota_it_is_told_too(world: World) -> None:
     """A company is told when its quota fills. Near the threshold, the message does not come and go."""
     held = await (await world.database()).read(lambda tx: tx.bytes_used())
-    told_from = held / MEGABYTE / TOLD_FROM
+    told_from = held / MEGABYTE / WARN_FROM
     roomy, nearly, told_now = math.ceil(told_from * 1.15), math.ceil(told_from), math.floor(told_from)
     for quota, is_told in ((roomy, False), (nearly, False), (told_now, True), (nearly, True), (roomy, False)):
         await set_quota(world, quota)
         await counted(world)
-        assert (await told(world) != {}) == is_told, quota
+        assert (await near(world) != {}) == is_told, quota

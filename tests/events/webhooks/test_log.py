@@ -10,7 +10,7 @@ from tests.events.webhooks.hooks import Hooks, open_hooks
 from tests.support.authority import Authority
 from tests.support.receivers import MANNERS, answer
 from wmsd.events.webhooks.deliveries import redelivery
-from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter
 from wmsd.events.webhooks.deliveries.redelivery import FAILED, send_range
 from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
 
@@ -29,7 +29,7 @@ async def exhausted(hooks: Hooks, *events: str) -> None:
 
 
 async def redeliver(hooks: Hooks, statuses: tuple[str, ...] = CLOSED_STATUSES) -> int:
-    chosen = Wanted(1, statuses, since=LONG_AGO, until=NEVER)
+    chosen = DeliveryFilter(1, statuses, since=LONG_AGO, until=NEVER)
     sent = await (await hooks.world.database()).write(lambda tx: send_range(tx, chosen, 0))
     return len(sent.ids)
 

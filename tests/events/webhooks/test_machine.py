@@ -22,7 +22,7 @@ from tests.events.webhooks.watched import DAY, Asked, Client, WatchedSender
 from tests.events.webhooks.world_model import Subscription
 from tests.warehouse.documents.machine import BEGINNING, SETTINGS, STEPS, open_runs
 from wmsd.events.webhooks.deliveries import due_store, redelivery
-from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter
 from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES
 from wmsd.events.webhooks.sending import due_scanner, sender
 from wmsd.events.webhooks.sending.test_event import send_test
@@ -222,7 +222,7 @@ class WebhooksMachine(WatchedSender):
     @rule(which=WHICH, statuses=st.sampled_from([CLOSED_STATUSES, redelivery.FAILED]))
     def a_range_is_sent_again(self, which: int, statuses: tuple[str, ...]) -> None:
         chosen = self.chosen(which)
-        wanted = Wanted(chosen.id, statuses, since=LONG_AGO, until=NEVER)
+        wanted = DeliveryFilter(chosen.id, statuses, since=LONG_AGO, until=NEVER)
 
         async def whole() -> None:
             chosen.send_range(statuses, self.now)

@@ -13,7 +13,7 @@ import pytest
 from tests.support.world import open_world
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.deliveries import filters
-from wmsd.events.webhooks.deliveries.filters import Wanted, newest, oldest
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter, newest, oldest
 from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 
 ROWS = 400
@@ -50,7 +50,7 @@ def moment(minute: int) -> str:
     return f"2026-11-20T{minute // 60:02}:{minute % 60:02}:00.000Z"
 
 
-def plainly(tx: Transaction, wanted: Wanted) -> list[int]:
+def plainly(tx: Transaction, wanted: DeliveryFilter) -> list[int]:
     """Return the ids of the wanted deliveries, the oldest first."""
     found = [
         (at, id)
@@ -66,7 +66,7 @@ def plainly(tx: Transaction, wanted: Wanted) -> list[int]:
     return [id for _, id in sorted(found)]
 
 
-def walked(tx: Transaction, wanted: Wanted, page: int, is_newest_first: bool) -> list[int]:
+def walked(tx: Transaction, wanted: DeliveryFilter, page: int, is_newest_first: bool) -> list[int]:
     found, place = [], 0
     for _ in range(ROWS + 2):
         step = (newest if is_newest_first else oldest)(tx, wanted, place, page)
@@ -78,7 +78,7 @@ def walked(tx: Transaction, wanted: Wanted, page: int, is_newest_first: bool) ->
     raise AssertionError("it never ends")
 
 
-def questions(seed: int) -> list[Wanted]:
+def questions(seed: int) -> list[DeliveryFilter]:
     some = random.Random(seed)
     conditions: dict[str, Callable[[], Any]] = {
         "statuses": lambda: tuple(some.sample(DELIVERY_STATUSES, some.randrange(4))),
@@ -88,10 +88,10 @@ def questions(seed: int) -> list[Wanted]:
         "until": lambda: moment(some.randrange(60, 240)),
         "has_tests": lambda: False,
     }
-    asked = [Wanted(1), Wanted(3)]
+    asked = [DeliveryFilter(1), DeliveryFilter(3)]
     for _ in range(60):
         chosen = some.sample(list(conditions), some.randrange(1, 4))
-        asked.append(replace(Wanted(some.choice((1, 2))), **{name: conditions[name]() for name in chosen}))
+        asked.append(replace(DeliveryFilter(some.choice((1, 2))), **{name: conditions[name]() for name in chosen}))
     return asked
 
 
@@ -123,7 +123,11 @@ async def test_a_condition_that_holds_for_none_finds_nothing(tmp_path: Path) -> 
 
     def look(tx: Transaction) -> None:
         fill(tx, 1)
-        for nothing in (Wanted(1, statuses=()), Wanted(1, events=()), Wanted(1, records=())):
+        for nothing in (
+            DeliveryFilter(1, statuses=()),
+            DeliveryFilter(1, events=()),
+            DeliveryFilter(1, records=()),
+        ):
             assert newest(tx, nothing, 0, 5) == ([], 0, False)
 
     async with open_world(tmp_path / "data") as world:
@@ -133,12 +137,12 @@ async def test_a_condition_that_holds_for_none_finds_nothing(tmp_path: Path) -> 
 async def test_a_place_whose_delivery_is_gone_is_still_a_place(tmp_path: Path) -> None:
     def look(tx: Transaction) -> None:
         fill(tx, 1, back=0)
-        everything = newest(tx, Wanted(1), 0, ROWS).ids
+        everything = newest(tx, DeliveryFilter(1), 0, ROWS).ids
         for place in (3, 40):
             tx.execute("DELETE FROM webhook_deliveries WHERE id = ?", (everything[place],))
-            assert newest(tx, Wanted(1), everything[place], ROWS).ids == everything[place + 1 :]
-        assert newest(tx, Wanted(1), 10**12, 3).ids == everything[:3]
-        assert newest(tx, Wanted(1), min(everything), 3).ids == []
+            assert newest(tx, DeliveryFilter(1), everything[place], ROWS).ids == everything[place + 1 :]
+        assert newest(tx, DeliveryFilter(1), 10**12, 3).ids == everything[:3]
+        assert newest(tx, DeliveryFilter(1), min(everything), 3).ids == []
 
     async with open_world(tmp_path / "data") as world:
         await (await world.database()).write(look)
@@ -166,12 +170,12 @@ async def test_every_plan_reads_its_index_in_order(tmp_path: Path, has_statistic
 
         tx.rows = explain  # type: ignore[method-assign]
         for wanted in (
-            Wanted(1),
-            Wanted(1, statuses=("exhausted",)),
-            Wanted(1, statuses=("delivered",), events=("stock.low",)),
-            Wanted(1, events=("stock.low",)),
-            Wanted(1, records=(("article", 1),)),
-            Wanted(1, since=moment(100), until=moment(200)),
+            DeliveryFilter(1),
+            DeliveryFilter(1, statuses=("exhausted",)),
+            DeliveryFilter(1, statuses=("delivered",), events=("stock.low",)),
+            DeliveryFilter(1, events=("stock.low",)),
+            DeliveryFilter(1, records=(("article", 1),)),
+            DeliveryFilter(1, since=moment(100), until=moment(200)),
         ):
             newest(tx, wanted, 7, 50)
             oldest(tx, replace(wanted, has_tests=False), 7, 50)

@@ -88,7 +88,7 @@ async def test_it_may_have_one_more_at_a_time_after_each_success_and_one_after_a
         assert queue.allowed == min(succeeded, PER_SUBSCRIPTION)
         queue.answered(due(1), result(200))
     queue.answered(due(1), result(500))
-    assert (queue.allowed, queue.lane.is_proven) == (1, False)
+    assert (queue.allowed, queue.lane.is_reliable) == (1, False)
 
 
 async def test_a_scan_keeps_what_is_due_and_forgets_what_is_deleted() -> None:

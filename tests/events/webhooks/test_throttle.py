@@ -18,10 +18,10 @@ class Service:
         self.answered += requests
         self.seconds += MOMENT_SECONDS
 
-    def begun(self, is_proven: bool, wanted: int = 1000) -> int:
+    def begun(self, is_reliable: bool, wanted: int = 1000) -> int:
         count = 0
-        while count < wanted and self.throttle.may_begin(is_proven):
-            self.throttle.begin(is_proven)
+        while count < wanted and self.throttle.may_begin(is_reliable):
+            self.throttle.begin(is_reliable)
             count += 1
         return count
 
@@ -64,12 +64,12 @@ async def test_who_waits_for_a_turn_gets_it_in_a_later_moment_in_the_order_of_co
     service = Throttle(lambda: 0)
 
     async def begin(number: int) -> None:
-        await service.turn(is_proven=False)
+        await service.turn(is_reliable=False)
         began.append(number)
 
     waiting = [asyncio.create_task(begin(number)) for number in range(2 * throttle.UNPROVEN)]
     await asyncio.sleep(0)
-    await service.turn(is_proven=True)  # this attempt does not wait for the others
+    await service.turn(is_reliable=True)  # this attempt does not wait for the others
     assert len(began) <= throttle.UNPROVEN
     await asyncio.gather(*waiting)
     assert began == list(range(2 * throttle.UNPROVEN))

@@ -62,13 +62,13 @@ def test_the_folder_of_the_default_has_none_either(
     assert (shown.code, shown.json["ok"], shown.json["last_backup"]) == (1, False, None)
     said = installation.run("status", env=DAILY)
     assert (said.code, f"backup folder  {installation.folder / 'data-backups'}," in said.out) == (1, True)
-    told = f"There is no backup yet in {installation.folder / 'data-backups'}, the folder in backup.folder"
-    assert told in said.err
+    sentence = f"There is no backup yet in {installation.folder / 'data-backups'}, the folder in backup.folder"
+    assert sentence in said.err
     elsewhere = Home(installation.program, tmp_path / "elsewhere")
     (elsewhere.folder / "data-backups").mkdir(parents=True)
     for command in (("status",), ("backup", "schedule")):
         done = elsewhere.run(*command, "--data", installation.data, env=DAILY)
-        assert (done.code, told in done.err) == (1, True)
+        assert (done.code, sentence in done.err) == (1, True)
     run(installation)
     assert len(names(installation)) == 1
     assert (
@@ -100,5 +100,5 @@ def test_a_command_with_the_settings_may_be_typed_elsewhere(installation: Home, 
     kept = str(installation.folder / "kept")
     assert elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": kept}).code == 0
     said = elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "kept"})
-    told = f"There is no backup yet in {elsewhere.folder / 'kept'}, the folder in backup.folder"
-    assert (said.code, told in said.err) == (1, True)
+    sentence = f"There is no backup yet in {elsewhere.folder / 'kept'}, the folder in backup.folder"
+    assert (said.code, sentence in said.err) == (1, True)

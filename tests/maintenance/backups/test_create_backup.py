@@ -16,7 +16,7 @@ from wmsd.data_folder.lending import beside_a_server
 from wmsd.db.engine.file_owner import Owner
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.maintenance.backups.archive import END
-from wmsd.maintenance.backups.file_states import FromServer, StateLost
+from wmsd.maintenance.backups.file_snapshots import FromServer, SnapshotLost
 from wmsd.maintenance.backups.last_runs import read_record
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
@@ -346,7 +346,7 @@ def test_a_state_that_is_lost_while_it_is_counted_is_taken_again(installation: H
             assert other is not None
             source, file = FromServer(loan), installation.data / "companies" / "1.db"
             owner = Owner("", 1, "ACME")
-            with pytest.raises(StateLost), source.state(file, owner) as state:
+            with pytest.raises(SnapshotLost), source.state(file, owner) as state:
                 other.borrow(file)  # returns after ten seconds
                 state.figures()
             with source.state(file, owner) as state:

@@ -151,21 +151,21 @@ def of_an_earlier_version(home: Home) -> Path:
 
 def test_backups_of_an_earlier_version_stay_in_use(home: Home) -> None:
     old = of_an_earlier_version(home)
-    told = (
+    sentence = (
         f"The backups of this installation are in {old}, and wmsd stores new backups there too. "
         f"The default folder is now {home.data}-backups. To settle this, "
     )
     cron = beside(home)
     for where in (home, cron):
         status = where.run("status", "--json", "--data", home.data, env=DAILY)
-        assert (status.code, told in status.err) == (0, True), status.err
+        assert (status.code, sentence in status.err) == (0, True), status.err
         assert status.json["backup folder"].startswith(f"{old},")
     before = archives(old)
     time.sleep(1.1)  # archive names have a resolution of one second
     assert cron.run("backup", "schedule", "--run", "--now", "--data", home.data, env=DAILY).code == 0
     assert (archives(old) > before, (home.folder / "data-backups").exists()) == (True, False)
     with home.serving(env=DAILY) as server:
-        assert told in server.log
+        assert sentence in server.log
         assert server.get("/api/health", token="")[1]["checks"]["backup"] == {"ok": True}
     settle = status.err[status.err.index("mv ") :].splitlines()[0].split()
     assert settle[1:] == [str(old), f"{home.data}-backups"]

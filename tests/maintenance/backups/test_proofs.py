@@ -97,9 +97,9 @@ def test_what_a_clock_that_was_ahead_has_named_is_not_the_newest(installation: H
     os.link(archive, later)
     assert installation.ok("backup", "verify", "--json").json["backup"].endswith(archive.name)
     (installation.data / "companies" / "1.db").write_bytes(b"no file of SQLite, but something else")
-    told = installation.run("doctor")
-    assert archive.name in told.out
-    assert later.name not in told.out
+    report = installation.run("doctor")
+    assert archive.name in report.out
+    assert later.name not in report.out
 
 
 def test_what_is_no_file_is_no_archive(installation: Home) -> None:

@@ -17,7 +17,7 @@ from tests.support.backups import (
     backup_before_the_last_article,
     damage,
     is_right,
-    is_right_but_for_the_day_after,
+    is_right_but_for_open_entries,
     restore,
     sql,
 )
@@ -112,7 +112,7 @@ def test_into_an_empty_folder_on_another_box(installation: Home, saved: Path) ->
     shutil.rmtree(installation.data)
     said = restore(installation, saved)
     assert (said["replaced"], said["keys"], said["missing_events"]) == (None, "anew", None)
-    assert is_right_but_for_the_day_after(installation)
+    assert is_right_but_for_open_entries(installation)
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 401  # the keys are new
         token = installation.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
@@ -144,7 +144,7 @@ def test_keys_that_are_in_the_backup_are_not_left_there_by_mistake(installation:
         "The keys of the installation are replaced by new keys at the next start. All users must sign in again"
         in done.err
     )
-    assert is_right_but_for_the_day_after(installation)
+    assert is_right_but_for_open_entries(installation)
 
 
 def test_a_wrong_passphrase_changes_nothing(installation: Home) -> None:
@@ -235,9 +235,9 @@ def test_users_that_an_older_backup_did_not_know_come_back_as_they_were(installa
     older = back_up(installation)
     add_user(installation, "late@example.com")
     newer = back_up(installation, "newer.tar.gz")
-    told = installation.ok("backup", "restore", "--yes", older)
-    assert "This user was created after the backup and cannot sign in any more: late@example.com." in told.err
-    assert "those from the data folder" in told.out
+    report = installation.ok("backup", "restore", "--yes", older)
+    assert "This user was created after the backup and cannot sign in any more: late@example.com." in report.err
+    assert "those from the data folder" in report.out
     assert "late@example.com" not in disabled(installation)
     done = installation.ok("backup", "restore", "--yes", newer)
     assert disabled(installation)["late@example.com"] is False
@@ -300,8 +300,8 @@ def test_what_doctor_finds_is_refused_and_can_be_insisted_on(installation: Home,
 def test_what_was_proven_is_not_examined_again(installation: Home) -> None:
     """The checksum shows that these are the bytes that the proof has examined."""
     archive = back_up(installation)
-    for is_proven in (False, True):
-        if is_proven:
+    for is_verified in (False, True):
+        if is_verified:
             installation.ok("backup", "verify", archive)
         restore(installation, archive)
     damage(archive)

@@ -6,7 +6,7 @@ from pathlib import Path
 from wmsd.base.backup_schedule import Keep
 from wmsd.maintenance.backups.file_figures import Figures
 from wmsd.maintenance.backups.folder import MOMENT
-from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, VerifiedBackup
 from wmsd.maintenance.backups.manifest import BackedUpFile, LeftOut, Manifest
 from wmsd.maintenance.backups.retention import backups_to_delete
 
@@ -65,8 +65,8 @@ def test_the_last_one_that_was_proven_stays_as_long_as_newer_proofs_find_problem
     own = dict(archive(each, 1) for each in (good, *bad))
     record = BackupRecord(sound=[at(good)], faulty=[at(each) for each in bad])
     assert set(own) - set(backups_to_delete(own, record, LEAST, NOON)) == {archive(good)[0], archive(bad[0])[0]}
-    mended = record.with_finding(at(bad[0]), True)
-    assert set(own) - set(backups_to_delete(own, mended, LEAST, NOON)) == {archive(bad[0])[0]}
+    fixed = record.with_finding(at(bad[0]), True)
+    assert set(own) - set(backups_to_delete(own, fixed, LEAST, NOON)) == {archive(bad[0])[0]}
 
 
 def test_of_a_day_the_last_one_that_is_whole_stays() -> None:
@@ -92,9 +92,11 @@ def test_what_an_older_version_proved_stays() -> None:
     good, newer = days(30)[0], days(0, 1)
     own = dict(archive(each, 1) for each in (good, *newer))
     path, _ = archive(good)
-    record = BackupRecord(proven=ProvenBackup(at=at(good), path=f"/b/{path}", seconds=1))
+    record = BackupRecord(proven=VerifiedBackup(at=at(good), path=f"/b/{path}", seconds=1))
     assert path not in backups_to_delete(own, record, LEAST, NOON)
-    wrong = BackupRecord(proven=ProvenBackup(at=at(good), path=f"/b/{path}", seconds=1, problems=["C1: damaged."]))
+    wrong = BackupRecord(
+        proven=VerifiedBackup(at=at(good), path=f"/b/{path}", seconds=1, problems=["C1: damaged."])
+    )
     assert path in backups_to_delete(own, wrong, ONLY_THE_NEWEST, NOON)
 
 

@@ -70,10 +70,10 @@ def test_one_more_is_made_and_proven_when_somebody_asks(installation: Home) -> N
         second.made.path,
         [],
     )
-    told = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
-    assert {each["doing"] for each in told} == {"copying", "proving"}
-    assert {"platform.db", "ACME"} <= {each["name"] for each in told}
-    assert all(0 <= each["done"] <= each["all"] for each in told)
+    progress = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
+    assert {each["doing"] for each in progress} == {"copying", "proving"}
+    assert {"platform.db", "ACME"} <= {each["name"] for each in progress}
+    assert all(0 <= each["done"] <= each["all"] for each in progress)
     refused = installation.run("backup", "schedule", "--now")
     assert (refused.code, "Use --now only with --run" in refused.err) == (2, True)
 

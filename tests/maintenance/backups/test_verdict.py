@@ -12,7 +12,7 @@ from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
     FailedBackup,
     MadeBackup,
-    ProvenBackup,
+    VerifiedBackup,
     change_record,
     read_record,
 )
@@ -35,7 +35,7 @@ def record(
             installation="i",
             left_out=left_out or [],
         ),
-        proven=ProvenBackup(at=timestamps.to_text(proven), path="a.tar.gz", seconds=41.2),
+        proven=VerifiedBackup(at=timestamps.to_text(proven), path="a.tar.gz", seconds=41.2),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.maintenance.doctor.scene import NOW, names, situation, told
 from wmsd.base import timestamps
-from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup, change_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, VerifiedBackup, change_record
 from wmsd.maintenance.doctor import backups
 from wmsd.maintenance.doctor.findings import BEFORE_START, diagnose
 
@@ -18,7 +18,7 @@ def test_a_proven_backup_that_is_gone_is_told(data: Path) -> None:
     archive.write_bytes(b"x")
     at, path = timestamps.to_text(NOW), str(archive)
     made = MadeBackup(at=at, path=path, bytes=1, seconds=1, installation="i")
-    change_record(data, lambda _: BackupRecord(made=made, proven=ProvenBackup(at=at, path=path, seconds=1)))
+    change_record(data, lambda _: BackupRecord(made=made, proven=VerifiedBackup(at=at, path=path, seconds=1)))
     assert names(diagnose(situation(data))) == []
     archive.rename(data.parent / "away")
     (finding,) = backups.findings(situation(data))

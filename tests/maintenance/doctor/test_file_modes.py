@@ -12,7 +12,7 @@ from tests.support.privileges import AS_ROOT
 from wmsd.contract.findings import Finding, FindingKind
 from wmsd.maintenance.doctor import file_modes, leftovers
 from wmsd.maintenance.doctor.file_modes import FOLDER_OPEN, OPEN_TO_OTHERS, OTHER_OWNER
-from wmsd.maintenance.doctor.fixes import REFUSED, mend, mend_of
+from wmsd.maintenance.doctor.fixes import REFUSED, fix_problem, fix_sentence
 
 
 def found(data: Path) -> list[Finding]:
@@ -35,8 +35,8 @@ def test_a_file_that_others_may_use_is_told_and_mended(open_data: Path, name: st
     (finding,) = found(open_data)
     assert finding.kind.name == "open-to-others"
     assert finding.remedy == f"Allow only the owner: chmod 600 {open_data / name}"
-    assert mend_of(finding) == f"Let only the owner read {open_data / name}."
-    assert mend(finding) is None
+    assert fix_sentence(finding) == f"Let only the owner read {open_data / name}."
+    assert fix_problem(finding) is None
     assert mode(open_data / name) == 0o600
     assert found(open_data) == []
 
@@ -50,8 +50,8 @@ def test_a_folder_that_others_may_change_is_told_and_mended(open_data: Path, nam
     (finding,) = found(open_data)
     assert finding.kind.name == "folder-open-to-others"
     assert finding.remedy == f"Allow only the owner: chmod 700 {folder}"
-    assert mend_of(finding) == f"Let only the owner use {folder}."
-    assert mend(finding) is None
+    assert fix_sentence(finding) == f"Let only the owner use {folder}."
+    assert fix_problem(finding) is None
     assert mode(folder) == 0o700
     assert found(open_data) == []
 
@@ -73,7 +73,7 @@ def test_a_folder_of_backups_that_others_may_change_is_told_and_left(open_data: 
     folder.chmod(0o777)
     (finding,) = found(open_data)
     assert (finding.kind.name, finding.path) == ("backups-open-to-others", folder)
-    assert mend_of(finding) is None
+    assert fix_sentence(finding) is None
     folder.chmod(0o755)
     assert found(open_data) == []
 
@@ -97,7 +97,7 @@ def test_a_link_to_a_folder_of_backups_promises_no_mending(open_data: Path) -> N
     there.chmod(0o777)
     (open_data.parent / "backups").symlink_to(there)
     (finding,) = found(open_data)
-    assert (finding.kind.name, mend_of(finding)) == ("backups-open-to-others", None)
+    assert (finding.kind.name, fix_sentence(finding)) == ("backups-open-to-others", None)
 
 
 def test_backups_that_cannot_be_looked_at_hide_nothing_else(
@@ -138,7 +138,7 @@ def test_a_folder_above_that_others_may_change_is_told_and_left(open_data: Path,
     for finding in told:
         assert finding.path == above.resolve()
         assert f"they can remove the folder {open_data}" in finding.sentence
-        assert mend_of(finding) is None
+        assert fix_sentence(finding) is None
 
 
 @AS_ROOT
@@ -166,7 +166,7 @@ def test_no_right_to_execute_is_left(open_data: Path) -> None:
     file = open_data / "companies" / "1.db"
     file.chmod(0o777)
     (finding,) = found(open_data)
-    assert (mend(finding), mode(file)) == (None, 0o600)
+    assert (fix_problem(finding), mode(file)) == (None, 0o600)
 
 
 def test_the_archive_of_a_company_that_others_may_read(open_data: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_secret_of_the_settings_is_told_and_left_as_it_is(open_data: Path) -> 
     key.chmod(0o640)
     (finding,) = file_modes.findings(situation(open_data, {"server": {"key_file": key}}))
     assert finding.kind.name == "secret-open-to-others"
-    assert mend_of(finding) is None
+    assert fix_sentence(finding) is None
 
 
 @AS_ROOT
@@ -225,7 +225,7 @@ def test_a_file_of_another_user_is_told_and_given_back(open_data: Path) -> None:
     assert finding.sentence == (
         f"{path} belongs to root, but its folder belongs to nobody, who cannot use the file."
     )
-    assert mend(finding) is None
+    assert fix_problem(finding) is None
     assert (path.stat().st_uid, path.stat().st_gid) == (NOBODY, NOBODY)
     assert found(open_data) == []
 
@@ -243,8 +243,8 @@ def test_root_follows_no_link_out_of_the_folder(open_data: Path, kind: FindingKi
     symbolic, second_name = open_data / "8.db", open_data / "9.db"
     symbolic.symlink_to(outside)
     os.link(outside, second_name)
-    assert mend(kind.of(symbolic, found="", owner="")) == "too many levels of symbolic links"
-    assert mend(kind.of(second_name, found="", owner="")) == REFUSED
+    assert fix_problem(kind.of(symbolic, found="", owner="")) == "too many levels of symbolic links"
+    assert fix_problem(kind.of(second_name, found="", owner="")) == REFUSED
     assert (mode(outside), outside.stat().st_uid) == (0o644, 0)
 
 
@@ -262,7 +262,7 @@ def test_what_was_never_finished_is_told_and_deleted(data: Path, name: str) -> N
     assert finding.sentence == (
         f"{path} was never finished, and no process uses it. Last written: 2026-11-20 11:23 UTC; size: 1 B."
     )
-    assert mend(finding) is None
+    assert fix_problem(finding) is None
     assert not path.exists()
 
 
@@ -277,7 +277,7 @@ def test_scratch_that_a_killed_backup_and_a_killed_doctor_have_left(data: Path) 
         os.utime(path, (0, 0))
     found = list(leftovers.findings(at))
     assert [finding.path for finding in found] == left
-    assert [mend(finding) for finding in found] == [None, None]
+    assert [fix_problem(finding) for finding in found] == [None, None]
     assert [path.exists() for path in left] == [False, False]
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.maintenance.doctor.scene import NOW, as_of, names, situation, told
 from wmsd.db.engine.sqlite import connect
 from wmsd.maintenance.backups.create import Creation
-from wmsd.maintenance.backups.file_states import FromFolder
+from wmsd.maintenance.backups.file_snapshots import FromFolder
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.newest_backup import newest_with
 from wmsd.maintenance.doctor import folder_files

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.backups import add_article, articles, back_up, is_right_but_for_the_day_after
+from tests.support.backups import add_article, articles, back_up, is_right_but_for_open_entries
 from tests.support.command import Home, Server, first_day
 from tests.support.foreign_schemas import TRIGGER
 from tests.support.litestream import PROGRAM, SHARED, replicating
@@ -88,7 +88,7 @@ def test_when_the_box_is_gone_another_one_serves_what_it_had(installation: Home)
     entries = other.ok("recovery", "list", "--json").json
     assert {each["check"] for each in entries["access"]} == {"user-unconfirmed"}  # the last seconds are unknown
     assert (entries["lost"], entries["access_unknown_after"] is None) == ([], False)
-    assert is_right_but_for_the_day_after(other)
+    assert is_right_but_for_open_entries(other)
 
 
 def codes(server: Server, page: int) -> list[str]:
@@ -126,7 +126,7 @@ def test_a_company_that_is_made_or_restored_meanwhile_is_replicated_too(installa
     assert sorted(company["code"] for company in other.ok("company", "list", "--json").json) == ["ACME", "NEW"]
     with other.serving() as server:
         assert sorted(articles(server)) == ["AFTER", "KEPT"]
-    assert is_right_but_for_the_day_after(other)
+    assert is_right_but_for_open_entries(other)
 
 
 def test_status_says_what_is_behind(installation: Home) -> None:

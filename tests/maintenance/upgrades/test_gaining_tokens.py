@@ -73,7 +73,7 @@ async def test_a_revoked_token_gains_nothing(world: World) -> None:
 
 
 async def test_a_long_list_is_cut(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gaining, "MOST_TOLD", 2)
+    monkeypatch.setattr(gaining, "MOST_LISTED", 2)
     await world.new_user("root@example.com", "platform-admin")
     for _ in range(4):
         await world.new_token("root@example.com", ["*"])
@@ -84,10 +84,10 @@ def test_the_rehearsal_of_an_upgrade_lists_them(home: Home, monkeypatch: pytest.
     first_day(home)
     home.ok("token", "create", "--user", EMAIL, "--ability", "*", "--name", "nightly sync")
     archive = back_up(home)
-    told = f"  every company: nightly sync, of {EMAIL}"
+    sentences = f"  every company: nightly sync, of {EMAIL}"
     done = home.run("upgrade", archive, "--rehearse")
-    assert (done.code, told in done.err) == (0, bool(new_abilities(__version__))), done
+    assert (done.code, sentences in done.err) == (0, bool(new_abilities(__version__))), done
     monkeypatch.setattr(gaining, "ABILITIES_SINCE", {"stock:read": "999.0.0"})
     found = rehearse(archive, home.folder, lambda *_: None)
     assert found.gaining_tokens[0] == "These tokens have `*`, so they gain stock:read:"
-    assert told in found.gaining_tokens
+    assert sentences in found.gaining_tokens

@@ -129,7 +129,7 @@ def test_alerts_and_failed_backups(server: Server, home: Home) -> None:
     server.stop()
     store(home.data, "alerts.json", ALERTS)
     store(home.data, "backup.json", {"failed": {"at": AT, "error": BACKUP_FAILED}})
-    told = home.run("alerts").out
-    assert f"The file of the company DEMO cannot be used or written: {FILE_GONE}" in told
-    assert "Run wmsd doctor." in told
+    sentences = home.run("alerts").out
+    assert f"The file of the company DEMO cannot be used or written: {FILE_GONE}" in sentences
+    assert "Run wmsd doctor." in sentences
     assert BACKUP_FAILED in home.run("status", env={"WMSD_BACKUP_EVERY": "day"}).out

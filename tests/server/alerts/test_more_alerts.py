@@ -12,7 +12,7 @@ from wmsd.base.machine.disk import MEBIBYTE, Disk
 from wmsd.host.tls.authority import CERTIFICATE_LIFETIME, new_authority, new_certificate
 from wmsd.host.tls.lan_certificate import certificate_for
 from wmsd.host.tls.verdict import judged_by_time
-from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, ProvenBackup, change_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, MadeBackup, VerifiedBackup, change_record
 from wmsd.maintenance.backups.scheduled_process import ScheduledBackups
 from wmsd.server.alerts.alerts_file import OpenAlert
 from wmsd.server.alerts.conditions import BEHIND_SECONDS, Looks
@@ -96,7 +96,7 @@ async def test_a_proven_backup_that_is_gone(tmp_path: Path) -> None:
     at = "2026-11-20T02:30:00.000Z"
     record = BackupRecord(
         made=MadeBackup(at=at, path=gone, bytes=1, seconds=1, installation="i"),
-        proven=ProvenBackup(at=at, path=gone, seconds=1),
+        proven=VerifiedBackup(at=at, path=gone, seconds=1),
     )
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         installation, jobs = world.installation, world.jobs

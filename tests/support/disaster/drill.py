@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.backups import back_up, is_right, is_right_but_for_the_day_after
+from tests.support.backups import back_up, is_right, is_right_but_for_open_entries
 from tests.support.command import Home, Server
 from tests.support.disaster.integrator import (
     ARTICLES,
@@ -116,7 +116,7 @@ def goes_anywhere(site: Site, archive: Path, name: str) -> None:
     box = Home(site.home.program, other.folder / "box")
     box.folder.mkdir()
     box.ok("replica", "restore", replica, "--litestream", PROGRAM)
-    assert is_right_but_for_the_day_after(box)
+    assert is_right_but_for_open_entries(box)
 
 
 def reads_on(site: Site, integrator: Integrator, lost: Lost, rescue: Rescue) -> None:

@@ -12,7 +12,7 @@ SLOWEST: Final = 0.5
 WHOLE_SECONDS: Final = 10.0
 """The time after the end of a fault in which requests may still be refused, in seconds."""
 STOP_SECONDS: Final = 5.0
-MOST_TOLD: Final = 2
+MOST_LISTED: Final = 2
 """The most log lines with the same sentence, apart from numbers and the reason: a thing may fail in two ways."""
 WARNING: Final = re.compile(r"^\S+ \S+ (?:warning|error|critical) +(.*)$", re.MULTILINE)
 AS_ROOT: Final = "wmsd runs as root"
@@ -77,5 +77,5 @@ def of_log(log: str, told: str) -> Iterator[str]:
     if told and not any(re.search(told, line) for line in lines):
         yield f"The log does not say {told!r}: {lines[:5]}."
     for sentence, times in Counter(re.sub(r"\d+", "#", line.partition("; ")[0]) for line in lines).items():
-        if times > MOST_TOLD:
+        if times > MOST_LISTED:
             yield f"The log says {times} times: {sentence}"

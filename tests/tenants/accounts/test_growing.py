@@ -17,7 +17,7 @@ from wmsd.contract.access import EVERYTHING, ROLES, Role
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import insert_row
 from wmsd.tenants.accounts import sessions, store, token_store, tokens, user_rights
-from wmsd.tenants.accounts.reach import Companies, Reach, Voucher, covers
+from wmsd.tenants.accounts.reach import Companies, LinkCreator, Reach, covers
 from wmsd.tenants.accounts.rules import User, caller_of
 from wmsd.tenants.keys.bearers import secret_hash
 
@@ -103,7 +103,7 @@ class Credentials:
             abilities=abilities_of(role, names),
             company_ids=companies_of(role, ids),
         )
-        store.set_password(tx, self.user_id, "hash", Voucher(scope))
+        store.set_password(tx, self.user_id, "hash", LinkCreator(scope))
         self.hash = secret_hash(sessions.begin(tx, self.user_id, "", "", None))
         self.token_id = tokens.issue(
             tx,

@@ -14,7 +14,7 @@ from wmsd.base.quantity import MAXIMUM, SCALE
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.packaging.actions import check_movement, record_by_hand
-from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record_movement, take_back_document
+from wmsd.warehouse.packaging.packaging_ledger import Document, Movement, record_movement, reverse_document
 from wmsd.warehouse.packaging.packaging_lines import find_movements
 from wmsd.warehouse.packaging.schema import Direction, PackagingLine
 
@@ -150,7 +150,7 @@ async def test_a_document_takes_back_what_it_moved(depot: Depot) -> None:
     await depot.move("OUT", 1000)
     before = await depot.world.last_event()
     database = await depot.world.database()
-    assert await database.write(partial(take_back_document, document=order)) == [8, 9]
+    assert await database.write(partial(reverse_document, document=order)) == [8, 9]
     told = [data for _, data in await depot.world.events_after(before)]
     assert [(data["packaging_type_code"], data["direction"], data["quantity"]) for data in told] == [
         ("PAL", "IN", 6),
@@ -158,7 +158,7 @@ async def test_a_document_takes_back_what_it_moved(depot: Depot) -> None:
     ]
     assert {(data["document_type"], data["document_id"]) for data in told} == {("sales_order", 1)}
     assert await depot.balances() == {("PAL", 1): 1100, ("CRATE", 1): 0, ("PAL", 2): 0}
-    assert await database.write(partial(take_back_document, document=order)) == [], (
+    assert await database.write(partial(reverse_document, document=order)) == [], (
         "there is nothing left to take back"
     )
 

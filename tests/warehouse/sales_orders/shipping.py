@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from tests.support.moments import Moments
 from tests.warehouse.documents.model import Book, Document, FieldErrors, kept_ids, refuse
 from tests.warehouse.sales_orders.model import FIELDS, FIELDS_MAY_CHANGE, HOLDS_STOCK, TRANSITIONS, Refused
-from tests.warehouse.stock.goods import GOODS, Goods, Moved, Part, Wanted
+from tests.warehouse.stock.goods import GOODS, Demand, Goods, Moved, Part
 from tests.warehouse.stock.model import MILLION, Json, Place, Telling, millionths, shown
 
 SHIPPED = ("INCARCAT", "LIVRAT")
@@ -29,7 +29,7 @@ class SalesOrders(Book):
     def shown_line(self, line: Json) -> Json:
         return {**line, "article_code": GOODS[line["article_id"]].code, "quantity": shown(line["quantity"])}
 
-    def wanted(self) -> Iterator[Wanted]:
+    def wanted(self) -> Iterator[Demand]:
         for order in self.by_id.values():
             if order.status in HOLDS_STOCK:
                 yield from map(wanted, order.lines)
@@ -76,7 +76,7 @@ class SalesOrders(Book):
                 self._post("loading", order, line["id"], wanted(line).place, part, -1)
         order.status = "IN_LUCRU"
 
-    def _parts(self, line: Wanted) -> Iterator[Part]:
+    def _parts(self, line: Demand) -> Iterator[Part]:
         if line.serials is None:
             yield from self.stock.oldest(line.place, line.quantity, line.lot)
             return
@@ -168,6 +168,6 @@ class SalesOrders(Book):
                 yield f"lines.{number}.quantity", "INSUFFICIENT_STOCK"
 
 
-def wanted(line: Json) -> Wanted:
+def wanted(line: Json) -> Demand:
     place = (line["article_id"], line["warehouse_id"])
-    return Wanted(place, line["quantity"], line["lot_number"], line["serials"])
+    return Demand(place, line["quantity"], line["lot_number"], line["serials"])

@@ -63,7 +63,7 @@ class Moved(NamedTuple):
         return self.article, self.warehouse
 
 
-class Wanted(NamedTuple):
+class Demand(NamedTuple):
     """The goods that a line of an open order reserves."""
 
     place: Place
@@ -99,7 +99,7 @@ class Shelf:
 class Goods(Stock):
     codes = {article: each.code for article, each in GOODS.items()}
 
-    def __init__(self, wanted: Callable[[], Iterator[Wanted]]) -> None:
+    def __init__(self, wanted: Callable[[], Iterator[Demand]]) -> None:
         super().__init__(list)
         self.wanted = wanted
         self.moved: list[Moved] = []
@@ -149,7 +149,7 @@ class Goods(Stock):
                 held.update(self.named(each))
         return held
 
-    def named(self, wanted: Wanted) -> Counter[str]:
+    def named(self, wanted: Demand) -> Counter[str]:
         """Return the quantities by lot that the line names, either by the lot or by its serials."""
         if wanted.serials is None:
             return Counter({wanted.lot: wanted.quantity}) if wanted.lot is not None else Counter()

@@ -47,10 +47,10 @@ class Disk(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        return self.way_to_shares > 1
+        return self.fraction_to_shares > 1
 
     @property
-    def way_to_shares(self) -> float:
+    def fraction_to_shares(self) -> float:
         """How close the disk is to being shared: 0 is an empty disk, and above 1 the disk is shared."""
         return (self.all - self.free) / max(1, self.all * (100 - SHARED_PERCENT) / 100)
 

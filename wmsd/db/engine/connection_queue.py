@@ -67,7 +67,7 @@ class Work:
 GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
 
 
-class UnderWay:
+class RunningRead:
     """The read that a thread is running.
 
     A read inside a step of SQLite can only be interrupted from another thread.
@@ -131,7 +131,7 @@ class ConnectionQueue:
         """
         self.when_idle: Callable[[], None] | None = None
         """A function that is called on the event loop when no work is left."""
-        self.under_way: UnderWay | None = None
+        self.under_way: RunningRead | None = None
         """The current read, if this is the queue of a reader."""
         self._waiting: deque[Work] = deque()
         self._idle = asyncio.Event()
@@ -229,12 +229,12 @@ class ConnectionQueue:
         self._is_running = True
         self._idle.clear()
 
-    def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
+    def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: RunningRead) -> None:
         if not self._is_looking:
             loop.call_later(LOOK_SECONDS, self._look, loop, under_way)
             self._is_looking = True
 
-    def _look(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop, under_way: RunningRead) -> None:
         """Check the read at intervals while the queue runs.
 
         A read has several statements, so it may be necessary to interrupt it more than once.

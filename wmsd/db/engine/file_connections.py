@@ -14,12 +14,12 @@ from typing import Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
-from wmsd.db.engine.connection_queue import ConnectionQueue, GroupRunner, UnderWay, Work
+from wmsd.db.engine.connection_queue import ConnectionQueue, GroupRunner, RunningRead, Work
 from wmsd.db.engine.failures import FileMoved
-from wmsd.db.engine.held_states import HeldState, HeldStates
 from wmsd.db.engine.inline_reader import InlineReader
 from wmsd.db.engine.last_writes import Writes
 from wmsd.db.engine.replaced_files import Standing, keep_log, keep_replaced_file
+from wmsd.db.engine.snapshots import Snapshot, Snapshots
 from wmsd.db.engine.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, sqlite3
 from wmsd.db.engine.thread_readers import ThreadReaders
 from wmsd.db.engine.transaction import Provision, Transaction
@@ -101,7 +101,7 @@ class FileConnections:
             counted=self._counted,
         )
         self._sharing = asyncio.Lock()
-        self._pins = HeldStates(self._workers.readers)
+        self._pins = Snapshots(self._workers.readers)
         self._is_retired = False
         self.last_used = 0.0
         self.writes = Writes()
@@ -221,7 +221,7 @@ class FileConnections:
             self.after_commit()
 
     async def _open_reader(self, largest_group: int) -> ConnectionQueue:
-        under_way = UnderWay()
+        under_way = RunningRead()
         run_group = read_group(
             self._clock, self._ids, self._provision, self.standing, read_unit_in_time(under_way)
         )
@@ -324,12 +324,12 @@ class FileConnections:
         async with self._sharing:
             if self._is_shared != self._is_to_be_shared:
                 await self._pins.end(PATIENCE_SECONDS)
-                await self._open_anew()
+                await self._reopen()
         if self._keeps_reader:
             with suppress(Exception):  # the next caller that needs the reader gets the error
                 await self._readers.reader()
 
-    async def _open_anew(self) -> None:
+    async def _reopen(self) -> None:
         """Close all connections together. Work that arrives meanwhile waits until they are closed."""
         async with self._opening:
             self._openings += 1
@@ -343,7 +343,7 @@ class FileConnections:
                 self._inline_reader.is_paused = False
 
     @asynccontextmanager
-    async def pinned(self) -> AsyncIterator[HeldState]:
+    async def pinned(self) -> AsyncIterator[Snapshot]:
         """Hold the state after the last commit, so that it can be read and copied while this context is open. The
         state is released earlier if the file must be closed.
 
@@ -359,7 +359,7 @@ class FileConnections:
         finally:
             await self._pins.release(held)
 
-    async def read_pinned(self, held: HeldState, action: Callable[[Transaction], Result]) -> Result:
+    async def read_pinned(self, held: Snapshot, action: Callable[[Transaction], Result]) -> Result:
         """Return the action's result over a state that `pinned` holds. The action runs on a thread."""
         return await self._workers.readers.run(partial(held.read, action))
 

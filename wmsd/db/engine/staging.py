@@ -166,7 +166,7 @@ class Staging:
     def close(self) -> None:
         self._connection.close()
 
-    def begin_anew(self) -> None:
+    def start_again(self) -> None:
         """Drop the collected rows, so that rows can be collected again, for example after another reading of the
         file.
         """

@@ -1,4 +1,4 @@
-"""The bytes of a held state as one file, in which the pages of the log replace those of the file.
+"""The bytes of a snapshot as one file, in which the pages of the log replace those of the file.
 
 A file contains the name of its log. In these bytes, a new name replaces it. If a copy is later put in the place of
 the file, no log at that path fits it (see `write_ahead_log.py`).
@@ -14,10 +14,10 @@ from typing import Final
 
 from wmsd.base.machine.regular_files import check_regular, reason_of
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import Extent
+from wmsd.db.engine.snapshots import Extent
 from wmsd.db.engine.sqlite import log_of
 from wmsd.db.engine.wal_frames import FRAME_HEADER, FRAME_HEADER_BYTES, LOG_HEADER, LOG_HEADER_BYTES
-from wmsd.db.engine.wal_identity import named_anew
+from wmsd.db.engine.wal_identity import with_new_id
 
 PIECE_BYTES: Final = 1024 * 1024
 FILE_HEADER: Final = struct.Struct("> 16x H 10x I")
@@ -103,7 +103,7 @@ class StateBytes:
             piece[at : at + size] = page
         if first <= self._name_page <= last:
             at = (self._name_page - first) * size
-            piece[at : at + size] = named_anew(bytes(piece[at : at + size]))
+            piece[at : at + size] = with_new_id(bytes(piece[at : at + size]))
         return bytes(piece)
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.contract.context import PROGRAM
-from wmsd.db.engine.connection_queue import GroupRunner, UnderWay, Work
+from wmsd.db.engine.connection_queue import GroupRunner, RunningRead, Work
 from wmsd.db.engine.failures import FileMoved, OutcomeUnknown, OutOfTime, is_delay, is_in_doubt
 from wmsd.db.engine.file_owner import Owner, check_owner
 from wmsd.db.engine.replaced_files import Standing
@@ -170,7 +170,7 @@ def read_unit(tx: Transaction, work: Work) -> None:
         work.error = error
 
 
-def read_unit_in_time(under_way: UnderWay) -> Callable[[Transaction, Work], None]:
+def read_unit_in_time(under_way: RunningRead) -> Callable[[Transaction, Work], None]:
     """Return a function that runs a read as `read_unit` does, within the time limit of the work.
 
     The function does not start work whose time is over, and lets `under_way` interrupt the work.

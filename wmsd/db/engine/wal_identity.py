@@ -50,7 +50,7 @@ def row_in(page: bytes) -> LogRow | None:
     return LogRow(*(value.of(page) for value in values[1:]))
 
 
-def named_anew(page: bytes) -> bytes:
+def with_new_id(page: bytes) -> bytes:
     """Return the page with a new `id` in its row.
 
     A page without that row is damaged, and is returned unchanged.

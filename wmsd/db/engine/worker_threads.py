@@ -121,12 +121,12 @@ class WorkerThreads:
         """
         is_last = False
         while not is_last:
-            _run_whole(self._is_idle)
+            _run_with_retries(self._is_idle)
             task = self._tasks.get()
-            _run_whole(self._begin)
+            _run_with_retries(self._begin)
             if task is not None:
-                _run_whole(task)
-            _run_whole(self._end)
+                _run_with_retries(task)
+            _run_with_retries(self._end)
             is_last = task is None or (self._tasks.empty() and self._count > self._few and self._are_too_many())
             del task  # frees the objects of the task while the thread waits
         with self._lock:
@@ -205,7 +205,7 @@ class Workers:
         self.readers.close()
 
 
-def _run_whole(task: Task) -> None:
+def _run_with_retries(task: Task) -> None:
     """Run the task. If it could not start for lack of memory, try again until there is memory.
 
     The task itself passes its result on.

@@ -64,7 +64,7 @@ class CompanyFile:
         new_database: Callable[[], Database],
         executor: Executor,
         clock: Clock,
-        told: RepeatedFailures,
+        repeated_failures: RepeatedFailures,
         borrow: Borrow | None,
         written_elsewhere: Callable[[int], None],
         alone: bool,
@@ -87,7 +87,7 @@ class CompanyFile:
         self._new_database = new_database
         self._executor = executor
         self._clock = clock
-        self._told = told
+        self._repeated_failures = repeated_failures
         self._borrow = borrow
         self._written_elsewhere = written_elsewhere
         self._alone = alone
@@ -125,7 +125,7 @@ class CompanyFile:
             self._written_elsewhere(self._company_id)
         if not await self.can_be_used(stays_open=True):
             raise unavailable(CANNOT_BE_READ, 60)
-        self._told.over(self._unavailable)
+        self._repeated_failures.over(self._unavailable)
         if self.database is None:
             self.database = self._new_database()
             await self.database.share(self._is_shared)
@@ -219,8 +219,8 @@ class CompanyFile:
 
     async def _look_to_use(self) -> None:
         database = self._new_database()
-        with self._open_files.room_for(database) as has_room:
-            await self._look_for(database if has_room else None)
+        with self._open_files.reserve_connection(database) as has_space:
+            await self._look_for(database if has_space else None)
 
     async def _look_for(self, database: Database | None) -> None:
         alone = self.is_alone
@@ -334,7 +334,7 @@ class CompanyFile:
             LOG.error("company %d: the content of its file was saved to %s", self._company_id, copy)
 
     def _fail(self, error: Exception) -> None:
-        self._told.failed(self._unavailable, error)
+        self._repeated_failures.failed(self._unavailable, error)
         self.failure, self._is_ready = str(error), False
 
     async def _has_left(self) -> None:

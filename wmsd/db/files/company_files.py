@@ -71,7 +71,7 @@ class CompanyFiles:
         self._watching: list[set[int]] = []
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
-        self._told = RepeatedFailures(
+        self._repeated_failures = RepeatedFailures(
             LOG, (sqlite3.Error, StorageError), monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS
         )
         self._clock = clock
@@ -142,11 +142,11 @@ class CompanyFiles:
         left = list(company_ids)
         self.unprepared = len(left)
         what = "files are not migrated now, but at their first use"
-        with self._told.trying(what, Exception):
+        with self._repeated_failures.trying(what, Exception):
             left = await asyncio.to_thread(self._not_current, left)
         self.unprepared = len(left)
         for company_id in left:
-            with self._told.trying(what, Exception):
+            with self._repeated_failures.trying(what, Exception):
                 await self.file(company_id).can_be_used()
             self.unprepared -= 1
 
@@ -254,9 +254,9 @@ class CompanyFiles:
             if is_damage(error) or isinstance(error, WrongOwner):
                 self.suspect(company_id, error)
             else:
-                self._told.failed(f"company {company_id} could not be read", error)
+                self._repeated_failures.failed(f"company {company_id} could not be read", error)
         for company_id in found:
-            self._told.over(f"company {company_id} could not be read")
+            self._repeated_failures.over(f"company {company_id} could not be read")
         return found
 
     def _not_current(self, company_ids: list[int]) -> list[int]:
@@ -321,7 +321,7 @@ class CompanyFiles:
                 new_database,
                 self._executor,
                 self._clock,
-                self._told,
+                self._repeated_failures,
                 self._borrow,
                 self._note_written_elsewhere,
                 self._alone,

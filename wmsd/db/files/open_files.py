@@ -127,20 +127,20 @@ class OpenFiles:
     async def _open(self, database: FileConnections) -> None:
         if database in self._closings:
             await asyncio.wait([self._closings[database]])
-        await self._await_room()
-        with self.room_for(database):
+        await self._await_connection()
+        with self.reserve_connection(database):
             await database.open()
 
     @contextmanager
-    def room_for(self, database: FileConnections) -> Iterator[bool]:
+    def reserve_connection(self, database: FileConnections) -> Iterator[bool]:
         """Reserve the first connection of the database while this context is open.
 
         Yield True if the limits allow it.
         """
-        has_room = self._has_room(1)
+        is_reserved = self._is_below_limits(1)
         self._reserved.add(database)
         try:
-            yield has_room
+            yield is_reserved
         finally:
             self._reserved.discard(database)
 
@@ -149,19 +149,19 @@ class OpenFiles:
         if not opening.cancelled():
             opening.exception()  # so that asyncio does not log the error when no caller waits any more
 
-    def _has_room(self, connections: int) -> bool:
+    def _is_below_limits(self, connections: int) -> bool:
         """Return True if the limits allow this number of further connections."""
         wanted = self.connections + len(self._reserved) + connections
         descriptors = wanted * DESCRIPTORS_OF_A_CONNECTION + len(self) + 1
         return wanted <= self.bounds.connections and descriptors <= self.bounds.descriptors
 
-    async def _await_room(self) -> None:
+    async def _await_connection(self) -> None:
         """Wait until the limits allow one more connection.
 
         If all open files stay in use, continue after `WAIT_SECONDS`.
         """
         until = time.monotonic() + WAIT_SECONDS
-        while not self._has_room(1) and time.monotonic() < until:
+        while not self._is_below_limits(1) and time.monotonic() < until:
             self._close_until(1)
             if self._closings:
                 await asyncio.wait(
@@ -176,11 +176,11 @@ class OpenFiles:
         If a file has several connections, its readers are closed first. The file itself is closed when its turn
         comes again.
         """
-        if self._has_room(connections):
+        if self._is_below_limits(connections):
             return
         free = len(self._closings)
         for database in list(islice(self._by_use, LOOKED_AT)):
-            if self._has_room(connections - free) or len(self._closings) >= AT_ONCE:
+            if self._is_below_limits(connections - free) or len(self._closings) >= AT_ONCE:
                 return
             if database in self._closings:
                 continue

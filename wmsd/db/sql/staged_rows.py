@@ -12,7 +12,7 @@ from wmsd.db.engine.transaction import Transaction
 
 
 @dataclass(frozen=True)
-class Pile:
+class PickledRows:
     """A table of pickled objects, in the order in which they were stored."""
 
     name: str
@@ -47,7 +47,7 @@ def make_tables(tx: Transaction, schema: str, statements: Iterable[str]) -> None
         tx.execute(statement.format(schema=schema))
 
 
-ROWS: Final = Pile("staged_rows")
+ROWS: Final = PickledRows("staged_rows")
 
 
 def put_down(tx: Transaction, schema: str, rows: Iterable[Row]) -> int:

@@ -59,7 +59,7 @@ def _columns(tx: Transaction, table: str) -> list[str]:
     return [name for (name,) in tx.rows("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
-class Made(NamedTuple):
+class CreatedRows(NamedTuple):
     """The rows that were created: those with the ids after `after`, up to `last`."""
 
     import_id: int
@@ -68,10 +68,10 @@ class Made(NamedTuple):
     last: int
 
 
-def made(tx: Transaction) -> Made | None:
+def made(tx: Transaction) -> CreatedRows | None:
     """Return which rows the stored import has created, or None if no import is stored."""
     found = tx.row("SELECT import_id, table_name, after_id, last_id FROM import_rows")
-    return None if found is None else Made(*found)
+    return None if found is None else CreatedRows(*found)
 
 
 def forget(tx: Transaction) -> None:
@@ -96,7 +96,7 @@ def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -
             yield row_id, child
 
 
-def changed_since(tx: Transaction, of: Made, last_change: int, at: str, most: int) -> list[int]:
+def changed_since(tx: Transaction, of: CreatedRows, last_change: int, at: str, most: int) -> list[int]:
     """Return the first `most` ids of recorded rows that were changed again after the import. `last_change` is the
     position, and `at` the time, at which the import ended.
     """
@@ -110,7 +110,7 @@ def changed_since(tx: Transaction, of: Made, last_change: int, at: str, most: in
     return [each for (each,) in tx.rows(sql, {**of._asdict(), **values})]
 
 
-def delete_made(tx: Transaction, of: Made) -> None:
+def delete_made(tx: Transaction, of: CreatedRows) -> None:
     """Delete the rows that were created. Raise sqlite3.IntegrityError if another row refers to one of them."""
     tx.execute(f"DELETE FROM {of.table} WHERE id > ? AND id <= ?", (of.after, of.last))
 
@@ -123,7 +123,7 @@ RESTORE: Final = """
 """
 
 
-def restore(tx: Transaction, of: Made, moment: str = ":now") -> int:
+def restore(tx: Transaction, of: CreatedRows, moment: str = ":now") -> int:
     """Set the changed rows to their earlier values, with new positions in the change sequence.
 
     Return the position before the first new one, or 0 if the table has no positions.

@@ -61,7 +61,7 @@ class Cost(Noted):
     lately: float = 0.0
     weight: float = 0.0
 
-    def fade(self, now: float) -> None:
+    def decay(self, now: float) -> None:
         left = exp((self.at - now) / REMEMBERED_SECONDS)
         self.lately, self.weight, self.at = self.lately * left, self.weight * left, now
 
@@ -111,12 +111,12 @@ class Costs:
         """Return the weight of a payer, or None if nothing was ever charged to the payer."""
         self._charge_noted()
         found = self._known.get((kind, name))
-        return None if found is None else self._faded(found).weight
+        return None if found is None else self._decayed(found).weight
 
     def most(self, kind: Payer, number: int) -> list[tuple[str, Cost]]:
         """Return the `number` payers of a kind with the highest recent cost, each with its cost."""
         self._charge_noted()
-        found = [(name, self._faded(cost)) for (each, name), cost in self._known.items() if each == kind]
+        found = [(name, self._decayed(cost)) for (each, name), cost in self._known.items() if each == kind]
         found.sort(key=lambda each: (-each[1].lately, -each[1].refused, each[0]))
         return found[:number]
 
@@ -135,14 +135,14 @@ class Costs:
             cost = self._known[payer] = Cost(at=self._clock.monotonic())
             if len(self._known) > MOST_REMEMBERED:
                 self._known.popitem(last=False)
-        self._faded(cost).seconds += seconds
+        self._decayed(cost).seconds += seconds
         cost.lately += seconds
         cost.weight += seconds + size / BYTES_OF_A_SECOND
         self._known.move_to_end(payer)
         return cost
 
-    def _faded(self, cost: Cost) -> Cost:
-        cost.fade(self._clock.monotonic())
+    def _decayed(self, cost: Cost) -> Cost:
+        cost.decay(self._clock.monotonic())
         return cost
 
     def __iter__(self) -> Iterator[tuple[Payer, str]]:

@@ -113,7 +113,7 @@ class Storage:
         """
         if growth == "frees":
             return
-        bound = self._bound(company, self.need_room(growth))
+        bound = self._bound(company, self.need_space(growth))
         if bound is not None and tx.bytes_used() >= bound.bytes * ROOM[growth].part:
             problem = _reached(bound)
             self._told.failed(_company(company), problem)
@@ -128,7 +128,7 @@ class Storage:
         bounds = [each for each in (self.quota_of(company), share) if each is not None]
         return min(bounds, key=lambda each: each.bytes, default=None)
 
-    def need_room(self, growth: Growth = "adds") -> Disk:
+    def need_space(self, growth: Growth = "adds") -> Disk:
         """Return the state of the disk. Raise Problem (503) if the disk is too full for this kind of write."""
         disk = self._disk_now()
         if disk.free < ROOM[growth].least_free(disk):

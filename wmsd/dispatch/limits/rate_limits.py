@@ -53,7 +53,7 @@ class Window:
         else:
             self.grains.append(_Grain(now, now, 1))
 
-    def take_back(self) -> None:
+    def remove_last(self) -> None:
         """Remove the last added request from the count."""
         if not self.grains:
             return
@@ -96,12 +96,12 @@ class Limiter:
         window = self._window(key, now)
         window.unchanged = (window.unchanged + 1) % UNCHANGED_AT_ONCE
         if window.unchanged:
-            window.take_back()
+            window.remove_last()
         return Allowance(limit, max(limit - window.count, 0), self._reset(window, now))
 
-    def take_back(self, key: str, now: float) -> None:
+    def remove_last(self, key: str, now: float) -> None:
         """Remove the last request from the window, if the window has one."""
-        self._window(key, now).take_back()
+        self._window(key, now).remove_last()
 
     def check(self, key: str, limit: int, now: float) -> None:
         """Raise Problem (429) if the window is full, but count nothing."""

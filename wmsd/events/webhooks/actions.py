@@ -78,7 +78,7 @@ def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
     return store.one(tx, id, company)
 
 
-def check_room(tx: Transaction) -> None:
+def check_subscription_limit(tx: Transaction) -> None:
     """Raise Problem if the company already has the highest allowed number of subscriptions."""
     if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
         raise Problem(
@@ -94,7 +94,7 @@ def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) 
     Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. wmsd
     encrypts the credentials and never returns them.
     """
-    check_room(tx)
+    check_subscription_limit(tx)
     return store.one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
 
 

@@ -52,17 +52,17 @@ def service_verdict() -> Verdict:
     if not commands.systemd_runs():
         return Verdict(False, _without_systemd(unit_file), facts)
     done = commands.run_command("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
-    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-    state = told.get("ActiveState", "unknown")
+    properties = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    state = properties.get("ActiveState", "unknown")
     facts |= {
         "state": state,
-        "process": told.get("MainPID", "0"),
-        "since": told.get("ActiveEnterTimestamp", ""),
-        "restarts": told.get("NRestarts", "0"),
-        "says": told.get("StatusText", ""),
+        "process": properties.get("MainPID", "0"),
+        "since": properties.get("ActiveEnterTimestamp", ""),
+        "restarts": properties.get("NRestarts", "0"),
+        "says": properties.get("StatusText", ""),
     }
     sentence = STATES.get(state, f"systemd says that the service is {state}.")
-    return Verdict(state in WELL, [sentence, AT_BOOT[told.get("UnitFileState") == "enabled"]], facts)
+    return Verdict(state in WELL, [sentence, AT_BOOT[properties.get("UnitFileState") == "enabled"]], facts)
 
 
 def _without_systemd(unit_file: Path) -> list[str]:

@@ -40,7 +40,7 @@ class ServedTls:
 
     def _load(self, certificate: Path, key: Path) -> None:
         self.context.load_cert_chain(certificate, key)
-        self._tell()
+        self._log()
 
     def reload(self) -> None:
         """Read the certificate again. If the new certificate is not valid, keep the current one."""
@@ -71,16 +71,16 @@ class ServedTls:
         served = certificate_for(self._data, machine_names(), self._clock.now())
         return served, served
 
-    def _tell(self) -> None:
+    def _log(self) -> None:
         """Log the problems of the certificate, once a day."""
         now = self._clock.now()
         if self._told_at is not None and now < self._told_at + TOLD_EVERY:
             return
         self._told_at = now
         try:
-            told = list(certificate_findings(self._server, self._data, now))
+            findings = list(certificate_findings(self._server, self._data, now))
         except Exception as error:  # for example a damaged authority file, which the server does not need
             LOG.warning("the certificate is in use, but could not be examined: %s", error)
             return
-        for found in told:
+        for found in findings:
             LOG.log(logging.ERROR if found.is_wrong else logging.WARNING, "%s %s", found.sentence, found.remedy)

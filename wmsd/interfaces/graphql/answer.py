@@ -17,9 +17,9 @@ from wmsd.interfaces.graphql.parser import Refused, document_of
 from wmsd.interfaces.graphql.plans import operation_of, plan_operation
 from wmsd.interfaces.openapi.headers import COST
 
-MOST_TOLD: Final = 50
-"""The most errors of an answer that the request history stores. Messages are cut to `LONGEST_TOLD` characters."""
-LONGEST_TOLD: Final = 400
+MOST_LISTED: Final = 50
+"""The most errors of an answer that the request history stores."""
+LONGEST_MESSAGE: Final = 400
 
 
 async def answer(
@@ -40,10 +40,10 @@ async def answer(
     await execution.run()
     data, errors = execution.data, execution.errors
     if planned.introspection:
-        told, found = await asyncio.to_thread(introspect, document, planned, variables)
-        data |= told
+        introspected, found = await asyncio.to_thread(introspect, document, planned, variables)
+        data |= introspected
         errors += map(_shown, found)
-    call.parts = list(map(_part, errors[:MOST_TOLD]))
+    call.parts = list(map(_part, errors[:MOST_LISTED]))
     body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
     headers = {COST: str(planned.cost)}
     if execution.replayed:
@@ -57,7 +57,7 @@ def _part(error: Mapping[str, Any]) -> Part:
     code = error["extensions"]["code"]
     name = ".".join(map(str, error.get("path") or ()))
     status = error["extensions"].get("status", STATUS_OF_CODE.get(code, 400))
-    return Part(name[:LONGEST_TOLD], status, code, error["message"][:LONGEST_TOLD])
+    return Part(name[:LONGEST_MESSAGE], status, code, error["message"][:LONGEST_MESSAGE])
 
 
 def _shown(error: GraphQLError) -> dict[str, Any]:

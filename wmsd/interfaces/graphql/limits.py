@@ -52,7 +52,7 @@ MOST_LITERALS: Final = 300
 """The most values inside lists and objects that the document itself contains."""
 MOST_VALUES: Final = 10_000
 """The most values in the variables, including values inside lists and objects."""
-MOST_TOLD: Final = 100_000
+MOST_LISTED: Final = 100_000
 """The most values about the schema in one answer, estimated with `LISTED`: twice as many as GraphiQL requests."""
 MOST_COST: Final = 1_000
 SEARCH_COST: Final = 150
@@ -84,7 +84,7 @@ class Size:
     literals: int = 0
     listed: float = 0
     """The estimated number of values in the answer if this selection is inside a field about the schema."""
-    told: float = 0
+    introspected: float = 0
     """The estimated number of values in the answer to the fields about the schema."""
 
     def beside(self, other: "Size") -> "Size":
@@ -100,7 +100,7 @@ class Size:
             max(self.arguments, other.arguments),
             self.literals + other.literals,
             self.listed + other.listed,
-            self.told + other.told,
+            self.introspected + other.introspected,
         )
 
 
@@ -126,8 +126,8 @@ LIMITS: Final = (
         "The query has {found} values in lists and objects; {most} are allowed. Use variables.",
     ),
     (
-        "told",
-        MOST_TOLD,
+        "introspected",
+        MOST_LISTED,
         "The query requests too much of the schema. GET /api/graphql/schema returns the whole schema.",
     ),
 )
@@ -251,8 +251,8 @@ class Sizes:
 
     def of_part(self, part: OperationDefinitionNode | FragmentDefinitionNode) -> Size:
         size = self._of(part.selection_set)
-        if isinstance(part, FragmentDefinitionNode) and _tells_of_the_schema(part.type_condition.name.value):
-            size = replace(size, depth=0, introspection_depth=size.depth, told=size.listed)
+        if isinstance(part, FragmentDefinitionNode) and _is_introspection(part.type_condition.name.value):
+            size = replace(size, depth=0, introspection_depth=size.depth, introspected=size.listed)
         literals = [each.default_value for each in getattr(part, "variable_definitions", None) or ()]
         return size.beside(_of_directives(part)).beside(Size(literals=sum(map(_literals, literals))))
 
@@ -278,7 +278,7 @@ class Sizes:
 
     def _of_field(self, field: FieldNode) -> Size:
         inner = self._of(field.selection_set)
-        is_introspection = _tells_of_the_schema(field.name.value)
+        is_introspection = _is_introspection(field.name.value)
         listed = LISTED.get(field.name.value, 1) * (1 + inner.listed)
         return Size(
             depth=0 if is_introspection else inner.depth + 1,
@@ -292,7 +292,7 @@ class Sizes:
             arguments=max(inner.arguments, len(field.arguments or ())),
             literals=inner.literals + sum(_literals(each.value) for each in field.arguments or ()),
             listed=0 if is_introspection else listed,
-            told=listed if is_introspection else inner.told,
+            introspected=listed if is_introspection else inner.introspected,
         )
 
     def _of_fragment(self, name: str) -> Size:
@@ -307,7 +307,7 @@ class Sizes:
         return size or Size()
 
 
-def _tells_of_the_schema(name: str) -> bool:
+def _is_introspection(name: str) -> bool:
     return name.startswith("__")
 
 

@@ -28,12 +28,15 @@ def made(
     problem: Problem,
     request_id: str,
     language: str = "en",
-    told: Callable[[str], str] = lambda text: text,
+    translated: Callable[[str], str] = lambda text: text,
     heading: str = HEADING,
 ) -> web.Response:
-    """Return the page of the problem, without its message for the status 500. `told` translates each sentence."""
+    """Return the page of the problem, without its message for the status 500.
+
+    `translated` translates each sentence.
+    """
     message, next_ = ("", NEXT) if problem.status == 500 else (problem.message, REQUEST)
-    heading, message, next_ = (escape(told(each)) for each in (heading, message, next_))
+    heading, message, next_ = (escape(translated(each)) for each in (heading, message, next_))
     text = f"""<!doctype html>
 <html lang="{escape(language)}">
 <meta charset="utf-8">

@@ -15,7 +15,7 @@ from wmsd.log.sampling import TokenBucket
 LOG: Final = logging.getLogger("wmsd.pages")
 TOLD: Final = ("Origin", "Sec-Fetch-Site", "Host", *FORWARDED)
 """The headers of a refused form that are logged."""
-LONGEST_TOLD: Final = 200
+LONGEST_TRANSLATED: Final = 200
 UNSAID: Final = (None, "null")
 """The values of the Origin header if a browser hides the origin of a form. None means that there is no header."""
 _lines = TokenBucket(1.0, 20, time.monotonic())
@@ -45,15 +45,15 @@ def check_form_origin(request: web.Request, own: str, is_fixed: bool) -> None:
         is_own = site == "same-origin" and (not is_fixed or sent in UNSAID or sent == own)
     if is_own:
         if sent not in UNSAID and sent != own:
-            _tell_difference(str(sent)[:LONGEST_TOLD], own)
+            _log_difference(str(sent)[:LONGEST_TRANSLATED], own)
         return
-    _tell_refusal(request, own, is_fixed)
+    _log_refusal(request, own, is_fixed)
     scheme, _, host = (sent or "").partition("://")
     is_origin = site is None and sent == written_origin(scheme, host) != own
     raise FormOfAnotherOrigin(own if is_fixed else "", sent if is_origin and sent else "")
 
 
-def _tell_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
+def _log_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
     if not _lines.take(time.monotonic()):
         return
     LOG.warning(
@@ -68,7 +68,7 @@ def _tell_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
 
 
 @lru_cache(maxsize=64)
-def _tell_difference(sent: str, own: str) -> None:
+def _log_difference(sent: str, own: str) -> None:
     """Log that forms come from `sent`, although the service's own address is `own`. The cache prevents repeated
     lines.
     """
@@ -81,4 +81,4 @@ def _tell_difference(sent: str, own: str) -> None:
 
 
 def _quoted(value: str | None) -> str:
-    return "none" if value is None else repr(value[:LONGEST_TOLD])
+    return "none" if value is None else repr(value[:LONGEST_TRANSLATED])

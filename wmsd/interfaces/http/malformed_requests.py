@@ -65,7 +65,7 @@ class RequestHandler(web.RequestHandler):
         """Return the answer to a malformed or failed request. Raise ConnectionError if an answer has begun."""
         super().handle_error(request, status, exc, message)
         problem = self._problem(request, status, exc, message or "")
-        answer = _told(
+        answer = _answered(
             self._installation,
             self._log,
             request,
@@ -120,16 +120,16 @@ def answering_all(installation: Installation, log: RequestLog, plain: PlainRoute
         except web.HTTPException as error:
             error.__traceback__ = None  # as in `handle_error`
             nowhere = Problem("NOT_FOUND", NOWHERE, status=error.status)
-            return _told(installation, log, request, refusal(nowhere), "")
+            return _answered(installation, log, request, refusal(nowhere), "")
 
     return answer
 
 
-def _told(
+def _answered(
     installation: Installation,
     log: RequestLog,
     request: web.BaseRequest,
-    told: Reply,
+    reply: Reply,
     reason: str,
     page: Callable[[str], web.Response] | None = None,
 ) -> web.Response:
@@ -139,11 +139,11 @@ def _told(
     """
     request_id = request[REQUEST_ID] = installation.ids.unique()
     if page is None:
-        answer = web.Response(status=told.status, body=told.body, headers=told.headers)
+        answer = web.Response(status=reply.status, body=reply.body, headers=reply.headers)
         answer.content_type = "application/json"
     else:
         answer = page(request_id)
     answer.headers.update({**ALWAYS, "X-Request-Id": request_id})
-    installation.measures.surfaces[OTHER].note(told.status, 0.0)
-    log.write(request, told.status, 0.0, reason)
+    installation.measures.surfaces[OTHER].note(reply.status, 0.0)
+    log.write(request, reply.status, 0.0, reason)
     return answer

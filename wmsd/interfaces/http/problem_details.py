@@ -22,14 +22,14 @@ def translate(request: web.Request, answer: web.StreamResponse) -> None:
     if "code" not in problem:
         return
     code, message = problem.pop("code"), problem.pop("message")
-    told = {
+    members = {
         "type": type_of(code),
         "title": title_of(code),
         "status": answer.status,
         "detail": message,
         "code": code,
     }
-    answer.body = dumps({**told, **problem}).encode()
+    answer.body = dumps({**members, **problem}).encode()
     answer.content_type = MEDIA_TYPE
 
 

@@ -16,7 +16,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import AbstractAccessLogger, HttpProcessingError, web
 from wmsd.log.line_writer import REQUESTS, RequestLine, log_request
-from wmsd.log.sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
+from wmsd.log.sampling import REPORT_SECONDS, TRACES, LogSampling, TokenBucket
 
 LOG = REQUESTS
 REQUEST_ID: Final = web.RequestKey("request_id", str)
@@ -34,7 +34,7 @@ class RequestLog:
         self._trusted = trusted
         self._clock = installation.clock
         self._sampling = LogSampling(installation.clock)
-        self._telling: asyncio.TimerHandle | None = None
+        self._left_out_later: asyncio.TimerHandle | None = None
         self._failures = RepeatedFailures(LOG, monotonic=installation.clock.monotonic)
         self.shortages = RepeatedFailures(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
@@ -65,7 +65,7 @@ class RequestLog:
             return False
         if self._sampling.admits(status, call is not None and call.caller is not None):
             return True
-        self._tell_later()
+        self._log_later()
         return False
 
     def _write(self, request: web.BaseRequest, status: int, seconds: float, reason: str) -> None:
@@ -80,20 +80,20 @@ class RequestLog:
         path = request.rel_url.raw_path[:LONGEST_PATH] or "-"
         log_request(RequestLine(time.time(), request.method, path, status, seconds * 1000, reason, extra))
 
-    def _tell_later(self) -> None:
-        if self._telling is None:
-            self._telling = asyncio.get_running_loop().call_later(TELL_EVERY, self._tell)
+    def _log_later(self) -> None:
+        if self._left_out_later is None:
+            self._left_out_later = asyncio.get_running_loop().call_later(REPORT_SECONDS, self._log_dropped)
 
-    def _tell(self) -> None:
-        self._telling = None
+    def _log_dropped(self) -> None:
+        self._left_out_later = None
         if sentence := self._sampling.left_out():
             LOG.warning(sentence)
 
     async def close(self, _: web.Application) -> None:
         """Log the number of requests that were left out since the last such line."""
-        if self._telling is not None:
-            self._telling.cancel()
-        self._tell()
+        if self._left_out_later is not None:
+            self._left_out_later.cancel()
+        self._log_dropped()
 
     def for_aiohttp(self) -> dict[str, Any]:
         """Return the arguments that make aiohttp's server log its own answers here too."""

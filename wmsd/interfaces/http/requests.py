@@ -41,10 +41,10 @@ def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
 
     An IPv6 address becomes its /64 network, because one client usually has the whole network.
     """
-    return way_of(request, trusted)[0]
+    return client_and_hops(request, trusted)[0]
 
 
-def way_of(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, int]:
+def client_and_hops(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, int]:
     """Return the client's address as `client_address` does, and the number of trusted proxies on the way."""
     address, passed = request.remote or "", 0
     if trusted:

@@ -200,7 +200,7 @@ def call_of(request: web.Request, front: Front, operation: Operation) -> Call:
     log.
     """
     headers = request.headers
-    address, passed = requests.way_of(request, front.proxies)
+    address, passed = requests.client_and_hops(request, front.proxies)
     call = request[CALL] = Call(
         operation=operation,
         method="GET" if request.method == "HEAD" else request.method,
@@ -268,7 +268,7 @@ async def _answer(
     except ConnectionResetError:
         answer = web.Response(status=400)  # the client has left
     except Exception as error:
-        answer = _told_of_failure(request, failure(log, request, error))
+        answer = _failure_answer(request, failure(log, request, error))
     finally:
         if connection is not None:
             connection.end(_company_of(request), request.content.is_eof())
@@ -332,7 +332,7 @@ def _break_off(request: web.Request, status: int) -> None:
         request.transport.abort()
 
 
-def _told_of_failure(request: web.Request, problem: Problem) -> web.Response:
+def _failure_answer(request: web.Request, problem: Problem) -> web.Response:
     if reads_pages(request) and not is_of_the_api(request):
         return failure_page.made(problem, request[REQUEST_ID])
     return response(refusal(problem))

@@ -11,7 +11,7 @@ from wmsd.installation.live_changes import LiveChanges
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.route_table import Handler
-from wmsd.interfaces.pages.admin import day_after, health, recovery_phrase, settings
+from wmsd.interfaces.pages.admin import after_restore, health, recovery_phrase, settings
 from wmsd.interfaces.pages.kit import admin_menu, assets
 from wmsd.interfaces.pages.kit.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.kit.page_client import HOME, SECOND_FACTOR, SIGN_IN, PageClient, SignedOut
@@ -84,8 +84,8 @@ ADMIN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("POST", f"{ADMIN}/{admin_menu.HEALTH.name}", partial(health.begin, admin_menu.HEALTH)),
     ("GET", f"{ADMIN}/{admin_menu.BACKUPS.name}", partial(health.show, admin_menu.BACKUPS)),
     ("POST", f"{ADMIN}/{admin_menu.BACKUPS.name}", partial(health.begin, admin_menu.BACKUPS)),
-    ("GET", f"{ADMIN}/{admin_menu.DAY_AFTER.name}", day_after.show),
-    ("POST", f"{ADMIN}/{admin_menu.DAY_AFTER.name}", day_after.settle),
+    ("GET", f"{ADMIN}/{admin_menu.AFTER_RESTORE.name}", after_restore.show),
+    ("POST", f"{ADMIN}/{admin_menu.AFTER_RESTORE.name}", after_restore.settle),
     ("GET", f"{ADMIN}/{admin_menu.RECOVERY.name}", recovery_phrase.show),
     ("POST", f"{ADMIN}/{admin_menu.RECOVERY.name}", recovery_phrase.do),
     ("GET", f"{ADMIN}/{admin_menu.JOBS.name}", partial(health.show, admin_menu.JOBS)),

@@ -113,8 +113,8 @@ def _graphql() -> Section:
     return Section("graphql", "GraphQL", address, (Entry(address, run_graphql.summary, "", fields, places),))
 
 
-def _section(name: str, title: str, address: str, told: Mapping[str, str]) -> Section:
-    entries = tuple(Entry(f"{address}#{anchor_of(each)}", each, says) for each, says in told.items())
+def _section(name: str, title: str, address: str, texts: Mapping[str, str]) -> Section:
+    entries = tuple(Entry(f"{address}#{anchor_of(each)}", each, says) for each, says in texts.items())
     return Section(name, title, address, entries)
 
 

@@ -157,10 +157,10 @@ def reference_of(versions: Sequence[Version], abilities: Mapping[str, str]) -> R
 
 def _described(place: Place, version: Version, rows: Rows, abilities: Mapping[str, str]) -> Described:
     declared = place.route.operation
-    told = version.document["paths"][place.route.path][place.route.method.lower()]
-    parameters = [(each["in"], rows.of_parameter(each)) for each in told["parameters"]]
-    body = told.get("requestBody", {}).get("content", {}).get(JSON, {})
-    good: Schema = next((each for status, each in told["responses"].items() if status.startswith("2")), {})
+    described = version.document["paths"][place.route.path][place.route.method.lower()]
+    parameters = [(each["in"], rows.of_parameter(each)) for each in described["parameters"]]
+    body = described.get("requestBody", {}).get("content", {}).get(JSON, {})
+    good: Schema = next((each for status, each in described["responses"].items() if status.startswith("2")), {})
     content = good.get("content", {}).get(JSON, {})
     is_of_company = declared.scope == "company"
     return Described(
@@ -173,7 +173,9 @@ def _described(place: Place, version: Version, rows: Rows, abilities: Mapping[st
         headers=tuple(row for where, row in parameters if where == "header"),
         body=tuple(rows.of_object(body["schema"])) if body else (),
         answer=tuple(rows.of_object(content["schema"])) if content else (),
-        statuses=tuple(_status(status, each) for status, each in told["responses"].items() if status.isdigit()),
+        statuses=tuple(
+            _status(status, each) for status, each in described["responses"].items() if status.isdigit()
+        ),
         sent=body.get("example"),
         answered=content.get("example"),
     )

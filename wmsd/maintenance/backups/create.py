@@ -19,13 +19,13 @@ from wmsd.data_folder.lending import Unanswered
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner
-from wmsd.db.engine.held_states import hold_state
+from wmsd.db.engine.snapshots import hold_snapshot
 from wmsd.db.engine.sqlite import bytes_on_disk, sqlite3
 from wmsd.maintenance.backups.archive import ArchiveWriter, new_archive
 from wmsd.maintenance.backups.encryption import Sealed, seal_secrets
 from wmsd.maintenance.backups.expected_size import expected_bytes
 from wmsd.maintenance.backups.file_figures import read_figures
-from wmsd.maintenance.backups.file_states import Source, State, StateLost
+from wmsd.maintenance.backups.file_snapshots import SnapshotLost, Source, State
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.installations import note_whose
 from wmsd.maintenance.backups.manifest import KEYS, BackedUpFile, LeftOut, Manifest
@@ -86,7 +86,7 @@ class Creation:
         with self._folder.locked():
             began, began_at = time.monotonic(), datetime.now(UTC)
             path = self._folder.new(name, began_at)
-            self._check_room()
+            self._check_return()
             try:
                 with new_archive(path, began_at) as archive:
                     manifest = self._write(archive, began, began_at)
@@ -94,14 +94,14 @@ class Creation:
                 raise StorageError(
                     f"The backup {path} cannot be written: {reason_of(error)}. No backup was created."
                 ) from error
-            with _only_told("the mount point of its disk could not be recorded"):
+            with _log_failures("the mount point of its disk could not be recorded"):
                 note_mounted(self._data.path, self._folder)
             if name is None:
-                with _only_told("its installation could not be recorded in the folder"):
+                with _log_failures("its installation could not be recorded in the folder"):
                     note_whose(self._folder.path, manifest.installation, self._data.path)
             return Made(path, path.stat().st_size, manifest)
 
-    def _check_room(self) -> None:
+    def _check_return(self) -> None:
         needed = expected_bytes(self._files, self._folder.archives())
         disk = disk_of(self._folder.path)
         kept = disk.refused_below if self._folder.is_on_disk_of(self._data.path) else 0
@@ -148,13 +148,13 @@ class Creation:
             remains.unlink()
         try:
             keys = self._source.copy_platform(copy)
-            with closing(hold_state(copy)) as state:
+            with closing(hold_snapshot(copy)) as state:
                 figures = state.read(read_figures)
                 installation, codes, phrases = state.read(
                     lambda tx: (companies.installation(tx), companies.codes(tx), recovery_phrases.in_use(tx))
                 )
             size = copy.stat().st_size
-            at, sha256 = archive.add(PLATFORM_FILE, size, self._told(PLATFORM_FILE, _pieces(copy)))
+            at, sha256 = archive.add(PLATFORM_FILE, size, self._with_progress(PLATFORM_FILE, _pieces(copy)))
         finally:
             for suffix in ("", "-wal", "-shm"):
                 copy.with_name(copy.name + suffix).unlink(missing_ok=True)
@@ -168,16 +168,16 @@ class Creation:
         for _ in range(TRIES):
             done = self._done
             try:
-                return add_company(archive, self._source, self._data, owner, self._told)
+                return add_company(archive, self._source, self._data, owner, self._with_progress)
             except Unanswered:
                 raise  # without the server there is nothing to copy
             except (StorageError, sqlite3.Error) as error:
                 self._done, reason = done, " ".join(str(error).split())
-                if not isinstance(error, StateLost):
+                if not isinstance(error, SnapshotLost):
                     break
         return LeftOut(company_id=owner.company_id, code=owner.code, reason=reason)
 
-    def _told(self, name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    def _with_progress(self, name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
         self._tell(Progress(name, self._done, self._all))
         for piece in pieces:
             yield piece
@@ -186,7 +186,7 @@ class Creation:
 
 
 @contextmanager
-def _only_told(what: str) -> Iterator[None]:
+def _log_failures(what: str) -> Iterator[None]:
     """Log an OSError in the `with` block as a warning. `what` says which note about the backup could not be
     written.
 
@@ -211,17 +211,19 @@ def add_company(
     source: Source,
     data: DataFolder,
     owner: Owner,
-    told: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
+    with_progress: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
 ) -> BackedUpFile:
     """Add the present state of a company's file to the archive, and return its entry in the manifest.
 
-    `told` passes on the pieces of the file, and reports the progress. Raise StateLost, StorageError, sqlite3.Error
-    or OSError if that fails.
+    `with_progress` passes on the pieces of the file, and reports the progress. Raise SnapshotLost, StorageError,
+    sqlite3.Error or OSError if that fails.
     """
     name = f"companies/{owner.company_id}.db"
     with source.state(data.path / name, owner) as state:
         figures = state.figures()
-        at, sha256 = archive.add(name, state.bytes.bytes, release_after(told(owner.code, state.bytes), state))
+        at, sha256 = archive.add(
+            name, state.bytes.bytes, release_after(with_progress(owner.code, state.bytes), state)
+        )
         return BackedUpFile(
             path=name,
             company_id=owner.company_id,
@@ -234,8 +236,8 @@ def add_company(
 
 
 def release_after(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
-    """Yield the pieces of a snapshot, and end the snapshot after the last piece. Raise StateLost if the snapshot
-    was lost before.
+    """Yield the pieces of a snapshot, and end the snapshot after the last piece. Raise SnapshotLost if the
+    snapshot was lost before.
     """
     yield from pieces
     state.end()

@@ -37,11 +37,11 @@ def seal_secrets(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]
         phrases = known or [KnownPhrase(phrase.recipient, "")]
     if not phrases:
         return None
-    told = [
+    sealed_to_phrases = [
         SealedTo(fingerprint=each.fingerprint, created_at=each.created_at or None, checked_at=each.checked_at)
         for each in phrases
     ]
-    return Sealed(sealed_to(secrets, [each.recipient for each in phrases]), told)
+    return Sealed(sealed_to(secrets, [each.recipient for each in phrases]), sealed_to_phrases)
 
 
 def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:

@@ -77,12 +77,12 @@ class BackupFolder:
         """
         try:
             if not self._above.exists():  # if its disk is not mounted, backups would fill the data disk
-                mended = "If that folder is on a separate disk, mount the disk; otherwise create the folder."
+                solution = "If that folder is on a separate disk, mount the disk; otherwise create the folder."
                 if self._above == self.path.absolute():
-                    raise StorageError(f"There is no folder {self._above} for the backup. {mended}")
+                    raise StorageError(f"There is no folder {self._above} for the backup. {solution}")
                 raise StorageError(
                     f"The backup folder {self.path} cannot be created, because there is no folder "
-                    f"{self._above}. {mended}"
+                    f"{self._above}. {solution}"
                 )
             create_folders(self.path, 0o700)
             # Open the lock for reading only, because a command of another user may have created the file.

@@ -34,7 +34,7 @@ class MadeBackup(NotedBackup):
     """The codes of companies whose files could not be read."""
 
 
-class ProvenBackup(NotedBackup):
+class VerifiedBackup(NotedBackup):
     """The verification of one archive. It says nothing about any other archive."""
 
     seconds: float
@@ -63,7 +63,7 @@ class BackupRecord(StoredModel):
     """The record of the last runs. `failed` is None if the last attempt succeeded."""
 
     made: MadeBackup | None = None
-    proven: ProvenBackup | None = None
+    proven: VerifiedBackup | None = None
     failed: FailedBackup | None = None
     sound: list[str] = []
     """The creation times of the archives that were verified without a problem, the latest verification last."""

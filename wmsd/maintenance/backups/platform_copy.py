@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import HeldState
+from wmsd.db.engine.snapshots import Snapshot
 from wmsd.db.engine.sqlite import sole_transaction, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.migrations import PLATFORM, migrate
@@ -33,7 +33,7 @@ KeyRows = dict[str, list[list[str]]]
 """The rows of `signing_keys` and `secrets`, by table."""
 
 
-def copy_platform(state: HeldState, path: Path) -> KeyRows | None:
+def copy_platform(state: Snapshot, path: Path) -> KeyRows | None:
     """Write a copy of platform.db to `path`, which must not exist. Return the keys, or None if they are sealed and
     therefore stay in the copy.
 

@@ -17,8 +17,8 @@ from wmsd.base import timestamps
 from wmsd.base.machine.private_files import new_private_folder
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.base.machine.scratch_folders import in_use
-from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out, leap_ids
-from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.continue_numbers import RevokedAccess, keep_revoked, leap_ids
+from wmsd.data_folder.disk_space import check_space
 from wmsd.data_folder.file_swap import Rename, finish_swap, is_begun, replaced_folder, swap, with_sides
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.names import PLATFORM_FILE
@@ -48,7 +48,7 @@ class Restored(NamedTuple):
     """What each company had written after the backup, by company code, as far as it is known."""
     not_in_backup: list[str]
     """The files of companies that are not in the backup. They were moved to the folder `replaced`."""
-    shut_out: ShutOut
+    shut_out: RevokedAccess
     """The users, tokens and other access that had been revoked since the backup, and that the restore has revoked
     again.
     """
@@ -172,7 +172,9 @@ class Restore:
     @property
     def puts_aside(self) -> bool:
         """Whether the restore replaces any existing file."""
-        return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(self._strays())
+        return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(
+            self._files_not_in_backup()
+        )
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
         """Return how many events each company wrote after the backup, by company code. A company without such
@@ -206,13 +208,13 @@ class Restore:
                 and (lost := self._begin_epoch(folder / file.path, file, later.get(file.company_id, ())))
             }
             keys = self._keys(folder / PLATFORM_FILE)
-            shut_out = ShutOut({}, [], [])
+            shut_out = RevokedAccess({}, [], [])
             if self._known is not None:
-                shut_out = keep_shut_out(folder / PLATFORM_FILE, self._data.platform_file)
+                shut_out = keep_revoked(folder / PLATFORM_FILE, self._data.platform_file)
             elif not self.nothing_after:
                 leap_ids(folder / PLATFORM_FILE)
             unknown_after = self._note_restore(folder / PLATFORM_FILE, shut_out, keys)
-            strays = self._strays()
+            strays = self._files_not_in_backup()
             renames = [
                 *(each for path in strays for each in self._aside(path)),
                 *(each for file in self.manifest.files for each in self._put(file)),
@@ -276,7 +278,7 @@ class Restore:
                     f"schema {file.figures.schema_version}; this program supports schemas up to {newest}. "
                     "Nothing was changed. Restore the backup with that version or a newer version."
                 )
-        check_room(self._data.path, sum(file.bytes for file in files), self.archive)
+        check_space(self._data.path, sum(file.bytes for file in files), self.archive)
 
     @contextmanager
     def _unpacked_into(self) -> Iterator[Path]:
@@ -355,7 +357,7 @@ class Restore:
             numbers = numbers._replace(is_complete=True)
         return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
-    def _note_restore(self, platform: Path, shut_out: ShutOut, keys: str) -> str | None:
+    def _note_restore(self, platform: Path, shut_out: RevokedAccess, keys: str) -> str | None:
         """Note the restore in the restored platform.db, so that its tasks are listed at the first opening.
 
         Return the time of the backup if it is not known which access was revoked after it, else None.
@@ -366,7 +368,7 @@ class Restore:
             return None if keys in ("backup", "sealed") else note_restore(platform, None, None)
         return note_restore(platform, None, self.manifest.began_at)
 
-    def _strays(self) -> list[str]:
+    def _files_not_in_backup(self) -> list[str]:
         """Return the companies' files that are not in the backup. A file that the backup could not read stays in
         its place.
         """

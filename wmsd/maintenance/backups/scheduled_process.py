@@ -17,7 +17,7 @@ from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
     FailedBackup,
     MadeBackup,
-    ProvenBackup,
+    VerifiedBackup,
     change_record,
     read_record,
 )
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
     verdict: Verdict
     made: MadeBackup | None
     """The last scheduled backup, if its archive exists."""
-    proven: ProvenBackup | None
+    proven: VerifiedBackup | None
     """The last verification, if its archive exists."""
 
 
@@ -77,10 +77,10 @@ class ScheduledBackups:
             return
         if not await asyncio.to_thread(is_something_due, self.settings, self._data) or self.is_running:
             return
-        if not await asyncio.to_thread(self._tell_of_gone):
+        if not await asyncio.to_thread(self._log_missing_backup):
             await self._work()
 
-    def _tell_of_gone(self) -> bool:
+    def _log_missing_backup(self) -> bool:
         """Return True if a backup has disappeared since the last check, and log this.
 
         The caller then waits until the next check of the schedule, so that an alert can report the missing backup.
@@ -114,12 +114,12 @@ class ScheduledBackups:
             ended = await self._beside.run(PROGRESS, *options)
         finally:
             self.progress = {}
-        await asyncio.to_thread(self._tell, *ended)
+        await asyncio.to_thread(self._log, *ended)
 
     def _hear(self, line: dict[str, Any]) -> None:
         self.progress = line
 
-    def _tell(self, code: int, lines: list[str]) -> None:
+    def _log(self, code: int, lines: list[str]) -> None:
         if code:
             for line in [each for each in lines if each.startswith(SAID)] or lines[-1:]:
                 LOG.error("%s", line.removeprefix(SAID))

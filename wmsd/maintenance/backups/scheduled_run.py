@@ -19,13 +19,13 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.maintenance.backups.archive import scheduled_archives
 from wmsd.maintenance.backups.create import Creation, Made
 from wmsd.maintenance.backups.encryption import said_of
-from wmsd.maintenance.backups.file_states import source_of
+from wmsd.maintenance.backups.file_snapshots import source_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
     FailedBackup,
     MadeBackup,
-    ProvenBackup,
+    VerifiedBackup,
     change_record,
     here,
     read_record,
@@ -141,7 +141,7 @@ def with_last_proof(record: BackupRecord, archive: Path, proof: Proof, directory
 
     `directory` is the working directory of the schedule.
     """
-    proven = ProvenBackup(
+    proven = VerifiedBackup(
         at=_now(),
         path=str(archive.absolute()),
         seconds=round(proof.seconds, 1),

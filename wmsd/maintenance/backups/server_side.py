@@ -19,7 +19,7 @@ from wmsd.data_folder.lending import Loan, Session, Verb
 from wmsd.data_folder.new_epoch import Missing
 from wmsd.db.engine.database import LOOK_AT_LOG_SECONDS, MOST_LOG_BYTES, Database
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import Extent, HeldState
+from wmsd.db.engine.snapshots import Extent, Snapshot
 from wmsd.db.engine.sqlite import log_bytes
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.maintenance.backups.file_figures import read_figures
@@ -31,7 +31,7 @@ HELD: Final = "held"
 
 
 class Held(NamedTuple):
-    state: HeldState
+    state: Snapshot
     database: Database
     ends: AsyncExitStack
 
@@ -132,7 +132,7 @@ class Holder:
 
 
 @asynccontextmanager
-async def _watched(state: HeldState) -> AsyncIterator[None]:
+async def _watched(state: Snapshot) -> AsyncIterator[None]:
     """Release the snapshot early if the write-ahead log of its file grows too long while the context is open.
 
     SQLite cannot write the log back while the snapshot is held.

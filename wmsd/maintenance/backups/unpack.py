@@ -9,7 +9,7 @@ from wmsd.base.machine.private_files import new_durable
 from wmsd.base.machine.regular_files import reason_of
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import read_state
+from wmsd.db.engine.snapshots import read_state
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.migrations import MAGIC
 from wmsd.maintenance.backups.archive import opened_entry

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.machine import scratch_folders
 from wmsd.base.machine.private_files import new_private_folder
-from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.disk_space import check_space
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
@@ -65,7 +65,7 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     """
     began = time.monotonic()
     manifest = read_manifest(archive)
-    check_room(scratch_in, max((file.bytes for file in manifest.files), default=0), archive)
+    check_space(scratch_in, max((file.bytes for file in manifest.files), default=0), archive)
     problems = [f"{each.code} is not in the backup: {each.reason}" for each in manifest.left_out]
     if manifest.file(PLATFORM_FILE) is None and manifest.company is None:
         problems.append(f"{PLATFORM_FILE} is not in the backup.")

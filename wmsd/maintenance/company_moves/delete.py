@@ -22,7 +22,7 @@ from wmsd.data_folder.lending import Loan
 from wmsd.db.engine.failures import STORAGE_FAILURES, StorageError, is_damage
 from wmsd.db.files.other_users import check_unused
 from wmsd.installation.open_installation import Installation
-from wmsd.maintenance.backups.file_states import FromFolder
+from wmsd.maintenance.backups.file_snapshots import FromFolder
 from wmsd.maintenance.backups.folder import BackupFolder, name_of_company
 from wmsd.maintenance.company_moves import deletion_store
 from wmsd.maintenance.company_moves.deletion_store import Begun, Left

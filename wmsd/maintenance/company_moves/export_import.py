@@ -19,7 +19,7 @@ from wmsd.base import timestamps
 from wmsd.base.machine.private_files import new_private, new_private_folder
 from wmsd.base.machine.scratch_folders import in_use
 from wmsd.contract.context import Company
-from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.disk_space import check_space
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.new_epoch import begin_epoch
 from wmsd.data_folder.numbers import NOTHING_KNOWN
@@ -40,7 +40,7 @@ from wmsd.installation.open_installation import Installation
 from wmsd.maintenance.backups.archive import new_archive, read_manifest
 from wmsd.maintenance.backups.create import add_company, add_secrets, release_after
 from wmsd.maintenance.backups.encryption import seal_secrets
-from wmsd.maintenance.backups.file_states import Source
+from wmsd.maintenance.backups.file_snapshots import Source
 from wmsd.maintenance.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, Manifest
 from wmsd.maintenance.backups.unpack import secrets_of, unpack_file, unpacked_differences
 from wmsd.maintenance.backups.verify import examination_sentences
@@ -180,7 +180,7 @@ def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None
         )
     [file] = manifest.files
     _check_schema(archive, manifest, file)
-    check_room(data.path, file.bytes, archive)
+    check_space(data.path, file.bytes, archive)
     credentials: Credentials | None = None
     if manifest.keys_at is not None and passphrase is not None:
         credentials = secrets_of(archive, manifest, CREDENTIALS, passphrase)
@@ -268,7 +268,7 @@ def arrival_from_copy(data: DataFolder, source: Source, subject: Subject) -> Ite
     with scratch(data) as folder:
         target = folder / "company.db"
         with source.state(data.companies / f"{subject.owner.company_id}.db", subject.owner) as state:
-            check_room(data.path, state.bytes.bytes)
+            check_space(data.path, state.bytes.bytes)
             with new_private(target) as file:
                 for piece in release_after(state.bytes, state):
                     file.write(piece)

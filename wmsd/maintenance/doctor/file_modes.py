@@ -120,12 +120,12 @@ def _open(
 
 def _above(at: Situation) -> Found:
     """Find the folders above the data and the backups that other users can change."""
-    told: set[Path] = set()
+    reported: set[Path] = set()
     for folder in (at.data, at.backups):
         for above in folder.resolve().parents if _mode(folder) else ():
-            if above not in told:
+            if above not in reported:
                 yield from _open(at, [above], FOLDER_ABOVE_OPEN, _rights(above), folder=folder)
-            told.add(above)
+            reported.add(above)
 
 
 def _backups(at: Situation) -> Found:

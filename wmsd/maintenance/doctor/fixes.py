@@ -25,7 +25,7 @@ from wmsd.maintenance.doctor.leftovers import LEFTOVER, delete_leftover
 REFUSED: Final = "it is not a regular file, or has a second name"
 
 
-class Mend(NamedTuple):
+class Fix(NamedTuple):
     """A fix. `says` is the sentence that describes what is done to the file."""
 
     says: str
@@ -55,24 +55,24 @@ def finish_restore(journal: Path) -> None:
 
 
 MENDS: Final = {
-    RESTORE_UNFINISHED.name: Mend("Finish the restore that is recorded in {file}.", finish_restore),
-    OPEN_TO_OTHERS.name: Mend("Let only the owner read {file}.", close_to_others),
-    FOLDER_OPEN.name: Mend("Let only the owner use {file}.", close_to_others),
-    OTHER_OWNER.name: Mend("Give {file} to the owner of its folder.", give_to_owner),
-    LEFTOVER.name: Mend("Delete {file}.", delete_leftover),
+    RESTORE_UNFINISHED.name: Fix("Finish the restore that is recorded in {file}.", finish_restore),
+    OPEN_TO_OTHERS.name: Fix("Let only the owner read {file}.", close_to_others),
+    FOLDER_OPEN.name: Fix("Let only the owner use {file}.", close_to_others),
+    OTHER_OWNER.name: Fix("Give {file} to the owner of its folder.", give_to_owner),
+    LEFTOVER.name: Fix("Delete {file}.", delete_leftover),
 }
 """The fixes, by the name of the kind of finding."""
 
 
-def mend_of(finding: Finding) -> str | None:
+def fix_sentence(finding: Finding) -> str | None:
     """Return the sentence that describes how `--fix` fixes a finding, or None if a person has to decide."""
     found = MENDS.get(finding.kind.name)
     return None if found is None or finding.path is None else found.says.format(file=finding.path)
 
 
-def mend(finding: Finding) -> str | None:
-    """Fix the problem of a finding for which `mend_of` returns a sentence. Return the reason if that failed, else
-    None.
+def fix_problem(finding: Finding) -> str | None:
+    """Fix the problem of a finding for which `fix_sentence` returns a sentence. Return the reason if that failed,
+    otherwise None.
     """
     assert finding.path is not None
     try:

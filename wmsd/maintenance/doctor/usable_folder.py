@@ -28,7 +28,7 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
         if refused := _refused(there):
             refuse_others(folder.path, refused)
             raise StorageError(f"The data folder {folder.path} cannot be created: {reason_of(refused)}.")
-        folder.check_room(there)
+        folder.check_space(there)
 
 
 def check_new(folder: DataFolder, backups: Path) -> None:

@@ -55,7 +55,7 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
 """The sentence of each promise, and the texts that name the records and the values if the promise is broken."""
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
 """Promises about one table. They are reported only if damage prevents the check."""
-MOST_TOLD: Final = 100
+MOST_LISTED: Final = 100
 CACHE_KIB: Final = 32_768
 """The size of SQLite's cache in KiB during the checks. They look up the row of each index entry. With the usual
 cache, SQLite would read the pages of a large file repeatedly.
@@ -99,7 +99,7 @@ class Findings:
 
 
 def examine(tx: Transaction) -> Findings:
-    """Run every check of a company's file on one snapshot. Each promise reports at most `MOST_TOLD` differences.
+    """Run every check of a company's file on one snapshot. Each promise reports at most `MOST_LISTED` differences.
 
     Damage does not stop the other checks. A foreign schema stops them, because a view in place of a table could
     run forever.
@@ -170,7 +170,7 @@ def _larger_cache(tx: Transaction) -> Iterator[None]:
 
 
 def _references(tx: Transaction, table: str) -> Iterator[Difference]:
-    for name, row_id, parent, _ in islice(tx.execute(f'PRAGMA foreign_key_check("{table}")'), MOST_TOLD):
+    for name, row_id, parent, _ in islice(tx.execute(f'PRAGMA foreign_key_check("{table}")'), MOST_LISTED):
         record = name if row_id is None else f"{name} {row_id}"
         yield Difference(REFERENCE, record, A_RECORD.format(table=parent), NONE)
 
@@ -185,7 +185,7 @@ def _compare_totals(tx: Transaction, findings: Findings) -> None:
 
 
 def _differing(tx: Transaction, check: Check) -> Iterator[Difference]:
-    for record, expected, found in tx.execute(check.differing).fetchmany(MOST_TOLD):
+    for record, expected, found in tx.execute(check.differing).fetchmany(MOST_LISTED):
         yield Difference(check.promise, str(record), _shown(expected, check), _shown(found, check))
 
 

@@ -8,7 +8,7 @@ from wmsd.warehouse.search.index_damage import is_of_index
 if TYPE_CHECKING:
     from wmsd.maintenance.file_checks.company_checks import Findings
 
-MOST_TOLD: Final = 3
+MOST_LISTED: Final = 3
 """How many sentences are listed for each file."""
 Kind = Literal["damage", "index", "difference", "unproved", "error"]
 """The kind of problem: the file is damaged, only its search index is damaged, a value differs, a promise cannot be
@@ -43,7 +43,7 @@ def _of(kind: Kind, **facts: str) -> Finding:
 
 
 def finding_sentences(found: "Findings") -> list[str]:
-    """Return the first `MOST_TOLD` sentences. If there are more findings, add a sentence with their number."""
-    told = [each.sentence for each in findings_of_file(found)]
-    more = [MORE.format(count=len(told) - MOST_TOLD)] if len(told) > MOST_TOLD else []
-    return told[:MOST_TOLD] + more
+    """Return the first `MOST_LISTED` sentences. If there are more findings, add a sentence with their number."""
+    sentences = [each.sentence for each in findings_of_file(found)]
+    more = [MORE.format(count=len(sentences) - MOST_LISTED)] if len(sentences) > MOST_LISTED else []
+    return sentences[:MOST_LISTED] + more

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.contract.context import Actor
-from wmsd.data_folder.continue_numbers import ShutOut, keep_shut_out
+from wmsd.data_folder.continue_numbers import RevokedAccess, keep_revoked
 from wmsd.data_folder.file_swap import swap
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.platform_facts import damage_of, read_platform
@@ -28,7 +28,7 @@ class PlatformRestored(NamedTuple):
     replaced: Path | None
     """The folder with the previous files, or None if there were no files."""
     settled: Settled
-    shut_out: ShutOut
+    shut_out: RevokedAccess
     """The users, tokens and other access that had been revoked since the backup, and that the restore has revoked
     again.
     """
@@ -82,7 +82,7 @@ class PlatformRestore(Restore):
             migrations.migrate(platform, migrations.PLATFORM)  # an unpacked copy; the archive does not change
             keys = self._keys(platform)
             there = self._data.platform_file
-            shut_out = keep_shut_out(platform, there) if there.exists() else ShutOut({}, [], [])
+            shut_out = keep_revoked(platform, there) if there.exists() else RevokedAccess({}, [], [])
             made_at = timestamps.from_text(self.manifest.began_at)
             settling = Settling(self._data, backups, self.manifest.installation, made_at, lost, who)
             settled = settling.settle(platform)

@@ -24,8 +24,8 @@ from wmsd.data_folder.new_epoch import begin_epoch
 from wmsd.data_folder.numbers import NOTHING_KNOWN
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner, check_owner
-from wmsd.db.engine.held_states import read_state
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
+from wmsd.db.engine.snapshots import read_state
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.migrations import COMPANY, PLATFORM, check_schema
 from wmsd.tenants.companies import store as companies

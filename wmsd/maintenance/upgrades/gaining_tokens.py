@@ -9,7 +9,7 @@ from wmsd.tenants.accounts.rules import caller_of
 from wmsd.tenants.accounts.token_store import list_tokens, token_and_user
 from wmsd.tenants.companies import store as companies
 
-MOST_TOLD: Final = 100
+MOST_LISTED: Final = 100
 """How many tokens are listed. `wmsd token list` shows all of them."""
 
 
@@ -38,6 +38,6 @@ def gaining_tokens(tx: Transaction, from_version: str) -> list[str]:
         lines.append(f"  {where}: {row['name']}, of {row['user']}")
     if not lines:
         return []
-    told = sorted(lines)[:MOST_TOLD]
-    rest = [f"  and {len(lines) - MOST_TOLD} more: see `wmsd token list`"] if len(lines) > MOST_TOLD else []
-    return [f"These tokens have `*`, so they gain {', '.join(new)}:", *told, *rest]
+    sentences = sorted(lines)[:MOST_LISTED]
+    rest = [f"  and {len(lines) - MOST_LISTED} more: see `wmsd token list`"] if len(lines) > MOST_LISTED else []
+    return [f"These tokens have `*`, so they gain {', '.join(new)}:", *sentences, *rest]

@@ -9,12 +9,12 @@ from typing import Final
 from wmsd import __version__
 from wmsd.base.machine.private_files import new_durable, new_private_folder
 from wmsd.base.machine.regular_files import reason_of
-from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.disk_space import check_space
 from wmsd.data_folder.file_swap import Rename, replaced_folder, swap, sync, with_sides
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import hold_state
+from wmsd.db.engine.snapshots import hold_snapshot
 from wmsd.db.engine.sqlite import bytes_on_disk
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.migrations import COMPANY, PLATFORM, version_of
@@ -42,7 +42,7 @@ class KeptCopies:
         """
         target = self.path / path.relative_to(self._data)
         unfinished = target.with_name(f"{target.name}.new")
-        check_room(self._data, COPY_AND_LOG * bytes_on_disk(path))
+        check_space(self._data, COPY_AND_LOG * bytes_on_disk(path))
         try:
             for folder in (self.path, target.parent):
                 if not folder.exists():
@@ -94,7 +94,7 @@ class KeptCopies:
 
 
 def _copy(path: Path, target: Path) -> None:
-    with closing(StateBytes(path)) as content, closing(hold_state(path)) as state, new_durable(target) as file:
+    with closing(StateBytes(path)) as content, closing(hold_snapshot(path)) as state, new_durable(target) as file:
         content.begin(state.extent)
         for piece in content:
             file.write(piece)

@@ -25,7 +25,7 @@ BACKUPS: Final = ("backup", "folder")
 
 class Settled(NamedTuple):
     settings: Settings
-    told: list[str]
+    sentences: list[str]
     """Sentences that name each old place that is still used, and say what to do about it."""
     two_of_data: list[str]
     """A sentence, if there are data in both places."""
@@ -66,7 +66,7 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
             f'To settle this, write the whole path into {file.name}: {each.key} = "{old}"'
         )
         changed = _with(found.settings, name, str(old))
-        return found._replace(settings=changed, told=[*found.told, sentence])
+        return found._replace(settings=changed, sentences=[*found.sentences, sentence])
     two_places = (
         f"{means} There are also {what} in {old}, where earlier versions of wmsd looked. Write the whole "
         f"path of the right folder into {file.name}."
@@ -114,7 +114,9 @@ def _of_default(found: Settled) -> Settled:
             f'section [backup], with folder = "{old}"; or stop the server and move the folder: mv '
             f"{shlex.quote(str(old))} {shlex.quote(str(now))}"
         )
-        return found._replace(settings=_with(found.settings, BACKUPS, str(old)), told=[*found.told, sentence])
+        return found._replace(
+            settings=_with(found.settings, BACKUPS, str(old)), sentences=[*found.sentences, sentence]
+        )
     two_places = (
         f"There are backups of this installation in {now}, the default folder, and in {old}, where "
         "earlier versions of wmsd created them. Move the archives into one of the two folders, or name "

@@ -12,11 +12,11 @@ from pydantic import BaseModel
 
 from wmsd import __version__
 from wmsd.base.machine.json_file import StoredModel
-from wmsd.data_folder.disk_room import check_room
+from wmsd.data_folder.disk_space import check_space
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.db import migrations
 from wmsd.db.engine.failures import StorageError
-from wmsd.db.engine.held_states import read_state
+from wmsd.db.engine.snapshots import read_state
 from wmsd.db.files.integrity import UNREADABLE
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.file_figures import Figures, read_figures
@@ -58,7 +58,7 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
     archive has no manifest or the disk is too full.
     """
     manifest = read_manifest(archive)
-    check_room(scratch_in, (1 + COPY_AND_LOG) * max((file.bytes for file in manifest.files), default=0))
+    check_space(scratch_in, (1 + COPY_AND_LOG) * max((file.bytes for file in manifest.files), default=0))
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     seconds: list[float] = []

@@ -12,8 +12,8 @@ from wmsd.platform.admin_view import backups, settings
 from wmsd.platform.admin_view import health as house
 from wmsd.platform.admin_view.examination_runs import Examinations
 from wmsd.platform.admin_view.schema import (
-    HouseBackups,
-    HouseHealth,
+    InstallationBackups,
+    InstallationHealth,
     JobShown,
     JobsShown,
     LastExamination,
@@ -29,8 +29,8 @@ CANNOT: Final = "This server cannot start other programs. Use the command line: 
 UNDER_WAY: Final = "This task is already running. Wait until it ends."
 
 
-@for_platform_admins(answer="object", returns=HouseHealth)
-async def get_house_health(service: OversightService) -> dict[str, Any]:
+@for_platform_admins(answer="object", returns=InstallationHealth)
+async def get_installation_health(service: OversightService) -> dict[str, Any]:
     """Get the health of the installation.
 
     The answer has each health check, the open alerts, the metrics of the installation, and the last examination by
@@ -97,8 +97,8 @@ def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
         raise Problem("INVALID_STATUS", UNDER_WAY)
 
 
-@for_platform_admins(answer="object", returns=HouseBackups)
-async def get_house_backups(service: OversightService) -> dict[str, Any]:
+@for_platform_admins(answer="object", returns=InstallationBackups)
+async def get_installation_backups(service: OversightService) -> dict[str, Any]:
     """List the backups.
 
     The answer says for each backup whether it is verified, and when the next backup is created.

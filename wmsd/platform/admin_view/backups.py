@@ -61,8 +61,8 @@ def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
         return ArchiveShown(name=path.name, bytes=size, proof="unreadable", why=" ".join(str(error).split()))
     last = record.proven if record.proven is not None and Path(record.proven.path).name == path.name else None
     is_wrong = (last is not None and bool(last.problems)) or began_at in record.faulty
-    is_proven = not is_wrong and began_at in record.sound
-    proof: Proof = "wrong" if is_wrong else "proven" if is_proven else "none"
+    is_reliable = not is_wrong and began_at in record.sound
+    proof: Proof = "wrong" if is_wrong else "proven" if is_reliable else "none"
     proven = {
         "proof": proof if installation == own else "another",
         "proven_at": None if last is None else last.at,

@@ -33,7 +33,7 @@ class KeptDiagnosis(StoredModel):
     severity: Severity
     sentence: str
     remedy: str
-    is_mended_by_fix: bool = False
+    is_fixable: bool = False
 
 
 class Diagnosed(StoredModel):
@@ -91,26 +91,28 @@ def report_as_json(report: "Report") -> dict[str, Any]:
         if report.findings is None
         else list(findings_of_file(report.findings))
     )
-    told = [KeptFinding(file=report.name, kind=each.kind, sentence=_cut(each.sentence)) for each in found]
+    written = [KeptFinding(file=report.name, kind=each.kind, sentence=_cut(each.sentence)) for each in found]
     rows = 0 if report.findings is None else report.findings.rows
-    return Examined(findings=told[:MOST_OF_FILE], more=max(0, len(told) - MOST_OF_FILE), rows=rows).model_dump()
+    return Examined(
+        findings=written[:MOST_OF_FILE], more=max(0, len(written) - MOST_OF_FILE), rows=rows
+    ).model_dump()
 
 
 def diagnosis_as_json(found: "Iterable[InstallationFinding]") -> dict[str, Any]:
     """Return the findings about the installation, as JSON that `Diagnosed` reads."""
-    from wmsd.maintenance.doctor.fixes import mend_of  # imported only here: a server just reads findings
+    from wmsd.maintenance.doctor.fixes import fix_sentence  # imported only here: a server just reads findings
 
-    told = [
+    written = [
         KeptDiagnosis(
             check=each.kind.name,
             severity=each.kind.severity,
             sentence=_cut(each.sentence),
             remedy=_cut(each.remedy),
-            is_mended_by_fix=mend_of(each) is not None,
+            is_fixable=fix_sentence(each) is not None,
         )
         for each in found
     ]
-    return Diagnosed(installation=told).model_dump()
+    return Diagnosed(installation=written).model_dump()
 
 
 def _cut(text: str) -> str:

@@ -32,10 +32,10 @@ MOST_NAMED: Final = 5
 MOST_BEHIND: Final = 20
 
 
-def progress_of(told: Mapping[str, Any]) -> dict[str, Any] | None:
+def progress_of(line: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the progress of work in a separate process, or None if the work has not reported any."""
     try:
-        return Progress.model_validate({"doing": "examining", **told}).model_dump()
+        return Progress.model_validate({"doing": "examining", **line}).model_dump()
     except ValidationError:
         return None
 

@@ -24,7 +24,7 @@ class CheckShown(Model):
     figures: dict[str, Any]
 
 
-class HouseFigures(Model):
+class InstallationFigures(Model):
     version: str
     started_at: Timestamp
     up_seconds: int
@@ -84,7 +84,7 @@ class AlertShown(Model):
     """The time since which the problem has been gone. If it does not come back for a while, the alert ends."""
 
 
-class AlertWay(Model):
+class AlertChannel(Model):
     """A channel for alerts. `waiting` is the number of unsent alerts. `error` is null if the channel works."""
 
     name: Literal["url", "command", "mail"]
@@ -99,14 +99,14 @@ class AlertsShown(Model):
     looked_at: Timestamp | None
     every_seconds: int
     open: list[AlertShown]
-    ways: list[AlertWay]
+    ways: list[AlertChannel]
 
 
-class HouseHealth(Model):
+class InstallationHealth(Model):
     status: Literal["ok", "degraded", "unavailable"]
     checks: list[CheckShown]
     alerts: AlertsShown
-    figures: HouseFigures
+    figures: InstallationFigures
     examination: ExaminationShown
 
 
@@ -147,7 +147,7 @@ class ReplicaShown(Model):
     sentence: str
 
 
-class HouseBackups(Model):
+class InstallationBackups(Model):
     """The backups. `next_at` is null if no backup is scheduled, and is not in the future if one is due."""
 
     ok: bool

@@ -13,7 +13,7 @@ from wmsd.platform.today.overviews import NEEDED, Overviews, View
 from wmsd.platform.today.schema import Today, TodayQuery
 from wmsd.server.figures.schema import CostFigures, PayerFigures
 from wmsd.server.today.kept_figures import Days, TodayFigures
-from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.server.today.quota_watch import QuotaWatch
 
 WORTH_TELLING: Final = 0.1
 """The smallest share of a processor for which a company or a person is listed as a cost."""
@@ -24,7 +24,7 @@ class TodayService:
     figures: TodayFigures
     overviews: Overviews
     admission: Admission
-    rooms: RoomWatch
+    rooms: QuotaWatch
     costs: Callable[[], Awaitable[CostFigures]]
 
 
@@ -73,7 +73,7 @@ def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
 def _shown(service: TodayService, view: View, names: Mapping[str, str], days: Days) -> dict[str, Any]:
     company = view.company
     requests, limit = service.admission.used(company)
-    filling = service.rooms.told.get(company.id)
+    filling = service.rooms.near.get(company.id)
     return {
         "id": company.id,
         "code": company.code,

@@ -12,7 +12,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.contract.context import Company
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.platform.today.schema import LateToday
-from wmsd.server.today.figures import MOST_TOLD, CompanyFigures, Late
+from wmsd.server.today.figures import MOST_LISTED, CompanyFigures, Late
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.tenants.companies.unknown_codes import names_apart
 from wmsd.warehouse.counts.kind import COUNTS
@@ -20,7 +20,7 @@ from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
-MOST_LATE: Final = MOST_TOLD
+MOST_LATE: Final = MOST_LISTED
 """How many late documents are shown, of all companies together. The oldest are shown first."""
 MOST_KEPT: Final = 32
 """How many overviews are cached. People who may see the same share one overview."""

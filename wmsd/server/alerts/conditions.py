@@ -27,7 +27,7 @@ from wmsd.server.alerts.disk_watch import DiskWatch
 from wmsd.server.alerts.kinds import OF_CERTIFICATE, AlertKind
 from wmsd.server.alerts.rules import Trouble, is_rising, risen
 from wmsd.server.today.kept_figures import TodayFigures
-from wmsd.server.today.quota_watch import RoomWatch
+from wmsd.server.today.quota_watch import QuotaWatch
 from wmsd.tenants.accounts import ending_tokens
 from wmsd.tenants.companies import store as companies
 from wmsd.tenants.recovery import store as recovery
@@ -61,7 +61,7 @@ class Looks:
         self,
         installation: Installation,
         disk: DiskWatch,
-        rooms: RoomWatch,
+        rooms: QuotaWatch,
         clock: ClockWatch,
         today: TodayFigures,
         backups: ScheduledBackups | None,
@@ -178,7 +178,7 @@ class Looks:
 
     async def _of_rooms(self, found: Found) -> None:
         known = await self._installation.access.companies()
-        for company_id, filling in self._rooms.told.items():
+        for company_id, filling in self._rooms.near.items():
             if company_id in known:
                 held, bound = filling.held // MEGABYTE, filling.bound.bytes // MEGABYTE
                 facts = {"held": held, "bound": bound, "company": known[company_id].code}

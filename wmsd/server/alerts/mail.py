@@ -218,22 +218,22 @@ def message(
     public_url: str = "",
 ) -> EmailMessage:
     """Return the e-mail for an alert. Only the text contains data that tenants have typed, never a header."""
-    told = alert_body(notice, data, complete)["data"]
-    host, is_over = told["host"], notice.event == "alert.over"
+    content = alert_body(notice, data, complete)["data"]
+    host, is_over = content["host"], notice.event == "alert.over"
     mail = EmailMessage()
     mail["From"] = sender_of(settings)
     mail["To"] = ", ".join(settings.mail_to)
-    mail["Subject"] = one_line(f"wmsd on {host}: {'resolved: ' if is_over else ''}{told['title']}")
+    mail["Subject"] = one_line(f"wmsd on {host}: {'resolved: ' if is_over else ''}{content['title']}")
     mail["Date"] = format_datetime(timestamps.from_text(notice.at).astimezone(UTC))
     mail["Message-ID"] = f"<{notice.id}@{_own_name()}>"
     mail["Auto-Submitted"] = "auto-generated"
-    lines = [told["sentence"], told["remedy"]]
+    lines = [content["sentence"], content["remedy"]]
     if code:
         typed = complete(f"wmsd alerts confirm {code}")
         lines.append(f"To confirm that this e-mail arrived, run this command on the server: {typed}")
     if public_url:
         lines.append(f"Health: {public_url}{HEALTH}")
-    lines.append(f"Since: {told['begun_at']}" + (f"\nResolved: {told['over_at']}" if is_over else ""))
-    lines.append(f"Machine: {host}\nData folder: {told['data_folder']}\nAlert: {told['alert']}")
+    lines.append(f"Since: {content['begun_at']}" + (f"\nResolved: {content['over_at']}" if is_over else ""))
+    lines.append(f"Machine: {host}\nData folder: {content['data_folder']}\nAlert: {content['alert']}")
     mail.set_content("\n\n".join(filter(None, lines)) + "\n", cte="quoted-printable")
     return mail

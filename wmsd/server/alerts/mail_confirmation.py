@@ -22,7 +22,7 @@ UNCONFIRMED: Final = (
     "No one has confirmed that alert e-mails arrive at {to}. Run wmsd alerts test, then confirm the "
     "code in the e-mail with wmsd alerts confirm CODE."
 )
-WayState = Literal["off", "untried", "sent", "confirmed"]
+ConfirmationState = Literal["off", "untried", "sent", "confirmed"]
 
 
 class Trial(StoredModel):
@@ -35,7 +35,7 @@ class Trial(StoredModel):
 
 
 class MailState(NamedTuple):
-    state: WayState
+    state: ConfirmationState
     to: list[str]
     at: str | None = None
     """The time when the test e-mail was sent, or when the address was confirmed; None before the first test."""

@@ -14,7 +14,7 @@ from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.purchase_orders.store import ORDERS as PURCHASE_ORDERS
 from wmsd.warehouse.sales_orders.store import ORDERS as SALES_ORDERS
 
-MOST_TOLD: Final = 20
+MOST_LISTED: Final = 20
 """The most late documents of a kind that are listed, the oldest first."""
 TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
 DUE: Final = tuple(table for table in TABLES if table.due is not None)
@@ -138,10 +138,10 @@ BY_STATUS: Final = "SELECT status, sum(rows) FROM {} GROUP BY status"
 
 
 def _late(tx: Transaction, table: DocumentTable, today: str) -> Late:
-    told = tx.records(oldest_sql(table), {"today": today, "most": MOST_TOLD})
+    oldest_rows = tx.records(oldest_sql(table), {"today": today, "most": MOST_LISTED})
     return Late(
         number=tx.value(late_sql(table), {"today": today}),
-        oldest=[LateDocument(**row) for row in told],
+        oldest=[LateDocument(**row) for row in oldest_rows],
     )
 
 

@@ -12,9 +12,9 @@ from wmsd.installation.open_installation import Installation
 from wmsd.server.today.kept_figures import TodayFigures
 from wmsd.tenants.companies import store
 
-TOLD_FROM: Final = 0.8
-TOLD_UNTIL: Final = 0.75
-"""The level at which a warning ends. The gap to `TOLD_FROM` avoids warnings that come and go."""
+WARN_FROM: Final = 0.8
+WARN_UNTIL: Final = 0.75
+"""The level at which a warning ends. The gap to `WARN_FROM` avoids warnings that come and go."""
 
 
 class Filling(NamedTuple):
@@ -25,7 +25,7 @@ class Filling(NamedTuple):
     way: float
     """The level, from 0. 1 means that the limit is reached. For a quota, the level is the used part of the quota.
     A share of the disk is a limit only when the disk is nearly full. So for a share, the level is the lower of two
-    numbers: the used part of the share, and `Disk.way_to_shares`.
+    numbers: the used part of the share, and `Disk.fraction_to_shares`.
     """
 
     @property
@@ -34,12 +34,12 @@ class Filling(NamedTuple):
         return self.held * 100 // max(1, self.bound.bytes)
 
 
-class RoomWatch:
+class QuotaWatch:
     def __init__(self, installation: Installation, today: TodayFigures) -> None:
         self._installation = installation
         self._storage = installation.storage
         self._today = today
-        self.told: Mapping[int, Filling] = {}
+        self.near: Mapping[int, Filling] = {}
         """The fill level of each company that must be warned, by the company's id."""
 
     async def look(self) -> None:
@@ -54,7 +54,7 @@ class RoomWatch:
         if unnoted := {each: held[each] for each in held if companies[each].held_before is None}:
             await self._installation.platform.write(lambda tx: store.note_held_before(tx, unnoted))
         self._storage.held = Held(sum(held.values()), len(companies))
-        self.told = dict(self._near(companies, held, disk))
+        self.near = dict(self._near(companies, held, disk))
 
     def _measured(self, unread: Iterable[int]) -> tuple[Disk, dict[int, int]]:
         """Return the disk, and the sizes in bytes of files of companies whose numbers are not known yet."""
@@ -68,7 +68,7 @@ class RoomWatch:
         return [
             (each, filling)
             for each, filling in found
-            if filling is not None and filling.way >= (TOLD_UNTIL if each in self.told else TOLD_FROM)
+            if filling is not None and filling.way >= (WARN_UNTIL if each in self.near else WARN_FROM)
         ]
 
     def _filling(self, company: Company, held: int, disk: Disk) -> Filling | None:
@@ -77,5 +77,5 @@ class RoomWatch:
         if (quota := self._storage.quota_of(company)) is not None:
             ways.append(Filling(quota, held, held / quota.bytes))
         if (share := self._storage.held.share_of(company, disk)) is not None:
-            ways.append(Filling(share, held, min(held / max(1, share.bytes), disk.way_to_shares)))
+            ways.append(Filling(share, held, min(held / max(1, share.bytes), disk.fraction_to_shares)))
         return max(ways, key=lambda each: each.way, default=None)

@@ -15,7 +15,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import invitations, last_admin, second_factors, sessions, store, token_store, tokens
 from wmsd.tenants.accounts.failed_sign_ins import PASSWORD, FailedSignIns
 from wmsd.tenants.accounts.passwords import Origin, Passwords
-from wmsd.tenants.accounts.reach import Voucher
+from wmsd.tenants.accounts.reach import LinkCreator
 from wmsd.tenants.accounts.rules import (
     User,
     abilities_of_new_user,
@@ -284,7 +284,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
     The tokens that the user received by signing in are revoked, unless `keep_tokens` is true.
     """
     user = user_of_email(tx, email)
-    store.set_password(tx, user.id, password_hash, Voucher())
+    store.set_password(tx, user.id, password_hash, LinkCreator())
     invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.write_audit(tx, "user.set-password", user.email)

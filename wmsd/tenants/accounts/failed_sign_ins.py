@@ -69,21 +69,21 @@ class FailedSignIns:
         """Write the failures. Failures that are counted during the write stay for the next one."""
         if not due:
             return
-        told = {key: (each.count, each.addresses) for key, each in due.items()}
+        written = {key: (each.count, each.addresses) for key, each in due.items()}
         for each in due.values():
             each.count, each.addresses = 0, []
 
         def write(tx: Transaction) -> None:
-            for (action, email), (count, addresses) in told.items():
+            for (action, email), (count, addresses) in written.items():
                 details = companies.field_differences({}, {"failures": count, "addresses": addresses})
                 companies.write_audit(tx, action, email, details, Actor(NOBODY, address=addresses[-1]))
 
         try:
             await self._platform.write(write, is_quiet=True)
         except BaseException:
-            for key, (count, addresses) in told.items():
+            for key, (count, addresses) in written.items():
                 due[key].count += count
                 due[key].addresses = list(dict.fromkeys(addresses + due[key].addresses))[:MOST_ADDRESSES]
             raise
-        for key in told:
+        for key in written:
             due[key].told_at = now

@@ -12,7 +12,7 @@ from wmsd.base.problems import Problem
 from wmsd.contract.context import Caller
 from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import store
-from wmsd.tenants.accounts.reach import Voucher, companies_from_text, companies_to_text
+from wmsd.tenants.accounts.reach import LinkCreator, companies_from_text, companies_to_text
 from wmsd.tenants.accounts.rules import User
 from wmsd.tenants.keys.bearers import secret_hash
 
@@ -26,7 +26,7 @@ END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
     """Create a link for the user, in place of any earlier link, and return it in the form of an Invitation. Store
-    the caller as the link's creator, whose companies limit what the new password opens (`Voucher`).
+    the caller as the link's creator, whose companies limit what the new password opens (`LinkCreator`).
     """
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
     scope = companies_to_text(caller.company_ids)
@@ -34,7 +34,7 @@ def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str
     return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
 
 
-def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
+def invited(tx: Transaction, code: str) -> tuple[User, LinkCreator]:
     """Return the user of the link with this code, and the admin who created it. Raise Problem (404) if the link
     was used or has expired, or if its user is disabled.
     """
@@ -42,15 +42,15 @@ def invited(tx: Transaction, code: str) -> tuple[User, Voucher]:
     user = None if row is None else store.user_by_id(tx, row[0])
     if row is None or user is None or user.disabled:
         raise Problem("NOT_FOUND", "This link was used already or is no longer valid. Ask an admin for a new one.")
-    return user, Voucher(companies_from_text(row[1]), row[2])
+    return user, LinkCreator(companies_from_text(row[1]), row[2])
 
 
-def voucher_of_link(tx: Transaction, user_id: int) -> Voucher:
+def creator_of_link(tx: Transaction, user_id: int) -> LinkCreator:
     """Return the admin who created the user's open link. If there is no link, return a Voucher for all
     companies.
     """
     row = tx.row("SELECT scope, made_by FROM invitations WHERE user_id = ?", (user_id,))
-    return Voucher() if row is None else Voucher(companies_from_text(row[0]), row[1])
+    return LinkCreator() if row is None else LinkCreator(companies_from_text(row[0]), row[1])
 
 
 def end(tx: Transaction, user_id: int) -> None:

@@ -39,7 +39,7 @@ invitation. No password matches it.
 Result = TypeVar("Result")
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """Lower the priority of the calling thread, and of the threads that it starts, below the event loop.
 
     Linux has a priority for each thread (sched(7)). If the system forbids the change, as a service manager can,
@@ -76,7 +76,7 @@ class Passwords:
     def __init__(self, clock: Clock, hasher: PasswordHasher | None = None) -> None:
         self._clock = clock
         self._hasher = hasher or PasswordHasher()
-        self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=give_way)
+        self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=lower_priority)
         self._strangers = asyncio.Lock()
         """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue at a time, so that
         users at known addresses do not wait for the others.

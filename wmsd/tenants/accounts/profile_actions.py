@@ -12,7 +12,7 @@ from wmsd.contract.access import ABILITIES
 from wmsd.contract.context import Actor, Caller, Company, FromAddress
 from wmsd.contract.operation import operation
 from wmsd.db.engine.transaction import Transaction
-from wmsd.tenants.accounts import invitations, second_factors, sessions, store, token_store, ways_in
+from wmsd.tenants.accounts import invitations, second_factors, sessions, sign_in_methods, store, token_store
 from wmsd.tenants.accounts.actions import SignInService
 from wmsd.tenants.accounts.failed_sign_ins import PASSWORD
 from wmsd.tenants.accounts.password_strength import chosen_password_errors
@@ -165,8 +165,8 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
     password_hash = await service.passwords.hash(body.password)
 
     def choose(tx: Transaction) -> None:
-        _, voucher = invitations.invited(tx, body.code)  # the link may have been used meanwhile
-        store.set_password(tx, user.id, password_hash, voucher)
+        _, link_creator = invitations.invited(tx, body.code)  # the link may have been used meanwhile
+        store.set_password(tx, user.id, password_hash, link_creator)
         invitations.end(tx, user.id)
         sessions.end_all(tx, user.id)
         token_store.revoke_signed_in(tx, user.id)
@@ -216,7 +216,7 @@ async def change_password(
 
     def change(tx: Transaction) -> dict[str, object]:
         check_unchanged(tx, user)
-        held = ways_in.of_user(tx, user.id)
+        held = sign_in_methods.of_user(tx, user.id)
         # the new password opens the same rights, because the user knew the previous one
         store.update_user(tx, user.id, {"password_hash": password_hash})
         invitations.end(tx, user.id)
@@ -224,7 +224,7 @@ async def change_password(
             "sessions_ended": sessions.end_all(tx, user.id, caller.session_id),
             "tokens_ended": token_store.revoke_signed_in(tx, user.id),
         }
-        details = companies.field_differences(held._asdict(), ways_in.of_user(tx, user.id)._asdict())
+        details = companies.field_differences(held._asdict(), sign_in_methods.of_user(tx, user.id)._asdict())
         companies.write_audit(tx, "user.change-password", user.email, details)
         return {**ended}
 

@@ -17,7 +17,7 @@ Companies = frozenset[int] | None
 """The ids of companies. None stands for every company, including companies created later."""
 
 
-class Voucher(NamedTuple):
+class LinkCreator(NamedTuple):
     """The admin who created the link at which a password is chosen: the companies that the admin administered
     then, and the admin's user id. The id is None for the command line, or if the admin is unknown.
     """

@@ -10,7 +10,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, forbidden, refuse_errors
 from wmsd.contract.access import ABILITIES, EVERYTHING, READ_ABILITIES, SUFFICES, Role, expand
 from wmsd.contract.context import Actor, Caller
-from wmsd.tenants.accounts.reach import Reach, Voucher, both_companies
+from wmsd.tenants.accounts.reach import LinkCreator, Reach, both_companies
 
 LONGEST_LOOKED_AT: Final = 64
 """How many characters of a mistyped ability are compared with known names."""
@@ -30,8 +30,8 @@ class User:
     """What the password opens, if that is less than the user's reach. The user's other rights can be used only
     after the user has chosen a new password.
     """
-    password_voucher: Voucher = Voucher()
-    """The voucher of the admin who created the link at which the password was chosen."""
+    password_link_creator: LinkCreator = LinkCreator()
+    """The admin who created the link at which the password was chosen."""
 
     @property
     def may_do(self) -> frozenset[str]:

@@ -297,7 +297,7 @@ class Invited(Model):
     email: str
 
 
-class Wanted(Model):
+class SetupNeeded(Model):
     wanted: bool
 
 

@@ -8,7 +8,7 @@ from wmsd.base.email_addresses import forms_of_mailbox
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import insert_row, update_row
-from wmsd.tenants.accounts.reach import Reach, Voucher, companies_from_text, companies_to_text
+from wmsd.tenants.accounts.reach import LinkCreator, Reach, companies_from_text, companies_to_text
 from wmsd.tenants.accounts.rules import User
 
 USER_COLUMNS: Final = """
@@ -87,7 +87,7 @@ def _user(row: dict[str, Any]) -> User:
         company_ids=frozenset(json.loads(row["company_ids"])),
         disabled=row["disabled_at"] is not None,
         password_reach=Reach.from_json(row["password_reach"]),
-        password_voucher=Voucher(companies_from_text(row["password_scope"]), row["password_by"]),
+        password_link_creator=LinkCreator(companies_from_text(row["password_scope"]), row["password_by"]),
     )
 
 
@@ -142,14 +142,14 @@ def set_rights(
     tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in sorted(company_ids)])
 
 
-def set_password(tx: Transaction, user_id: int, password_hash: str, voucher: Voucher) -> None:
-    """Set a password that opens the whole reach of the user. `voucher` belongs to the admin who set the password,
-    or created its link.
+def set_password(tx: Transaction, user_id: int, password_hash: str, link_creator: LinkCreator) -> None:
+    """Set a password that opens the whole reach of the user. `link_creator` is the admin who set the password, or
+    created its link.
     """
     columns = {
         "password_hash": password_hash,
-        "password_scope": companies_to_text(voucher.companies),
-        "password_by": voucher.user_id,
+        "password_scope": companies_to_text(link_creator.companies),
+        "password_by": link_creator.user_id,
         "password_reach": None,
         "waiting_since": None,
     }

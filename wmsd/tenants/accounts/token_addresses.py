@@ -33,7 +33,7 @@ class TokenAddresses:
 
     def tell(self, tx: Transaction, uses: Iterable[Mapping[str, object]]) -> Known:
         """Write audit entries for uses from new networks, and return these networks. Call this method before the
-        uses are written, and pass the result to `told` afterwards.
+        uses are written, and pass the result to `note_known` afterwards.
         """
         by_id = {each["id"]: str(each["address"]) for each in uses}
         new: Known = {}
@@ -48,7 +48,7 @@ class TokenAddresses:
                 new[token_id] = {network}
         return new
 
-    def told(self, new: Known) -> None:
+    def note_known(self, new: Known) -> None:
         for token_id, networks in new.items():
             if self._known is not None:
                 self._known.setdefault(token_id, set()).update(networks)

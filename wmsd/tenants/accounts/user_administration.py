@@ -12,10 +12,10 @@ from wmsd.tenants.accounts import (
     invitations,
     last_admin,
     sessions,
+    sign_in_methods,
     store,
     token_store,
     user_rights,
-    ways_in,
 )
 from wmsd.tenants.accounts.actions import create_user, disable_user, taken_email
 from wmsd.tenants.accounts.passwords import NO_PASSWORD
@@ -117,12 +117,12 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
         errors.setdefault(path, sentences)
     refuse_errors(errors)
     abilities = abilities_of_new_user(settings.role, settings.abilities)
-    held = ways_in.of_user(tx, id)
+    held = sign_in_methods.of_user(tx, id)
     store.update_user(tx, id, {"name": settings.name})
     user_rights.set_rights(tx, user, settings.role, abilities, {ids[code] for code in settings.company_codes})
     after = USERS.one(tx, id)
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
-    ended = companies.field_differences(held._asdict(), ways_in.of_user(tx, id)._asdict())
+    ended = companies.field_differences(held._asdict(), sign_in_methods.of_user(tx, id)._asdict())
     companies.write_audit(tx, "user.change", user.email, companies.field_differences(before, shown) | ended)
     return after
 
@@ -179,7 +179,7 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """
     user = _managed(tx, caller, id)
     signs_in = last_admin.can_sign_in(tx, user)
-    needs_link = not signs_in and not ways_in.of_user(tx, id).link
+    needs_link = not signs_in and not sign_in_methods.of_user(tx, id).link
     if not user.disabled:
         message = f"{user.email} is already enabled. No changes were made."
         if not signs_in:

@@ -20,8 +20,8 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import invitations, store
 from wmsd.tenants.accounts.reach import (
     Companies,
+    LinkCreator,
     Reach,
-    Voucher,
     both_abilities,
     both_companies,
     companies_from_text,
@@ -49,7 +49,7 @@ def set_rights(
     store.set_rights(tx, before.id, role, abilities, company_ids)
     after = store.known_user(tx, before.id)
     grown = after.reach.grown_since(before.reach)
-    link = _vouched(tx, invitations.voucher_of_link(tx, before.id))
+    link = _creator_companies(tx, invitations.creator_of_link(tx, before.id))
     if (role, after.company_ids) != (before.role, before.company_ids) or not covers(link, grown):
         invitations.end(tx, before.id)
     if not after.reach.is_within(before.reach):
@@ -57,7 +57,7 @@ def set_rights(
         _bound_sessions(tx, after, before.reach)
     else:
         _bound_sessions(tx, after, None)
-    opens_more = covers(_vouched(tx, before.password_voucher), grown) or not before.password_hash
+    opens_more = covers(_creator_companies(tx, before.password_link_creator), grown) or not before.password_hash
     _bound_password(tx, after, None if opens_more else before.reach)
 
 
@@ -70,17 +70,17 @@ def shrink(tx: Transaction, user_id: int) -> None:
     _bound_password(tx, user, None)
 
 
-def _vouched(tx: Transaction, voucher: Voucher) -> Companies:
+def _creator_companies(tx: Transaction, link_creator: LinkCreator) -> Companies:
     """Return the companies that the creator of a link administered when the link was created, and still
     administers. An admin who lost a company may still know the link. If the creator is not known, all companies of
-    the voucher count.
+    the link count.
     """
-    if voucher.user_id is None:
-        return voucher.companies
-    maker = store.user_by_id(tx, voucher.user_id)
+    if link_creator.user_id is None:
+        return link_creator.companies
+    maker = store.user_by_id(tx, link_creator.user_id)
     if maker is None or maker.disabled or maker.role == "member":
         return frozenset()
-    return both_companies(voucher.companies, maker.may_use)
+    return both_companies(link_creator.companies, maker.may_use)
 
 
 def _keep_tokens(tx: Transaction, before: User) -> None:
@@ -98,8 +98,8 @@ def _bound_sessions(tx: Transaction, after: User, to: Reach | None) -> None:
 
 
 def _bound_password(tx: Transaction, after: User, to: Reach | None) -> None:
-    is_vouched = covers(_vouched(tx, after.password_voucher), after.may_use)
-    bound = None if is_vouched else _bound(after.password_reach, to, after)
+    is_covered_by_creator = covers(_creator_companies(tx, after.password_link_creator), after.may_use)
+    bound = None if is_covered_by_creator else _bound(after.password_reach, to, after)
     tx.execute(BOUND_PASSWORD, {"reach": bound, "id": after.id, "now": tx.timestamp})
 
 

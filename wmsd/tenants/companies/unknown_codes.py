@@ -50,13 +50,13 @@ def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
     return codes
 
 
-def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
+def hints(typed: str, known: Sequence[Company], earlier: int = 0) -> list[str]:
     """Return the sentences that follow the error about an unknown code. They name the company whose name was
     typed, or the most similar code.
 
-    `known` are the companies that the user may see. `told` is the number of earlier errors in the same response.
+    `known` are the companies that the user may see. `earlier` is the number of earlier errors in the response.
     """
-    if told >= MOST_HINTS:
+    if earlier >= MOST_HINTS:
         return []
     named, near = _meant(typed, known)
     sentences = [] if named is None else [f"{named} is the code of the company with this name"]
@@ -73,8 +73,8 @@ def errors_of_codes(
     right = {company.code for company in known}
     wrong = [(place, code) for place, code in enumerate(codes) if code not in right and code not in but]
     return {
-        f"company_codes.{place}": [sentence(code), *hints(code, known, told)]
-        for told, (place, code) in enumerate(wrong)
+        f"company_codes.{place}": [sentence(code), *hints(code, known, earlier)]
+        for earlier, (place, code) in enumerate(wrong)
     }
 
 

@@ -17,7 +17,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.tenants.accounts import sessions, store
 from wmsd.tenants.accounts.actions import SignInService, create_user
 from wmsd.tenants.accounts.password_strength import chosen_password_errors
-from wmsd.tenants.accounts.schema import BegunSession, FirstAdmin, LinkQuery, NewUser, Wanted
+from wmsd.tenants.accounts.schema import BegunSession, FirstAdmin, LinkQuery, NewUser, SetupNeeded
 from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.keys import key_store
 from wmsd.tenants.keys.bearers import secret_hash
@@ -81,7 +81,7 @@ def look_for_first_admin(tx: Transaction, query: LinkQuery) -> dict[str, object]
     return {"message": "This installation has no admin yet."}
 
 
-@for_strangers(returns=Wanted, limit="open")
+@for_strangers(returns=SetupNeeded, limit="open")
 def is_first_admin_wanted(tx: Transaction) -> dict[str, object]:
     """Tell whether the first admin is missing."""
     return {"wanted": FIRST_ADMIN.is_offered(tx) and not store.has_admin(tx)}

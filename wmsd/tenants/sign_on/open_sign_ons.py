@@ -54,7 +54,7 @@ class SignOn:
         return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-class UnderWay:
+class OpenSignOn:
     def __init__(self, clock: Clock, ids: Ids) -> None:
         self._clock = clock
         self._ids = ids

@@ -137,11 +137,11 @@ def _mailbox(value: str) -> str | None:
     return None if becomes_another else email
 
 
-def _is_verified(told: object) -> bool:
+def _is_verified(explained: object) -> bool:
     """Return True for the JSON value true, and for the text that some providers send instead. The number 1 equals
     True in Python, but is not accepted.
     """
-    return told is True or told == "true"
+    return explained is True or explained == "true"
 
 
 def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[tuple[Rule, str]]]:
@@ -153,7 +153,7 @@ def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, 
     """
     first: Rule | None = None
     codes: list[str] = []
-    told = []
+    explained = []
     for rule in provider.rules:
         if not _fits(rule, claims):
             says = "does not fit"
@@ -165,8 +165,8 @@ def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, 
             codes += rule.companies
         else:
             says = "fits, but gives another role or other abilities than the rule that decides"
-        told.append((rule, says))
-    return first, list(dict.fromkeys(codes)), told
+        explained.append((rule, says))
+    return first, list(dict.fromkeys(codes)), explained
 
 
 def _fits(rule: Rule, claims: Mapping[str, Any]) -> bool:
@@ -177,7 +177,7 @@ def _fits(rule: Rule, claims: Mapping[str, Any]) -> bool:
 def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decision:
     """Decide who is let in with these claims, and give the reason."""
     person = person_of(provider, claims)
-    rule, codes, told = judged(provider, claims)
+    rule, codes, explained = judged(provider, claims)
     user, why, refusal = _user(provider, person, known)
     rights = None
     if refusal is None and (user is None or provider.follow_rules):
@@ -188,7 +188,7 @@ def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decis
         else:
             rights = _rights(rule, codes, known)
             rights = None if user is not None and rights == rights_of(user) else rights
-    return Decision(person, told, why, refusal, user, rights, known.linked is not None)
+    return Decision(person, explained, why, refusal, user, rights, known.linked is not None)
 
 
 def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None, str, Refusal | None]:

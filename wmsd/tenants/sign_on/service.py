@@ -12,7 +12,7 @@ from wmsd.base.repeated_failures import RepeatedFailures
 from wmsd.db.engine.database import Database
 from wmsd.http_client.lazy_client import LazyClient
 from wmsd.tenants.sign_on.metadata import Published
-from wmsd.tenants.sign_on.open_sign_ons import UnderWay
+from wmsd.tenants.sign_on.open_sign_ons import OpenSignOn
 from wmsd.tenants.sign_on.provider_requests import NoAnswer
 from wmsd.tenants.sign_on.providers import Provider
 
@@ -30,7 +30,7 @@ class SignOnService:
         self.platform = platform
         self.complaints = RepeatedFailures(LOG, (NoAnswer,), clock.monotonic)
         """The log of failures, which reports a provider once and not for every user who tries to sign in."""
-        self.under_way = UnderWay(clock, ids)
+        self.under_way = OpenSignOn(clock, ids)
         self.providers = providers
         self._published = {each.name: Published(each, client, clock) for each in providers}
         self.exchanging = asyncio.Semaphore(MOST_AT_ONCE)

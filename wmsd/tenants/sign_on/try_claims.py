@@ -54,8 +54,10 @@ def _claims(text: str) -> Mapping[str, Any]:
     except (Problem, ValueError):
         raise invalid({"claims": ["must be a JSON object, or an ID token"]}) from None
     if errors:
-        told = [f"contains {path or 'a value'}, which {sentences[0]}" for path, sentences in errors.items()]
-        raise invalid({"claims": told[:1]})
+        sentences_of_claims = [
+            f"contains {path or 'a value'}, which {sentences[0]}" for path, sentences in errors.items()
+        ]
+        raise invalid({"claims": sentences_of_claims[:1]})
     return claims
 
 

@@ -9,7 +9,7 @@ from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql import undo_rows
 from wmsd.db.sql.change_sequence import updated_at_sql
-from wmsd.db.sql.undo_rows import Made
+from wmsd.db.sql.undo_rows import CreatedRows
 from wmsd.events.outbox.events import record_events
 from wmsd.warehouse.articles import store
 from wmsd.warehouse.articles.tracking_rules import Obstacles
@@ -29,7 +29,7 @@ TRACKED_OTHERWISE: Final = """
 """
 
 
-def obstacles(tx: Transaction, made: Made, most: int) -> Iterator[str]:
+def obstacles(tx: Transaction, made: CreatedRows, most: int) -> Iterator[str]:
     """Return sentences that say why articles cannot be restored to their state before the import.
 
     Changes that users made to these articles since the import are checked in `wmsd/imports/undo.py`.
@@ -64,7 +64,7 @@ CHANGED: Final = f"""
 """
 
 
-def take_back(tx: Transaction, made: Made) -> None:
+def undo(tx: Transaction, made: CreatedRows) -> None:
     rows = {"after": made.after, "last": made.last}
     record_events(tx, "article.deleted", DELETED, rows)
     tx.execute(FORGET_WORDS, rows)

@@ -61,7 +61,7 @@ def enter(
     named = list(_named(sent, before, Articles(tx, sent, before), errors))
     ledger = Ledger.of(tx, warehouse_id, [article_id for _, _, _, article_id in named])
     entries = list(_entries(named, before, ledger, expands, errors))
-    errors += _misfits(tx, entries)
+    errors += _impossible_lines(tx, entries)
     if errors:
         return Entries([], errors, are_counted=False)
     counted = [_is_new_count(entry) for entry in entries]
@@ -133,7 +133,7 @@ def _entries(
             yield Entry(path, line, by_part.get((article_id, goods)) or ledger.line(article_id, goods))
 
 
-def _misfits(tx: Transaction, entries: Sequence[Entry]) -> Iterator[FieldError]:
+def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[FieldError]:
     """Return the errors of lines with values that cannot be the result of a count."""
     found = articles_store.references(tx, {entry.row["article_id"] for entry in entries}, ())
     with_serials = {article.id for article in found if article.tracks_serials}

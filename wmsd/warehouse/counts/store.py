@@ -123,11 +123,11 @@ CHOSEN: Final = """
         :search IS NULL OR articles.id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)
     )
 """
-MOST_TOLD: Final = 100_000
+MOST_LISTED: Final = 100_000
 """The largest number of stock records that is reported exactly. Counting ends at this number, because SQLite
 counts the records one by one.
 """
-RECORDS: Final = f"SELECT count(*) FROM (SELECT 1 FROM {CHOSEN} LIMIT {MOST_TOLD})"
+RECORDS: Final = f"SELECT count(*) FROM (SELECT 1 FROM {CHOSEN} LIMIT {MOST_LISTED})"
 SERIALS_OF_LOT: Final = f"""
     {SCALE} * (
         SELECT count(*) FROM stock_serials AS of_lot
@@ -166,7 +166,7 @@ class StockOf(NamedTuple):
 
 
 def number_of_records(tx: Transaction, found: StockOf) -> int:
-    """Return the number of stock records with a quantity above 0, at most `MOST_TOLD`."""
+    """Return the number of stock records with a quantity above 0, at most `MOST_LISTED`."""
     return tx.number(RECORDS, found._asdict())
 
 

@@ -18,7 +18,7 @@ serials.
 """
 
 
-class Wanted(NamedTuple):
+class Demand(NamedTuple):
     """The quantity that one line takes from a place, in millionths. `place` is the article and the warehouse, or
     None if one of them is not known.
     """
@@ -27,9 +27,9 @@ class Wanted(NamedTuple):
     quantity: int
 
 
-def wanted_by(rows: Sequence[Row]) -> list[Wanted]:
+def demand_of(rows: Sequence[Row]) -> list[Demand]:
     return [
-        Wanted(
+        Demand(
             None if row["article_id"] is None else Place(row["article_id"], row["warehouse_id"]), row["quantity"]
         )
         for row in rows
@@ -37,10 +37,10 @@ def wanted_by(rows: Sequence[Row]) -> list[Wanted]:
 
 
 def places_of(rows: Sequence[Row]) -> set[Place]:
-    return {place for place, _ in wanted_by(rows) if place is not None}
+    return {place for place, _ in demand_of(rows) if place is not None}
 
 
-def sums(lines: Iterable[Wanted]) -> dict[Place, int]:
+def sums(lines: Iterable[Demand]) -> dict[Place, int]:
     """Return the total quantity that the lines take, by place."""
     found: dict[Place, int] = {}
     for place, quantity in lines:
@@ -49,7 +49,7 @@ def sums(lines: Iterable[Wanted]) -> dict[Place, int]:
     return found
 
 
-def shortages(lines: Sequence[Wanted], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
+def shortages(lines: Sequence[Demand], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
     """Return an error for each line that takes from a place with less stock than all lines together take from it.
 
     `available` has the available quantity in millionths by place. `name` is the field with the lines.
@@ -87,7 +87,7 @@ def find_stock(
     bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [
         line._replace(place=None) if line.place and line.place.warehouse_id == bad_warehouse else line
-        for line in wanted_by(rows)
+        for line in demand_of(rows)
     ]
     before = reservation_of(tx, Holder(table.entity, document_id)) if document_id is not None else NOTHING
     together = sums(lines)

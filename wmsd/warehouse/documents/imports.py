@@ -14,12 +14,12 @@ from wmsd.base.problems import Problem
 from wmsd.contract.bulk_imports import Import, Outcome, Progress, Row
 from wmsd.contract.results import Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.staged_rows import Pile, put_down, put_down_before
+from wmsd.db.sql.staged_rows import PickledRows, put_down, put_down_before
 from wmsd.warehouse.documents.file_codes import Codes
 from wmsd.warehouse.documents.file_rows import DocumentRows
 from wmsd.warehouse.documents.kind import Document, DocumentKind
 
-DOCUMENTS: Final = Pile("staged_documents")
+DOCUMENTS: Final = PickledRows("staged_documents")
 TOGETHER: Final = 200
 """The number of new documents that are created together, unless a document must be created alone."""
 

@@ -20,11 +20,11 @@ class WholeLines(NamedTuple, Generic[Line]):
     name: str
     """The field with the lines."""
 
-    def errors(self, found: Iterable[FieldError], told: Sequence[FieldError]) -> Iterator[FieldError]:
+    def errors(self, found: Iterable[FieldError], other_errors: Sequence[FieldError]) -> Iterator[FieldError]:
         """Return the errors in `found`, with the position of the line in the body instead of its position in
-        `lines`. Omit paths that have an error in `told`.
+        `lines`. Omit paths that have an error in `other_errors`.
         """
-        paths = {error.path for error in told}
+        paths = {error.path for error in other_errors}
         for error in found:
             moved = replace(error, path=self._as_sent(error.path))
             if moved.path not in paths:

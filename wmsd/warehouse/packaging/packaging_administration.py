@@ -18,7 +18,7 @@ from wmsd.warehouse.packaging.schema import (
     PackagingMovementFields,
     PackagingMovementQuery,
     PackagingMovementRecorded,
-    PackagingMovementTold,
+    PackagingMovementWithRecorder,
     PackagingType,
     PackagingTypeChanges,
     PackagingTypeFields,
@@ -50,8 +50,10 @@ def change_packaging_type(tx: Transaction, id: int, body: PackagingTypeChanges) 
     return change_record(tx, store.TYPES, id, body)
 
 
-@of_packaging(answer="cursor", returns=PackagingMovementTold, ability="stock:read", history="packaging_movements")
-def tell_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
+@of_packaging(
+    answer="cursor", returns=PackagingMovementWithRecorder, ability="stock:read", history="packaging_movements"
+)
+def list_movements_with_recorders(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
     """List packaging movements and who recorded them."""
     return store.movements_after_with_recorders(tx, query, position)
 

@@ -9,7 +9,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.contract.field_errors import FieldError, invalid_field, refuse_field_errors
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.undo_rows import Made
+from wmsd.db.sql.undo_rows import CreatedRows
 from wmsd.events.outbox.events import record_event
 from wmsd.warehouse.packaging import store
 from wmsd.warehouse.packaging.schema import Direction
@@ -81,7 +81,7 @@ def record_movement(
     return movement_id
 
 
-def take_back_document(tx: Transaction, document: Document) -> list[int]:
+def reverse_document(tx: Transaction, document: Document) -> list[int]:
     """Reverse all packaging movements of the document, by one movement per type and partner. Return the ids of the
     new movements.
     """
@@ -116,7 +116,7 @@ def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -
             )
 
 
-def take_back_import(tx: Transaction, made: Made, reason: str) -> None:
+def reverse_import(tx: Transaction, made: CreatedRows, reason: str) -> None:
     """Reverse each movement of the import. Raise Problem (422) if a balance would exceed its limits."""
     for moved in tx.rows(MOVED, (made.after, made.last)):
         type_id, partner_id, direction, quantity = moved

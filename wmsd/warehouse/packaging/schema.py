@@ -73,7 +73,7 @@ class PackagingMovement(Recorded):
     notes: OptionalText
 
 
-class PackagingMovementTold(PackagingMovement):
+class PackagingMovementWithRecorder(PackagingMovement):
     """A packaging movement, with the user who recorded the movement.
 
     Only people of the company can read the user.

@@ -19,7 +19,7 @@ from wmsd.warehouse.packaging.schema import (
     PackagingMovement,
     PackagingMovementFilters,
     PackagingMovementRecorded,
-    PackagingMovementTold,
+    PackagingMovementWithRecorder,
     PackagingType,
     PackagingTypeFields,
     PackagingTypeQuery,
@@ -37,7 +37,7 @@ and totals.
 """
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
-MOVEMENT_TOLD: Final = record_sql(PackagingMovementTold, NAMED)
+MOVEMENT_WITH_RECORDER: Final = record_sql(PackagingMovementWithRecorder, NAMED)
 OF_CODE: Final = "packaging_type_id = (SELECT id FROM packaging_types WHERE code = :packaging_type_code)"
 BALANCES: Final = Listing(
     source="packaging_balances",
@@ -66,7 +66,7 @@ def movements_after(tx: Transaction, query: CursorQuery, position: int) -> Curso
 
 
 def movements_after_with_recorders(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
-    return MOVEMENTS.after(tx, MOVEMENT_TOLD, query, position, query.filters())
+    return MOVEMENTS.after(tx, MOVEMENT_WITH_RECORDER, query, position, query.filters())
 
 
 def movements_page(tx: Transaction, query: PageQuery) -> Page:

@@ -142,8 +142,8 @@ REFERENCES: Final = references_of(RETURNS)
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
     """Return the errors in the references and lines of a body that has malformed fields elsewhere."""
-    told = list(REFERENCES(tx, sent, named))
-    yield from told
+    reference_errors = list(REFERENCES(tx, sent, named))
+    yield from reference_errors
     return_id = named.get("id")
     current = None if return_id is None else RETURNS.find_columns(tx, return_id)
     if return_id is not None and (current is None or current["status"] not in TRANSITIONS.lines_change_in):
@@ -155,7 +155,7 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
     errors += _repeated_serials(rows)
     if sent.get("sales_order_id") is not None:
         errors += _against_order(tx, return_id, {**(current or {}), **sent}, current or {}, rows)
-    yield from whole.errors(errors, told)
+    yield from whole.errors(errors, reference_errors)
 
 
 def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:

@@ -16,7 +16,7 @@ from wmsd.warehouse.documents.document_references import check_document, sent_st
 from wmsd.warehouse.documents.document_reservations import find_stock
 from wmsd.warehouse.documents.operations import reading_operations
 from wmsd.warehouse.documents.transitions import Step
-from wmsd.warehouse.packaging.packaging_ledger import Document, take_back_document
+from wmsd.warehouse.packaging.packaging_ledger import Document, reverse_document
 from wmsd.warehouse.packaging.schema import PackagingLine
 from wmsd.warehouse.sales_orders.create import create_orders
 from wmsd.warehouse.sales_orders.effects import EFFECTS, loaded_goods
@@ -184,4 +184,4 @@ def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: 
     EFFECTS[effect](tx, order_ids)
     move_and_emit(tx, ORDERS, order_ids, current, requested)
     for order_id in order_ids if effect is Effect.UNLOAD else ():
-        take_back_document(tx, Document(ORDERS.entity, order_id))
+        reverse_document(tx, Document(ORDERS.entity, order_id))

@@ -89,7 +89,7 @@ def _unload(tx: Transaction, order_id: int) -> None:
             "IN_LUCRU",
         )
     loaded = net_out(tx, order_id, MOVED)
-    _check_room(tx, loaded)
+    _check_return(tx, loaded)
     back = [
         (stock_id, _movement("unloading", order_id, line_id, part, part.quantity))
         for line_id, stock_id, part in loaded
@@ -111,7 +111,7 @@ def _as_json(line_id: int, part: Part) -> str:
     return f'{{"line_id":{line_id},"quantity":{to_text(part.quantity)},{named}}}'
 
 
-def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
+def _check_return(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
     """Raise Problem (422) if the goods cannot come back: a balance would be too large, or a serial would be in
     stock twice.
     """

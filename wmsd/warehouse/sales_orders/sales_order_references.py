@@ -70,8 +70,8 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
 
     Lines that are short of stock are errors too.
     """
-    told = list(REFERENCES(tx, sent, named))
-    yield from told
+    reference_errors = list(REFERENCES(tx, sent, named))
+    yield from reference_errors
     order_id = named.get("id")
     current = None if order_id is None else ORDERS.find_columns(tx, order_id)
     if order_id is not None and (current is None or current["status"] not in TRANSITIONS.lines_change_in):
@@ -83,9 +83,9 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
         return
     before = [] if order_id is None else ORDER_LINES.of(tx, order_id)
     found = find_lines(tx, whole.lines, warehouse_id, before, warehouse_before)
-    errors = [*told, *found.errors]
+    errors = [*reference_errors, *found.errors]
     find_stock(tx, ORDERS, order_id, found.rows, errors, warehouse_id)
-    yield from whole.errors(errors[len(told) :], told)
+    yield from whole.errors(errors[len(reference_errors) :], reference_errors)
 
 
 def _bad_warehouses(

@@ -11,38 +11,38 @@ from wmsd.warehouse.stock.stock_staging import STOCK_ID as STAGED_ID
 from wmsd.warehouse.stock.store import COLUMNS, NAMED, OWN_OR_RULE
 
 
-def _crossings_sql(told: str, before: str, own_min_stock: str) -> str:
+def _low_stock_changes_sql(changed: str, before: str, own_min_stock: str) -> str:
     """Return the SQL of the stock records that became low, or are low no longer.
 
-    `told` is SQL that joins `stock` with the stock records that have changed. `before` is the SQL of the available
-    quantity before the change, and `own_min_stock` is the SQL of the article's `min_stock`.
+    `changed` is SQL that joins `stock` with the stock records that have changed. `before` is the SQL of the
+    available quantity before the change, and `own_min_stock` is the SQL of the article's `min_stock`.
     """
     available, min_stock = COLUMNS["available"], OWN_OR_RULE.format(own=own_min_stock)
     is_low = f"coalesce({available} <= {min_stock}, 0)"
     return f"""
-        SELECT stock.id, {available}, {before}, {is_low} FROM {told}
+        SELECT stock.id, {available}, {before}, {is_low} FROM {changed}
         (stock.is_told_low <> {is_low} OR ({is_low} AND {before} > {min_stock}))
     """
 
 
-CROSSINGS: Final = _crossings_sql(
+CHANGES_OF_LOW_STOCK: Final = _low_stock_changes_sql(
     """
-        json_each(?) AS told
-        CROSS JOIN stock ON stock.id = told.value ->> 0
+        json_each(?) AS changed
+        CROSS JOIN stock ON stock.id = changed.value ->> 0
         CROSS JOIN articles ON articles.id = stock.article_id
         WHERE
     """,
-    "told.value ->> 1",
+    "changed.value ->> 1",
     "articles.min_stock",
 )
-STAGED_CROSSINGS: Final = _crossings_sql(
-    f"staged_stock AS told CROSS JOIN stock ON stock.id = {STAGED_ID} WHERE moves AND",
-    f"({COLUMNS['available']} - told.quantity + told.quarantined)",
-    "told.min_stock",
+STAGED_CHANGES_OF_LOW_STOCK: Final = _low_stock_changes_sql(
+    f"staged_stock AS changed CROSS JOIN stock ON stock.id = {STAGED_ID} WHERE moves AND",
+    f"({COLUMNS['available']} - changed.quantity + changed.quarantined)",
+    "changed.min_stock",
 )
 
 
-class Crossing(NamedTuple):
+class LowStockChange(NamedTuple):
     """A stock record that became low, or is low no longer. Amounts are in millionths."""
 
     stock_id: int
@@ -51,7 +51,7 @@ class Crossing(NamedTuple):
     is_low: int
 
 
-def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[Crossing]:
+def low_stock_changes(tx: Transaction, available_before: Mapping[int, int]) -> list[LowStockChange]:
     """Return the stock records that became low, or are low no longer.
 
     `available_before` has the available quantities before the change, by stock record. A record that falls from
@@ -59,25 +59,25 @@ def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[Cros
     low: the minimum may have changed since then.
     """
     given = dumps([list(each) for each in available_before.items()])
-    return [Crossing(*each) for each in tx.rows(CROSSINGS, (given,))]
+    return [LowStockChange(*each) for each in tx.rows(CHANGES_OF_LOW_STOCK, (given,))]
 
 
-def crossings_staged(tx: Transaction, last_id: int) -> list[Crossing]:
+def crossings_staged(tx: Transaction, last_id: int) -> list[LowStockChange]:
     """Return those stock records that the staged changes of an import made low, or made low no longer.
 
     `last_id` is the last id before the import's new stock records.
     """
-    return [Crossing(*each) for each in tx.rows(STAGED_CROSSINGS, {"last_id": last_id})]
+    return [LowStockChange(*each) for each in tx.rows(STAGED_CHANGES_OF_LOW_STOCK, {"last_id": last_id})]
 
 
 LOW: Final = f"""
     SELECT stock.id AS entity_id, {record_sql(StockLow, COLUMNS)} AS data
-    FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
+    FROM json_each(:ids) AS changed CROSS JOIN stock ON stock.id = changed.value {NAMED}
 """
 """Selects the data of the event `stock.low` for each stock record of `:ids`, in their order."""
-MARK_TOLD: Final = "UPDATE stock SET is_told_low = ? WHERE id = ?"
+MARK_REPORTED: Final = "UPDATE stock SET is_told_low = ? WHERE id = ?"
 
 
-def mark_reported(tx: Transaction, stock_ids: Iterable[int], is_told_low: bool) -> None:
+def mark_reported(tx: Transaction, stock_ids: Iterable[int], is_reported_low: bool) -> None:
     """Store whether the last event of these stock records reported them as low."""
-    tx.executemany(MARK_TOLD, [(int(is_told_low), stock_id) for stock_id in stock_ids])
+    tx.executemany(MARK_REPORTED, [(int(is_reported_low), stock_id) for stock_id in stock_ids])

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.events import record_events
 from wmsd.warehouse.stock import low_stock, stock_staging, store
-from wmsd.warehouse.stock.low_stock import Crossing
+from wmsd.warehouse.stock.low_stock import LowStockChange
 
 
 def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
@@ -26,7 +26,7 @@ def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
 
 def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
     record_events(tx, "stock.updated", store.UPDATED, {"ids": store.ids_json(available_before)})
-    _tell_crossings(tx, low_stock.crossings(tx, available_before))
+    _emit_low_stock(tx, low_stock.low_stock_changes(tx, available_before))
 
 
 def emit_staged(tx: Transaction, last_id: int) -> None:
@@ -35,13 +35,13 @@ def emit_staged(tx: Transaction, last_id: int) -> None:
     `last_id` is the last id before those of new stock records.
     """
     record_events(tx, "stock.updated", stock_staging.UPDATED, {"last_id": last_id})
-    _tell_crossings(tx, low_stock.crossings_staged(tx, last_id))
+    _emit_low_stock(tx, low_stock.crossings_staged(tx, last_id))
 
 
-def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
+def _emit_low_stock(tx: Transaction, low_stock_changes: Iterable[LowStockChange]) -> None:
     fallen: list[int] = []
     risen: list[int] = []
-    for each in crossings:
+    for each in low_stock_changes:
         if not each.is_low:
             risen.append(each.stock_id)
         elif each.available < each.available_before:

@@ -284,7 +284,7 @@ def write_reservations(tx: Transaction, rows: Sequence[tuple[str, int, int, int]
 
 UPDATED: Final = f"""
     SELECT stock.id AS entity_id, {record_sql(StockUpdated, COLUMNS)} AS data
-    FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
+    FROM json_each(:ids) AS changed CROSS JOIN stock ON stock.id = changed.value {NAMED}
 """
 """Selects the data of the event `stock.updated` for each stock record of `:ids`, in their order."""
 

@@ -12,7 +12,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.bulk_imports import chunks
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.staged_rows import make_tables
-from wmsd.db.sql.undo_rows import Made
+from wmsd.db.sql.undo_rows import CreatedRows
 from wmsd.warehouse.articles import store as articles
 from wmsd.warehouse.stock import stock_staging
 from wmsd.warehouse.stock.parts import NOTHING, Amounts, Contents, PartKey, contents_of
@@ -44,7 +44,7 @@ NAMED: Final = """
 """
 
 
-def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Iterator[str]:
+def obstacles(tx: Transaction, made: CreatedRows, last_change: int, most: int) -> Iterator[str]:
     """Return a sentence for each stock record that moved or was reserved since the import."""
     values = {"change": last_change, "after": made.after, "last": made.last, "most": most}
     for article, warehouse in tx.rows(MOVED_SINCE, values):
@@ -61,7 +61,7 @@ class Counters:
     with_serials: set[int] = field(default_factory=set)
 
 
-def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
+def stage(tx: Transaction, schema: str, made: CreatedRows, reason: str) -> Counters:
     """Store the counter-movements in temporary tables (`stock_staging.py`), while other writers need not wait."""
     make_tables(tx, schema, stock_staging.TABLES)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
@@ -71,7 +71,7 @@ def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
     return counters
 
 
-def take_back(tx: Transaction, counters: Counters) -> list[str]:
+def undo(tx: Transaction, counters: Counters) -> list[str]:
     """Post the staged movements, if `obstacles` has found nothing.
 
     Return the errors that forbid the undo. If there are errors, nothing is posted.

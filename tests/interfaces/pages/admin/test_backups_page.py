@@ -17,7 +17,7 @@ from tests.interfaces.pages.administering import audit
 from tests.interfaces.pages.records.test_browse import EMAIL, rows, text_of
 from tests.interfaces.pages.visitor import Visitor
 from wmsd.maintenance.backups.last_runs import (
-    ProvenBackup,
+    VerifiedBackup,
     change_record,
     read_record,
 )
@@ -49,7 +49,7 @@ async def test_archives_that_are_not_good_are_told(admin: Visitor) -> None:
     (folder / "wmsd-2020-01-02T000000Z.tar.gz").write_bytes(b"cut short")
     (folder / "something else.tar.gz").write_bytes(b"")
     record = read_record(world.installation.folder.path)
-    proven = ProvenBackup(
+    proven = VerifiedBackup(
         at="2026-11-20T12:00:00.000Z", path=str(good), seconds=1, problems=["ACME: it is damaged."]
     )
     change_record(

@@ -23,7 +23,7 @@ from wmsd.interfaces.pages.admin import health_words
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.finding_sentences import of_file, remedy_of, sentence_of
 from wmsd.interfaces.pages.kit.text.language import CATALOGUES, FINDING, PLACES
-from wmsd.maintenance.backups.last_runs import BackupRecord, ProvenBackup, change_record
+from wmsd.maintenance.backups.last_runs import BackupRecord, VerifiedBackup, change_record
 from wmsd.maintenance.doctor import clock, disk, findings, folder_files, network
 from wmsd.maintenance.doctor.findings import KINDS
 from wmsd.maintenance.file_checks.company_checks import CHECKS
@@ -277,7 +277,9 @@ async def test_the_page_has_every_kind_in_romanian(tmp_path: Path) -> None:
 
 async def test_the_proof_of_a_backup_is_told_as_the_examination(tmp_path: Path) -> None:
     async with open_world(tmp_path, started=of_house) as world:
-        proven = ProvenBackup(at=MOMENT, path="/x/b.tar.gz", seconds=1, problems=[f"ACME: {TOTAL}", "and 2 more."])
+        proven = VerifiedBackup(
+            at=MOMENT, path="/x/b.tar.gz", seconds=1, problems=[f"ACME: {TOTAL}", "and 2 more."]
+        )
         change_record(world.installation.folder.path, lambda _: BackupRecord(proven=proven))
         admin = await signed_in(world)
         page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)

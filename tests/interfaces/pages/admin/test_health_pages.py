@@ -26,7 +26,7 @@ from wmsd.maintenance.backups.backup_verdict import REMEDY
 from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
     FailedBackup,
-    ProvenBackup,
+    VerifiedBackup,
     change_record,
     read_record,
 )
@@ -267,7 +267,7 @@ async def test_findings_outlive_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
 async def test_a_script_in_what_is_found_is_text(admin: Visitor) -> None:
     folder = admin.world.installation.folder.path
     script = "<script>alert(1)</script>"
-    proven = ProvenBackup(at="2026-11-20T12:00:00.000Z", path=f"/x/{script}", seconds=1, problems=[script])
+    proven = VerifiedBackup(at="2026-11-20T12:00:00.000Z", path=f"/x/{script}", seconds=1, problems=[script])
     change_record(folder, lambda _: BackupRecord(proven=proven))
     (folder / "examination.json").write_text(
         '{"began_at": "2026-11-20T12:00:00.000Z", "ended_at": "2026-11-20T12:00:00.000Z", "files": 1, "wrong": 1,'

@@ -12,7 +12,7 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from wmsd.interfaces.pages.kit.text import language
 from wmsd.interfaces.pages.kit.text.language import field_errors, formats, of_browser, translate_error
-from wmsd.interfaces.pages.kit.text.words import figure, moment
+from wmsd.interfaces.pages.kit.text.words import grouped_number, moment
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def test_numbers_and_dates_are_written_as_the_language_does() -> None:
     ):
         token = language.current.set(code)
         try:
-            assert figure(Decimal("12345.5")) == number
+            assert grouped_number(Decimal("12345.5")) == number
             assert moment("2026-11-24T08:05:09.123Z") == date
             assert formats() is language.FORMATS[code]
         finally:

@@ -91,7 +91,7 @@ def test_what_a_page_prints_is_taken(number: Decimal, name: str) -> None:
     language.current.set(name)
     plain = number.normalize()
     assert read_number(number_in_form(Decimal(f"{plain:f}"))) == number
-    printed = words.figure(Decimal(f"{plain:f}"))
+    printed = words.grouped_number(Decimal(f"{plain:f}"))
     assert two_meanings(printed) or read_number(printed) == number
 
 

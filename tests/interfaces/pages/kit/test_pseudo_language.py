@@ -170,10 +170,10 @@ class Scene:
 @pytest.fixture(autouse=True)
 def no_kept_links() -> Iterator[None]:
     """Clear the caches of the pages, which hold texts in the previous language."""
-    for kept in (menu._of_place, menu._of_house):
+    for kept in (menu._of_place, menu._of_installation):
         kept.cache_clear()
     yield
-    for kept in (menu._of_place, menu._of_house):
+    for kept in (menu._of_place, menu._of_installation):
         kept.cache_clear()
 
 

@@ -18,7 +18,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.undo_rows import REFERRING
 from wmsd.imports.undo import NOUNS
 from wmsd.interfaces.pages.kit.text import language
-from wmsd.interfaces.pages.kit.text.language import CATALOGUES, ERROR, LONGEST_TOLD, Pattern, translate_error
+from wmsd.interfaces.pages.kit.text.language import CATALOGUES, ERROR, LONGEST_TRANSLATED, Pattern, translate_error
 from wmsd.warehouse.contributions import OBSTACLES
 
 CATALOGUE = pofile(str(CATALOGUES / "ro-errors.po"))
@@ -85,12 +85,12 @@ def test_a_crafted_sentence_is_searched_once_for_each_piece() -> None:
     assert pattern.values_in(Counted("is " + " a " * 100_000)) is None
     assert pattern.values_in(Counted("is " + " a " * 100_000 + "!")) is not None
     assert Counted.searched == 4
-    long = "is " + "x" * LONGEST_TOLD
+    long = "is " + "x" * LONGEST_TRANSLATED
     assert translate_error(long) == long
 
 
 def test_the_order_of_values_may_differ() -> None:
-    assert Pattern(("is ", " of ", ""), "{1}: {0}").told(["3", "5"]) == "5: 3"
+    assert Pattern(("is ", " of ", ""), "{1}: {0}").translate(["3", "5"]) == "5: 3"
 
 
 def _all_told(answer: Answer) -> list[str]:

@@ -24,7 +24,7 @@ from wmsd.interfaces.pages.people import (
     sign_in,
     sign_on,
 )
-from wmsd.tenants.accounts.ways_in import Holdings
+from wmsd.tenants.accounts.sign_in_methods import Holdings
 
 TEMPLATES: Final = (
     *("frame", "menu_frame", "account", "second_factor", "second_step", "recovery_codes", "sign_in"),

@@ -85,8 +85,8 @@ async def test_from_making_it_to_a_delivery_that_failed_and_came_again(visitor: 
         ["valid", "stock.updated", "stock 1", "2", "1", "200"],
         ["valid", "sales_order.created", "sales_order 1", "1", "1", "200"],
     ]
-    told = await answers(visitor, "failure")
-    assert "Answer changed. The receiver answers 500." in text_of((await visitor.get(told.goes_to)).text)
+    message_for = await answers(visitor, "failure")
+    assert "Answer changed. The receiver answers 500." in text_of((await visitor.get(message_for.goes_to)).text)
     await order(visitor)
     assert [each[5] for each in await come(visitor)] == ["500", "500", "200", "200"]
     await answers(visitor, "success")

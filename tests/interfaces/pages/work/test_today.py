@@ -17,7 +17,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import update_row
 from wmsd.dispatch.limits import growth_limits
 from wmsd.interfaces.pages.kit.text import words
-from wmsd.server.today.figures import DUE, MOST_TOLD, due_today_sql, late_sql, next_sql, oldest_sql
+from wmsd.server.today.figures import DUE, MOST_LISTED, due_today_sql, late_sql, next_sql, oldest_sql
 from wmsd.server.today.kept_figures import MOST_OPENED
 
 A_LATE_ORDER = (
@@ -147,12 +147,12 @@ async def test_what_holds_a_late_document_up(shop: Shop, visitor: Visitor) -> No
 
 async def test_late_documents_that_are_not_shown_are_counted_with_a_link(shop: Shop, visitor: Visitor) -> None:
     late = date(shop.world, YESTERDAY)
-    for _ in range(MOST_TOLD + 3):
+    for _ in range(MOST_LISTED + 3):
         await shop.order({"article_id": 1, "quantity": 0.1}, requested_date=late)
     seen = await kept(shop.world, visitor)
     address = f"/companies/1/sales-orders?status=CREAT,IN_LUCRU&requested_to={late}&sort=requested_date"
     assert f'<a href="{html.escape(address)}">Late orders not shown here: 3</a>' in seen.text
-    assert len(rows(await visitor.get(address))) == MOST_TOLD + 3
+    assert len(rows(await visitor.get(address))) == MOST_LISTED + 3
 
 
 async def test_what_is_to_be_loaded_is_so_on_its_day_only(shop: Shop, visitor: Visitor) -> None:

@@ -10,7 +10,7 @@ from wmsd.events.webhooks import store as subscriptions
 from wmsd.events.webhooks.actions import reading, writing
 from wmsd.events.webhooks.deliveries import redelivery
 from wmsd.events.webhooks.deliveries import store as log
-from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter
 from wmsd.events.webhooks.deliveries.schema import (
     CLOSED_STATUSES,
     Counted,
@@ -90,7 +90,7 @@ def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict
     return {"deliveries": number, "is_whole": is_whole, "until": chosen.until}
 
 
-def _range(tx: Transaction, id: int, body: RedeliveryRange) -> Wanted:
+def _range(tx: Transaction, id: int, body: RedeliveryRange) -> DeliveryFilter:
     """Return the conditions of the range. Raise Problem if the times are not valid."""
     until = body.until or tx.timestamp
     if until < body.since:
@@ -102,4 +102,4 @@ def _range(tx: Transaction, id: int, body: RedeliveryRange) -> Wanted:
     wanted = statuses if body.status is None else tuple(each for each in statuses if each in body.status)
     events = None if body.event is None else tuple(body.event)
     records = None if body.record is None else records_of(body.record)
-    return Wanted(id, wanted, events, records, body.since, until)
+    return DeliveryFilter(id, wanted, events, records, body.since, until)

@@ -26,7 +26,7 @@ Record = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DeliveryFilter:
     """The conditions on deliveries. A delivery must meet every condition that is not None; no delivery meets an
     empty condition. The times `since` and `until` are included.
     """
@@ -74,7 +74,7 @@ def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
     return tx.value(PLACE_OF, (subscription_id, delivery_id)) or BEGINNING, delivery_id
 
 
-def newest(tx: Transaction, wanted: Wanted, before: int, most: int) -> Found:
+def newest(tx: Transaction, wanted: DeliveryFilter, before: int, most: int) -> Found:
     """Return deliveries, the newest first, starting before the delivery with the id `before`. 0 is the end of the
     log.
     """
@@ -82,7 +82,7 @@ def newest(tx: Transaction, wanted: Wanted, before: int, most: int) -> Found:
     return _find(tx, wanted, before, place, most, "<", "DESC")
 
 
-def oldest(tx: Transaction, wanted: Wanted, after: int, most: int) -> Found:
+def oldest(tx: Transaction, wanted: DeliveryFilter, after: int, most: int) -> Found:
     """Return deliveries, the oldest first, starting after the delivery with the id `after`. 0 is the beginning of
     the log.
     """
@@ -90,7 +90,9 @@ def oldest(tx: Transaction, wanted: Wanted, after: int, most: int) -> Found:
     return _find(tx, wanted, after, place, most, ">", "ASC")
 
 
-def _find(tx: Transaction, wanted: Wanted, begin: int, place: Place, most: int, beyond: str, order: str) -> Found:
+def _find(
+    tx: Transaction, wanted: DeliveryFilter, begin: int, place: Place, most: int, beyond: str, order: str
+) -> Found:
     index, branches, others = _plan(wanted)
     if not branches:
         return Found([], begin, is_more=False)
@@ -139,7 +141,7 @@ def _rare(condition: str) -> str:
     return f"likelihood({condition}, 0.0001)"
 
 
-def _plan(wanted: Wanted) -> tuple[str, list[Branch], list[str]]:
+def _plan(wanted: DeliveryFilter) -> tuple[str, list[Branch], list[str]]:
     """Return the index, the conditions on its first columns, and the conditions that are checked row by row. Most
     deliveries have the status delivered, so a filter on that status excludes few rows.
     """

@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.events.outbox.deliveries import ATTEMPTS
 from wmsd.events.webhooks.deliveries import filters
 from wmsd.events.webhooks.deliveries.due_store import now_in_milliseconds
-from wmsd.events.webhooks.deliveries.filters import Found, Wanted
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter, Found
 
 FAILED: Final = ("exhausted", "skipped")
 AT_ONCE: Final = 5000
@@ -44,7 +44,7 @@ RELEASE_FIRST: Final = """
 
 
 def count(
-    tx: Transaction, chosen: Wanted, most: float = math.inf, most_looks: float = math.inf
+    tx: Transaction, chosen: DeliveryFilter, most: float = math.inf, most_looks: float = math.inf
 ) -> tuple[int, bool]:
     """Count the deliveries that would be sent again. Stop at `most` deliveries, or after `most_looks` reads of the
     log.
@@ -62,7 +62,7 @@ def count(
             return number, not found.is_more
 
 
-def send_range(tx: Transaction, chosen: Wanted, after: int) -> Found:
+def send_range(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
     """Queue some deliveries of the range again, starting after the delivery `after`, and return them. The
     deliveries of one entity stay in their order.
     """
@@ -73,6 +73,6 @@ def send_range(tx: Transaction, chosen: Wanted, after: int) -> Found:
     return found
 
 
-def _next(tx: Transaction, chosen: Wanted, after: int) -> Found:
+def _next(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
     """Return the next deliveries of the range, without tests."""
     return filters.oldest(tx, replace(chosen, has_tests=False), after, AT_ONCE)

@@ -75,7 +75,7 @@ def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
     tx.execute(NOTE_ATTEMPTS, (dumps([_attempt(each) for each in judged]),))
     tx.execute(NOTE_VERDICTS, (dumps([_verdict(each, now) for each in judged]),))
     released = release_next(tx, [each.result.delivery_id for each in judged if each.verdict.wait is None])
-    for each in _telling(judged):
+    for each in _visible_results(judged):
         _note_health(tx, each.result, _shown(each))
     return released
 
@@ -118,18 +118,18 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
     return (each.result.delivery_id, each.verdict.status, each.attempts, each.attempts_left, due_at)
 
 
-def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
+def _visible_results(judged: Sequence[Judged]) -> Iterator[Judged]:
     """Return the results that change what the subscription shows. Leave out a success if the next result of the
     same subscription is a success too, because the next result overwrites it.
     """
     following: dict[int, bool] = {}
-    told = []
+    visible = []
     for each in reversed(judged):
         result = each.result
         if not (result.is_success and following.get(result.subscription_id, False)):
-            told.append(each)
+            visible.append(each)
         following[result.subscription_id] = result.is_success
-    return reversed(told)
+    return reversed(visible)
 
 
 def _shown(each: Judged) -> str:

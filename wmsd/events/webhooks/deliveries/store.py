@@ -9,7 +9,7 @@ from wmsd.db.sql.lists import number_that_fits
 from wmsd.db.sql.records import record_sql
 from wmsd.events.webhooks.deliveries import filters
 from wmsd.events.webhooks.deliveries.due_store import EPOCH_OF, SENT_BODY, SEQUENCE_GAP
-from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter
 from wmsd.events.webhooks.deliveries.schema import (
     MOST_ATTEMPTS,
     Attempt,
@@ -65,7 +65,7 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
 
     A page may have fewer records than requested, or none, although more deliveries follow.
     """
-    wanted = Wanted(subscription_id, query.status, query.event, query.record, query.since, query.until)
+    wanted = DeliveryFilter(subscription_id, query.status, query.event, query.record, query.since, query.until)
     found = filters.newest(tx, wanted, position, query.per_page)
     texts = [text for (text,) in tx.rows(FOUND, (dumps(found.ids),))]
     shown = number_that_fits(texts)

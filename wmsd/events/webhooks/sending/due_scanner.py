@@ -213,8 +213,8 @@ class DueScanner:
         if because is not None:
             is_more_to_skip = bool(due) and await _skip_some(database, because)
             due, next_due = [], AT_THE_NEXT_TICK if is_more_to_skip else next_due
-        await self._tell_switched_off(company, database, switched_off)
-        await self._tell_missing_credentials(company, missing)
+        await self._log_switched_off(company, database, switched_off)
+        await self._report_missing_credentials(company, missing)
         self._note_due(company_id, next_due)
         (self._subscribed.add if outlooks else self._subscribed.discard)(company_id)
         return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
@@ -229,7 +229,7 @@ class DueScanner:
         self._unknown.discard(company_id)
         return found.get(company_id, True)
 
-    async def _tell_switched_off(self, company: Company, database: Database, found: list[SwitchedOff]) -> None:
+    async def _log_switched_off(self, company: Company, database: Database, found: list[SwitchedOff]) -> None:
         self._switched_off[company.id] = len(found)
         new = [each for each in found if not each.is_audited]
         for each in new:
@@ -243,7 +243,7 @@ class DueScanner:
         if new:
             await database.write(lambda tx: store.note_audited(tx, [each.id for each in new]))
 
-    async def _tell_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
+    async def _report_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
         """Report changed missing credentials. If the report fails, sending continues, and the next scan reports
         again.
         """

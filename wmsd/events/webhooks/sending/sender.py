@@ -223,7 +223,7 @@ class Sender:
                     return None
                 lane = queue.lane
                 await self._limits.take(slot, lane)
-                await self._throttle.turn(lane.is_proven)
+                await self._throttle.turn(lane.is_reliable)
                 if queue.may_begin(lane):
                     return queue.begin()
                 slot.close()
@@ -249,7 +249,7 @@ class Sender:
             file = partial(self._files.get, company.id)
             result = await attempt(self._client, self._clock, file, company, queue.receiver, due)
         queue.answered(due, result)
-        queue.tell_change(company.code, result, self._clock)
+        queue.log_change(company.code, result, self._clock)
         if not self._recorder.is_recording(company.id):
             self._recording.spawn(self._record(company.id))
         self._recorder.add(company.id, result)

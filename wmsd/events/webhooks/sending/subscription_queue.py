@@ -146,8 +146,8 @@ class SubscriptionQueue:
     def answered(self, due: Due, result: Result) -> None:
         """Note the result of a delivery. The next attempt may begin while the result is being recorded."""
         self.in_flight.discard(due.id)
-        if result.is_success is not self.lane.is_proven:
-            self.lane = self.lane._replace(is_proven=result.is_success)
+        if result.is_success is not self.lane.is_reliable:
+            self.lane = self.lane._replace(is_reliable=result.is_success)
         self.allowed = min(self.allowed + 1, PER_SUBSCRIPTION) if result.is_success else 1
         if result.status == GONE:
             self.drop()
@@ -162,7 +162,7 @@ class SubscriptionQueue:
         """Note that the result is in the file. From now on the file says whether the delivery is due again."""
         self.taken.discard(delivery_id)
 
-    def tell_change(self, code: str, result: Result, clock: Clock) -> None:
+    def log_change(self, code: str, result: Result, clock: Clock) -> None:
         """Log the first failure, and the first success after it. The results in between are in the delivery log.
 
         `code` is the code of the company.

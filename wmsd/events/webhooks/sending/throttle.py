@@ -31,11 +31,11 @@ whose number is not limited while the service is not busy. The other two numbers
 
 
 class Lane(NamedTuple):
-    """A group of attempts that share the same limits: in total, of the company, and of the host. `is_proven` is
+    """A group of attempts that share the same limits: in total, of the company, and of the host. `is_reliable` is
     True if the subscription's last attempt succeeded.
     """
 
-    is_proven: bool
+    is_reliable: bool
     company_id: int
     host: str
 
@@ -51,7 +51,7 @@ class Slot(list[Semaphore]):
 
 class ConcurrencyLimits:
     def __init__(self) -> None:
-        self._in_total = {is_proven: Semaphore(IN_TOTAL) for is_proven in (True, False)}
+        self._in_total = {is_reliable: Semaphore(IN_TOTAL) for is_reliable in (True, False)}
         self._of_company: WeakValueDictionary[tuple[bool, int], Semaphore] = WeakValueDictionary()
         self._of_host: WeakValueDictionary[Lane, Semaphore] = WeakValueDictionary()
         """Each limit exists as long as a task holds the limit or waits for it."""
@@ -60,11 +60,11 @@ class ConcurrencyLimits:
         """Wait for a place in each limit, in the order of arrival. Closing the slot releases the places. The
         narrowest limit comes first, so a task that waits for its own host takes no place from others.
         """
-        company = lane.is_proven, lane.company_id
+        company = lane.is_reliable, lane.company_id
         for limit in (
             self._of_host.get(lane) or self._of_host.setdefault(lane, Semaphore(PER_HOST)),
             self._of_company.get(company) or self._of_company.setdefault(company, Semaphore(PER_COMPANY)),
-            self._in_total[lane.is_proven],
+            self._in_total[lane.is_reliable],
         ):
             await limit.acquire()
             slot.append(limit)
@@ -72,7 +72,7 @@ class ConcurrencyLimits:
 
 class Throttle:
     """Limits how many attempts begin within a moment of 50 ms. `answered` returns the number of requests that the
-    server has answered. An attempt counts as reliable (`is_proven`) if the last attempt of its subscription
+    server has answered. An attempt counts as reliable (`is_reliable`) if the last attempt of its subscription
     succeeded.
     """
 
@@ -80,7 +80,7 @@ class Throttle:
         self._answered = answered
         self._monotonic = monotonic
         self._is_busy = False
-        self._turns = {is_proven: asyncio.Lock() for is_proven in (True, False)}
+        self._turns = {is_reliable: asyncio.Lock() for is_reliable in (True, False)}
         self._begin_moment()
 
     @property
@@ -89,22 +89,22 @@ class Throttle:
         self._look()
         return self._is_busy
 
-    async def turn(self, is_proven: bool) -> None:
+    async def turn(self, is_reliable: bool) -> None:
         """Wait until one more attempt may begin, in the order of arrival."""
-        async with self._turns[is_proven]:
-            while not self.may_begin(is_proven):  # noqa: ASYNC110  # a moment ends without an event to wait for
+        async with self._turns[is_reliable]:
+            while not self.may_begin(is_reliable):  # noqa: ASYNC110  # a moment ends without an event to wait for
                 await asyncio.sleep(MOMENT_SECONDS)
-            self.begin(is_proven)
+            self.begin(is_reliable)
 
-    def may_begin(self, is_proven: bool) -> bool:
+    def may_begin(self, is_reliable: bool) -> bool:
         """Return True if one more attempt may begin now."""
         self._look()
-        if is_proven:
+        if is_reliable:
             return not self._is_busy or self._begun[True] < PROVEN_WHILE_BUSY
         return self._begun[False] < (UNPROVEN_WHILE_BUSY if self._is_busy else UNPROVEN)
 
-    def begin(self, is_proven: bool) -> None:
-        self._begun[is_proven] += 1
+    def begin(self, is_reliable: bool) -> None:
+        self._begun[is_reliable] += 1
 
     def _look(self) -> None:
         moments = (self._monotonic() - self._began) / MOMENT_SECONDS

@@ -11,7 +11,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.statements import column_values
 from wmsd.events.webhooks import receiver_rules
 from wmsd.events.webhooks import store as subscriptions
-from wmsd.events.webhooks.actions import check_room, reading, rotate_secret, writing
+from wmsd.events.webhooks.actions import check_subscription_limit, reading, rotate_secret, writing
 from wmsd.events.webhooks.rules import off_because
 from wmsd.events.webhooks.schema import Subscription
 from wmsd.events.webhooks.test_receivers import store
@@ -25,7 +25,7 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
     A test receiver is a webhook subscription whose deliveries wmsd receives and shows. The test receiver ends
     after 7 days.
     """
-    check_room(tx)
+    check_subscription_limit(tx)
     if store.count(tx) >= receiver_rules.MOST:
         raise Problem(
             "VALIDATION_FAILED",

@@ -26,15 +26,15 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.staging import Staging
 from wmsd.db.sql.statistics import refresh_statistics
 from wmsd.imports.csv_rows import Unreadable
-from wmsd.imports.disk_room import Room, staging_folder
-from wmsd.imports.errors import Told, Wrong, cells_to_ask, of_file, write_errors
+from wmsd.imports.disk_space import Room, staging_folder
+from wmsd.imports.errors import FirstErrors, Wrong, cells_to_ask, of_file, write_errors
 from wmsd.imports.file_form import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.imports.file_kinds import KINDS, MODULE_OF, export_csv, import_beside
 from wmsd.imports.preview import counts_of, errors_anyway, errors_for_people, evidence_of, form_in_words, preview
-from wmsd.imports.store import Recording, TakenInAlready
+from wmsd.imports.store import AlreadyImported, Recording
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.cli.files import import_undo, previews
-from wmsd.interfaces.cli.files.import_progress import ShownProgress, ToldProgress
+from wmsd.interfaces.cli.files.import_progress import ProgressLines, ShownProgress
 from wmsd.interfaces.cli.kit.audit_notes import audit_import
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.company_data import company_database, company_option, database_to_change, read_company
@@ -116,10 +116,10 @@ def import_command(
     folder = None if given["scratch"] is None else staging_folder(given["scratch"])
     changes_nothing = given["dry_run"] or given["is_preview"]
     if command_line.folder.is_made and not changes_nothing:
-        command_line.folder.check_room()
+        command_line.folder.check_space()
 
     async def find(installation: Installation) -> Database:
-        await _tell_module_off(installation, code, kind)
+        await _warn_module_off(installation, code, kind)
         return await (company_database if changes_nothing else database_to_change)(installation, code)
 
     def to_look(database: Database) -> Staging:
@@ -128,7 +128,7 @@ def import_command(
         """
         return database.staging(actor, not KINDS[kind].importing().checks_all, folder)
 
-    shown = (ToldProgress if given["tell_progress"] else ShownProgress)(kind, file)
+    shown = (ProgressLines if given["tell_progress"] else ShownProgress)(kind, file)
     with command_line.beside() as loan, closing(shown) as progress:
         database = command_line.run_with(loan, find)
         try:
@@ -147,7 +147,7 @@ def import_command(
         except Unreadable as error:
             write_whole(of_file(error), errors_file)
             fail([f"{file.name}: {error}{previews.how_to_choose(error)}"])
-        except TakenInAlready:
+        except AlreadyImported:
             note("This upload was imported before.")
         except KeyboardInterrupt:
             fail(["Interrupted: nothing was imported."])
@@ -159,7 +159,7 @@ def import_command(
             write_whole([], errors_file)
 
 
-async def _tell_module_off(installation: Installation, code: str, kind: str) -> None:
+async def _warn_module_off(installation: Installation, code: str, kind: str) -> None:
     """Warn if the module of the kind is off for the company.
 
     The pages refuse such an import. The command allows it, because a person may import first and switch on the
@@ -246,7 +246,7 @@ def _ask(
     """End the command with the question about the decimal mark, and with the errors that do not depend on the
     answer.
     """
-    errors = Told()  # without disk space for a copy, only the question is printed
+    errors = FirstErrors()  # without disk space for a copy, only the question is printed
     with suppress(StorageError), closing(opened()) as staging:
         errors = errors_anyway(staging, KINDS[kind], source, guessed.form, progress, options)
     progress.close()
@@ -267,8 +267,8 @@ def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> N
     if changed and not as_json:
         stock_changes.show(changed, "counted")
         click.echo()
-    told = {} if changed is None else stock_changes.as_json(changed, "counted")
-    of_programs = {"dry_run": dry_run, **told} if as_json else {}
+    stock_counts = {} if changed is None else stock_changes.as_json(changed, "counted")
+    of_programs = {"dry_run": dry_run, **stock_counts} if as_json else {}
     say({"kind": kind, **counts_of(outcome), **of_programs}, as_json)
     previews.note_end(bool(outcome.rows), outcome.alike, "dry run" if dry_run else None)
 
@@ -284,7 +284,7 @@ def _options(kind: str, **given: object) -> dict[str, object]:
     return options
 
 
-def _refuse(errors: Told, as_json: bool, errors_file: Path | None) -> NoReturn:
+def _refuse(errors: FirstErrors, as_json: bool, errors_file: Path | None) -> NoReturn:
     if as_json:
         say({"errors": [each.as_json() for each in errors.first], "errors_in_all": errors.in_all}, as_json)
     fail(

@@ -128,7 +128,7 @@ class ShownProgress(Watch):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-class ToldProgress(ShownProgress):
+class ProgressLines(ShownProgress):
     """A progress report in lines of text, for the server that started the command."""
 
     _told_at = -math.inf

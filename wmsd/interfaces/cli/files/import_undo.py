@@ -40,7 +40,7 @@ def undo(
     """
     actor = PROGRAM if by is None else Actor(by)
     if command_line.folder.is_made:
-        command_line.folder.check_room()  # the undo may write as much as the import did
+        command_line.folder.check_space()  # the undo may write as much as the import did
     if by is None and not yes:
         number = _confirmed(command_line, code, number)
 
@@ -60,13 +60,13 @@ def undo(
                 fail(["Interrupted: nothing was changed."])
         act = f"import.undo {undone['kind']}"
         audit_import(command_line, loan, act, code, undone["file_name"], {}, actor)
-    told = {"kind": undone["kind"], "file": undone["file_name"]}
+    of_import = {"kind": undone["kind"], "file": undone["file_name"]}
     counts = {"created": undone["created"], "updated": undone["updated"]}
     if as_json:
-        say({"undone": undone["id"], **told, **counts}, as_json)
+        say({"undone": undone["id"], **of_import, **counts}, as_json)
     else:
         undone_in_all = sum(counts.values())
-        say({"import undone": undone["id"], **told, **counts, "records undone": undone_in_all}, False)
+        say({"import undone": undone["id"], **of_import, **counts, "records undone": undone_in_all}, False)
 
 
 def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
@@ -76,7 +76,7 @@ def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int 
     `number` without a question: a later step refuses the undo with the reason.
     """
 
-    last = read_company(command_line, code, record.last_to_take_back)
+    last = read_company(command_line, code, record.last_to_undo)
     if last is None or number not in (None, last["id"]):
         return number
     confirm(

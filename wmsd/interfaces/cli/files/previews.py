@@ -10,7 +10,7 @@ from wmsd.base.plurals import count_of
 from wmsd.contract.bulk_imports import Alike
 from wmsd.imports.csv_rows import NO_ROWS, Form, Unreadable
 from wmsd.imports.encodings import Sample, WrongEncoding
-from wmsd.imports.errors import Told, short_cell
+from wmsd.imports.errors import FirstErrors, short_cell
 from wmsd.imports.file_form import Guess
 from wmsd.imports.preview import Preview, evidence_of, form_in_words, in_all
 from wmsd.interfaces.cli.kit.command_line import fail, note, say
@@ -72,7 +72,7 @@ def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) ->
         note(f"Nothing was changed: this was a {changes_nothing}.")
 
 
-def first_of(errors: Told, errors_file: Path | None) -> list[str]:
+def first_of(errors: FirstErrors, errors_file: Path | None) -> list[str]:
     """Return the first errors as sentences, and where to find the other errors."""
     sentences = [each.text for each in errors.first[:MOST_ERRORS_SHOWN]]
     if (more := errors.in_all - len(sentences)) > 0:
@@ -82,7 +82,7 @@ def first_of(errors: Told, errors_file: Path | None) -> list[str]:
     return sentences
 
 
-def question_sentences(guessed: Guess, errors: Told, errors_file: Path | None) -> list[str]:
+def question_sentences(guessed: Guess, errors: FirstErrors, errors_file: Path | None) -> list[str]:
     """Return the question about the decimal mark, and the errors that do not depend on the answer.
 
     If there is an errors file, the last sentence says what the file contains.
@@ -147,8 +147,8 @@ def _in_words(row: dict[str, Any]) -> dict[str, Any]:
 
 def _lines_in_words(lines: dict[str, Any]) -> str:
     """Return a text with the lines that the document loses (-) and gets (+)."""
-    told = []
+    parts = []
     for sign, named, more in (("-", lines["go"], lines["more_go"]), ("+", lines["come"], lines["more_come"])):
-        told += [f"{sign} {each}" for each in named]
-        told += [f"{sign} {more} more"] if more else []
-    return "; ".join(told) or "same lines in another order"
+        parts += [f"{sign} {each}" for each in named]
+        parts += [f"{sign} {more} more"] if more else []
+    return "; ".join(parts) or "same lines in another order"

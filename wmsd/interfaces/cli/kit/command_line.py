@@ -162,7 +162,7 @@ class CommandLine:
             folder.unlock()
 
     @contextmanager
-    def told_whose(self) -> Iterator[None]:
+    def explain_denied_access(self) -> Iterator[None]:
         """Raise StorageError if access is denied because another user owns the data folder."""
         try:
             yield
@@ -203,16 +203,16 @@ Flags = Mapping[tuple[str, str], str]
 def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
     """Return the command line for valid settings. Raise SettingsError if a setting is invalid."""
     layers = layers_of(file, flags)
-    settings, told, two_of_data, two_of_backups = use_old_places(settings_of(layers), layers)
+    settings, replaced, two_of_data, two_of_backups = use_old_places(settings_of(layers), layers)
     if two_of_data:
         raise SettingsError("\n".join(two_of_data))
     folder = DataFolder(Path(settings.server.data))
-    return CommandLine(settings, folder, file, layers, old_places=told, two_places=two_of_backups)
+    return CommandLine(settings, folder, file, layers, old_places=replaced, two_places=two_of_backups)
 
 
 def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
     readable, layers, wrong = read_partial_settings(file, flags)
-    settings, told, *two = use_old_places(readable, layers)
+    settings, replaced, *two = use_old_places(readable, layers)
     wrong += [sentence for sentences in two for sentence in sentences]
     for sentence in wrong:
         note(f"Error in the settings: {sentence}")
@@ -221,7 +221,7 @@ def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
             "This command ignores the settings with errors and uses the others. A server cannot start until "
             "you correct the errors."
         )
-    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong, told)
+    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong, replaced)
 
 
 def _installed(
@@ -244,7 +244,7 @@ def _installed(
             given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
             flags = {("server", key): value for key, value in given.items() if value is not None}
             command_line = read(file, flags)
-            with command_line.told_whose():
+            with command_line.explain_denied_access():
                 return command(command_line, *args, **options)
         except Problem as problem:
             fail(typed_sentences(problem))

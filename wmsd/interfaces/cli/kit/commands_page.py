@@ -67,19 +67,19 @@ def _command(group: click.Group, name: str, above: click.Context, level: int) ->
 
 def _section(command: click.Command, name: str, above: click.Context, level: int) -> Iterator[str]:
     context = click.Context(command, info_name=name, parent=above)
-    yield from (f"{'#' * level} {context.command_path}", "", *_told(cleandoc(command.help or "")))
+    yield from (f"{'#' * level} {context.command_path}", "", *_described(cleandoc(command.help or "")))
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
             yield from _command(command, each, context, level + 1)
     else:
         yield from (f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`", "")
-        yield from (*_options(command, context), "", *_told(cleandoc(command.epilog or "")))
+        yield from (*_options(command, context), "", *_described(cleandoc(command.epilog or "")))
         if isinstance(command, WithOthers):
             for other, another in command.others.items():
                 yield from _section(another, f"{name} {other}", above, level + 1)
 
 
-def _told(text: str) -> Iterator[str]:
+def _described(text: str) -> Iterator[str]:
     for paragraph in text.split("\n\n"):
         if paragraph.startswith(KEPT_LINES):
             yield from ("```", paragraph.removeprefix(KEPT_LINES), "```", "")
@@ -93,7 +93,7 @@ def _options(command: click.Command, context: click.Context) -> Sequence[str]:
         for parameter in command.get_params(context)
         if SHARED.isdisjoint(parameter.opts) and (record := parameter.get_help_record(context)) is not None
     ]
-    return [f"- `{names}` {_as_text(told)}" for names, told in records if told]
+    return [f"- `{names}` {_as_text(help_text)}" for names, help_text in records if help_text]
 
 
 def _as_text(text: str) -> str:

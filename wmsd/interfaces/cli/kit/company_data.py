@@ -121,11 +121,11 @@ def write_company(
     code: str,
     unit: Callable[[Transaction], Result],
     dry_run: bool = False,
-    needs_room: bool = True,
+    needs_space: bool = True,
 ) -> Result:
     """Run the unit of work in the company's file, and return its result. A dry run changes nothing.
 
-    With `needs_room`, raise StorageError if the disk is so full that a server would refuse requests.
+    With `needs_space`, raise StorageError if the disk is so full that a server would refuse requests.
     """
     results: list[Result] = []
 
@@ -135,8 +135,8 @@ def write_company(
             raise Undone
 
     async def work(installation: Installation) -> None:
-        if needs_room and not dry_run:
-            installation.folder.check_room()
+        if needs_space and not dry_run:
+            installation.folder.check_space()
         database = await (company_database if dry_run else database_to_change)(installation, code)
         with suppress(Undone):
             await database.write(run)

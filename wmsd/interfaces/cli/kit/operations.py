@@ -85,8 +85,8 @@ def typed_sentences(problem: Problem) -> list[str]:
 
 def _with_commands(sentence: str) -> str:
     """Return the sentence with the command to type in place of the action on the pages that it names."""
-    told = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
-    return told.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
+    changed = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
+    return changed.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
 
 
 def _as_typed(path: str, text: str) -> str:

@@ -26,8 +26,8 @@ def row_of(path: Path, own: str | None) -> dict[str, Any]:
     company = None if manifest.company is None else manifest.files[0].code
     codes = [file.code for file in manifest.files if file.code]
     lacks = [each.code for each in manifest.left_out]
-    told = {"lacks": lacks, "company": company, "installation": whose, "codes": codes, "error": None}
-    return {"backup": path.name, **describe_backup(path, manifest), **told}
+    details = {"lacks": lacks, "company": company, "installation": whose, "codes": codes, "error": None}
+    return {"backup": path.name, **describe_backup(path, manifest), **details}
 
 
 def backup_columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str, Any]]:

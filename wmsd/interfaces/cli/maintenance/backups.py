@@ -35,7 +35,7 @@ from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.backup_verdict import REMEDY, backup_verdict
 from wmsd.maintenance.backups.create import Creation, Made
 from wmsd.maintenance.backups.encryption import said_of
-from wmsd.maintenance.backups.file_states import source_of
+from wmsd.maintenance.backups.file_snapshots import source_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import (
     BackupRecord,
@@ -101,12 +101,12 @@ def create(
         made = Creation(command_line.folder, source, folder, passphrase, tell).make(
             None if name is None else name.name
         )
-    _tell_made(command_line, folder, made, as_json)
+    _print_made(command_line, folder, made, as_json)
     if made.manifest.left_out:
         sys.exit(1)
 
 
-def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_json: bool) -> None:
+def _print_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_json: bool) -> None:
     say({"backup": str(made.path), **describe_backup(made.path, made.manifest)}, as_json)
     note(f"The keys of the installation are {said_of(made.manifest)}.")
     for each in made.manifest.left_out:
@@ -169,7 +169,7 @@ def verify(
         proof = prove(path, scratch_in, passphrase, tell)
     if own == proof.manifest.installation:
         _note_proof(command_line, path, proof)
-    _tell_proof(command_line, path, proof, as_json)
+    _print_proof(command_line, path, proof, as_json)
 
 
 def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
@@ -190,33 +190,33 @@ def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
     change_record(command_line.folder.path, noted)
 
 
-def _tell_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bool) -> None:
+def _print_proof(command_line: CommandLine, path: Path, proof: Proof, as_json: bool) -> None:
     seconds = round(proof.seconds, 1)
     company = None if proof.manifest.company is None else proof.manifest.files[0].code
     if as_json:
         result = {"backup": str(path), "ok": not proof.problems, "seconds": seconds, "problems": proof.problems}
-        told = {"keys": proof.manifest.keys, "keys_opened": proof.are_keys_opened}
+        protection = {"keys": proof.manifest.keys, "keys_opened": proof.are_keys_opened}
         phrases = [each.model_dump() for each in proof.manifest.phrases]
-        say({**result, "company": company, **told, "phrases": phrases}, as_json)
+        say({**result, "company": company, **protection, "phrases": phrases}, as_json)
     else:
         files = f"{count_of(len(proof.manifest.files), 'file')}, {size_text(proof.manifest.bytes)}"
         say_text(f"{path} {_verdict(proof, company)}: {files}, examined in {seconds} s.")
-        note(_keys_proven(proof))
+        note(_key_protection(proof))
         if company is not None and not proof.problems:
             note(brings_back(path))
     if proof.problems:
         fail(proof.problems)
 
 
-def _keys_proven(proof: Proof) -> str:
+def _key_protection(proof: Proof) -> str:
     """Return a sentence that says how the keys in the archive are protected, and whether they were opened."""
     what = "The keys of the installation" if proof.manifest.company is None else "The credentials of webhooks"
-    told = f"{what} are {said_of(proof.manifest)}."
+    protection = f"{what} are {said_of(proof.manifest)}."
     if proof.manifest.keys != "encrypted":
-        return told
+        return protection
     if proof.are_keys_opened:
-        return f"{told} Their decryption was tested."
-    return f"{told} To test their decryption, name the file with the words: --passphrase-file FILE"
+        return f"{protection} Their decryption was tested."
+    return f"{protection} To test their decryption, name the file with the words: --passphrase-file FILE"
 
 
 def _verdict(proof: Proof, company: str | None) -> str:

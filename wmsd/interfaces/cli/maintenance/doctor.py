@@ -115,7 +115,7 @@ def doctor_command(
         say(entries if codes else [*entries, _installation(command_line, found, fixed, sums)], as_json)
     else:
         for report in reports:
-            _tell_findings(report)
+            _print_findings(report)
         for report in reports:
             verdict = report.error if report.findings is None else _verdict(command_line, report, report.findings)
             note(f"{report.name}: {verdict}")
@@ -219,7 +219,7 @@ def _as_json(report: Report) -> dict[str, object]:
     }
 
 
-def _tell_findings(report: Report) -> None:
+def _print_findings(report: Report) -> None:
     if report.findings is None:
         return
     for damage in report.findings.damages:
@@ -241,11 +241,11 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
         places = [damage.place for damage in found.damages]
         more = [f"{len(places) - MOST_PLACES} more places"] if len(places) > MOST_PLACES else []
         where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
-        told = "; ".join(filter(None, [f"damaged: {where}", *not_right]))
+        problems = "; ".join(filter(None, [f"damaged: {where}", *not_right]))
         if found.is_only_of_index:
             lost = "" if any(not_right) else ", and no records are lost"
-            return f"{told}. Only the search index is damaged: `wmsd doctor --fix` rebuilds it{lost}."
-        return f"{told}. Restore the file: {_restoring(command_line, report)}"
+            return f"{problems}. Only the search index is damaged: `wmsd doctor --fix` rebuilds it{lost}."
+        return f"{problems}. Restore the file: {_restoring(command_line, report)}"
     if found.are_none:
         not_right = ["no errors"]
     rate = round(found.rows / found.seconds) if found.seconds else 0

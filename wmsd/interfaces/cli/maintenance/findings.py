@@ -15,7 +15,7 @@ from wmsd.interfaces.cli.kit.command_line import CommandLine, note, say_text
 from wmsd.maintenance.backups.newest_backup import newest_with
 from wmsd.maintenance.doctor.examine import Examination
 from wmsd.maintenance.doctor.findings import diagnose
-from wmsd.maintenance.doctor.fixes import mend, mend_of
+from wmsd.maintenance.doctor.fixes import fix_problem, fix_sentence
 from wmsd.maintenance.doctor.mailboxes import read_emails
 from wmsd.maintenance.doctor.search_index import damaged_indexes, empty_damaged_index
 from wmsd.maintenance.doctor.situation import Situation
@@ -80,13 +80,13 @@ def fix_findings(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, A
     """
     done: list[dict[str, Any]] = []
     for finding in found:
-        sentence = mend_of(finding)
+        sentence = fix_sentence(finding)
         if sentence is None:
             continue
         error = None
         if not is_dry_run:
             note(f"Fix: {sentence}")
-            error = mend(finding)
+            error = fix_problem(finding)
             note("Done." if error is None else f"Not done: {error}.")
         done.append({"fix": sentence, "done": not is_dry_run and error is None, "error": error})
     return done
@@ -115,7 +115,7 @@ def print_findings(
     In a dry run, a finding that `--fix` can fix has only the fix as its remedy.
     """
     for finding in found:
-        sentence = mend_of(finding)
+        sentence = fix_sentence(finding)
         say(f"{TITLES[finding.kind.severity]}: {complete_commands(finding.sentence)}")
         if sentence is not None and is_dry_run:
             say(f"  Would be fixed: {sentence}")
@@ -128,11 +128,11 @@ def print_findings(
 def verdict_of_findings(found: Sequence[Finding], are_files_right: bool = True) -> str:
     wrong = sum(finding.is_wrong for finding in found)
     warnings = len(found) - wrong
-    told = [
+    parts = [
         count_of(wrong, "error") if wrong else "",
         count_of(warnings, "warning") if warnings else "",
     ]
-    return ", ".join(filter(None, told)) or (GOOD if are_files_right else NOTHING_ELSE)
+    return ", ".join(filter(None, parts)) or (GOOD if are_files_right else NOTHING_ELSE)
 
 
 def finding_as_json(finding: Finding) -> dict[str, Any]:
@@ -142,5 +142,5 @@ def finding_as_json(finding: Finding) -> dict[str, Any]:
         "file": None if finding.path is None else str(finding.path),
         "sentence": complete_commands(finding.sentence),
         "remedy": complete_commands(finding.remedy),
-        "fix": mend_of(finding),
+        "fix": fix_sentence(finding),
     }

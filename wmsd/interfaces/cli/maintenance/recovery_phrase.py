@@ -105,13 +105,13 @@ def check(command_line: CommandLine, passphrase_file: Path | None) -> None:
     Do this after `create`, and from time to time: `wmsd status` and every backup say when it was last checked.
     """
     if passphrase_file is not None:
-        _tell_checked(command_line, Phrase(passphrase_in(passphrase_file)), is_first=True)
+        _print_checked(command_line, Phrase(passphrase_in(passphrase_file)), is_first=True)
         return
     command_line.find()
     with answer_needed_from("--passphrase-file FILE"):
         typed = click.prompt("Recovery phrase", err=True)
     end_line()
-    _tell_checked(command_line, Phrase(typed))
+    _print_checked(command_line, Phrase(typed))
 
 
 @recovery_phrase_command.command("decline")
@@ -182,7 +182,7 @@ def _ask_again(command_line: CommandLine) -> None:
     click.clear()
     while True:
         try:
-            _tell_checked(command_line, Phrase(click.prompt("Type the words from your paper", err=True)))
+            _print_checked(command_line, Phrase(click.prompt("Type the words from your paper", err=True)))
             return
         except WrongPhrase as error:
             note(str(error))
@@ -190,7 +190,7 @@ def _ask_again(command_line: CommandLine) -> None:
             note(problem.message)
 
 
-def _tell_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = False) -> None:
+def _print_checked(command_line: CommandLine, phrase: Phrase, is_first: bool = False) -> None:
     checked = command_line.write(lambda tx: recovery_phrases.check(tx, phrase.recipient), is_again=not is_first)
     note(
         f"Checked: these are the words of the recovery phrase {checked.fingerprint}. The next backup is "

@@ -11,7 +11,7 @@ from wmsd.data_folder.litestream_configuration import configuration
 from wmsd.data_folder.new_epoch import LEAST_LEAP
 from wmsd.interfaces.cli.kit.command_line import CommandLine, fail, json_option, note, say, with_installation
 from wmsd.interfaces.cli.maintenance.restore_report import sentence_of_access
-from wmsd.interfaces.cli.server.new_folder import refuse_strangers
+from wmsd.interfaces.cli.server.new_folder import refuse_foreign_files
 from wmsd.maintenance.replica.replica_verdict import replica_verdict
 from wmsd.maintenance.replica.restore_replica import Replica, TakenOver
 
@@ -79,14 +79,14 @@ def restore(command_line: CommandLine, address: str, program: Path | None, as_js
     found = find_program(program)
     folder = command_line.folder
     command_line.say_folder()
-    refuse_strangers(command_line)
+    refuse_foreign_files(command_line)
     folder.make_place()
     folder.lock("no address")
     try:
         done = Replica(found, address, folder).take_over(_told)
     finally:
         folder.unlock()
-    _tell(done, as_json)
+    _print_restored(done, as_json)
     if done.failed:
         sys.exit(1)
 
@@ -96,7 +96,7 @@ def _told(code: str, done: int, number: int) -> None:
         note(f"{done} of {number}: {code}")
 
 
-def _tell(done: TakenOver, as_json: bool) -> None:
+def _print_restored(done: TakenOver, as_json: bool) -> None:
     rows = [each._asdict() for each in done.taken]
     if as_json:
         failed = [{"code": code, "reason": reason} for code, reason in done.failed.items()]

@@ -26,11 +26,11 @@ from wmsd.interfaces.cli.maintenance.restore_report import (
     restore_sentences,
     sentences_of_missing,
     sentences_of_replaced,
-    sentences_of_shut_out,
+    sentences_of_revoked_access,
     sentences_of_unread,
     some_of,
 )
-from wmsd.interfaces.cli.server.new_folder import refuse_strangers
+from wmsd.interfaces.cli.server.new_folder import refuse_foreign_files
 from wmsd.maintenance.backups.archive import read_manifest
 from wmsd.maintenance.backups.manifest import BackedUpFile
 from wmsd.maintenance.backups.newest_backup import newest_with
@@ -108,7 +108,7 @@ def restore_command(
 
 def _everything(command_line: CommandLine, work: Restore, asks: bool, as_json: bool) -> dict[str, Any]:
     folder = command_line.folder
-    refuse_strangers(command_line)
+    refuse_foreign_files(command_line)
     with new_place(folder):
         if work.lacks_secret:
             what, otherwise = "The keys of the installation", "cancels the restore"
@@ -233,7 +233,7 @@ def _sentences(
             f"No company was created for {some_of(settled.not_adopted)}, because the file does not show that "
             "it belongs to this installation. The file was not changed; wmsd doctor reports more."
         )
-    sentences += sentences_of_shut_out(done.shut_out)
+    sentences += sentences_of_revoked_access(done.shut_out)
     sentences += sentences_of_replaced(done.replaced)
     return [*sentences, KEYS[done.keys]]
 

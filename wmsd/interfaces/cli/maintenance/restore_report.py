@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.base.plurals import count_of, first_few
-from wmsd.data_folder.continue_numbers import ShutOut
+from wmsd.data_folder.continue_numbers import RevokedAccess
 from wmsd.data_folder.new_epoch import Missing
 from wmsd.data_folder.platform_loss import UNKNOWN
 from wmsd.maintenance.backups.manifest import BackedUpFile, LeftOut, Manifest
@@ -85,7 +85,7 @@ def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: P
             f"backup; their files are in {done.replaced}."
         )
     sentences += [_left_out(each, data, backups, manifest.installation) for each in manifest.left_out]
-    sentences += sentences_of_shut_out(done.shut_out)
+    sentences += sentences_of_revoked_access(done.shut_out)
     sentences += sentences_of_replaced(done.replaced)
     if done.access_unknown_after is not None:
         sentences.append(sentence_of_access(done.access_unknown_after))
@@ -100,7 +100,7 @@ def sentence_of_access(moment: str) -> str:
     )
 
 
-def sentences_of_shut_out(found: ShutOut) -> list[str]:
+def sentences_of_revoked_access(found: RevokedAccess) -> list[str]:
     sentences = [
         f"{count_of(number, what)} that {was} revoked or disabled after the backup {stays} revoked or disabled."
         for what, number in found.counts.items()

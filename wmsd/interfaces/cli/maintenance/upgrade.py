@@ -22,7 +22,7 @@ from wmsd.interfaces.cli.kit.progress_bar import progress_bar
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of
 from wmsd.interfaces.cli.server.ask_health import GOOD, ask_health, url_of
 from wmsd.maintenance.backups.create import Creation, Made
-from wmsd.maintenance.backups.file_states import source_of
+from wmsd.maintenance.backups.file_snapshots import source_of
 from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.upgrades.check_release import Described, check_release, describe_release
 from wmsd.maintenance.upgrades.journal import Upgrade, write_upgrade
@@ -81,7 +81,7 @@ def upgrade_command(
         with beside_a_server(command_line.folder) as loan:
             made = _backup(command_line, loan)
             rehearsal = _rehearsed(command_line, program, made.path)
-            _tell(rehearsal, made)
+            _print_rehearsal(rehearsal, made)
             change = None
             if not only_rehearse:
                 most_seconds = LEAST_SECONDS + TIMES_REHEARSED * rehearsal.seconds
@@ -93,7 +93,7 @@ def upgrade_command(
     if only_rehearse:
         note("Nothing was changed.")
     else:
-        _tell_end(command_line, found, program, serving)
+        _print_end(command_line, found, program, serving)
     if as_json:
         outcome = "rehearsed" if only_rehearse else "serves" if serving else "installed"
         shown_as = {"from": __version__, "to": found.version, "backup": str(made.path), "outcome": outcome}
@@ -175,7 +175,7 @@ def _rehearsed(command_line: CommandLine, program: ProgramFile, archive: Path) -
         raise StorageError("The trial run did not finish. Nothing was changed.") from None
 
 
-def _tell(rehearsal: Rehearsal, made: Made) -> None:
+def _print_rehearsal(rehearsal: Rehearsal, made: Made) -> None:
     if rehearsal.problems:
         note(f"The trial run on {made.path} found errors. Nothing was changed.")
         fail(rehearsal.problems)
@@ -230,7 +230,7 @@ def _why_not_healthy(command_line: CommandLine, was_healthy: bool, serving: Serv
     return f"The health check of the new server at {url_of(serving, has_tls)} says: {found}."
 
 
-def _tell_end(command_line: CommandLine, found: Described, program: ProgramFile, serving: Serving | None) -> None:
+def _print_end(command_line: CommandLine, found: Described, program: ProgramFile, serving: Serving | None) -> None:
     copies = KeptCopies(command_line.folder, found.version).path
     if serving is None:
         note(f"{program.path} is now wmsd {found.version}. Start the server: it migrates the files.")

@@ -123,7 +123,7 @@ def _move(
         return before, move(tx, before.id, status, **given)
 
     # a move may use the disk space that is reserved for moves
-    before, after = write_company(command_line, code, write, needs_room=False)
+    before, after = write_company(command_line, code, write, needs_space=False)
     if before == after:
         note(f"{named} already was {status}. Nothing was changed.")
     say({"code": named, "status": status, "next": documents.kind.transitions.allowed_from(status)}, as_json)

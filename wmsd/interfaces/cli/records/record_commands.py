@@ -332,7 +332,7 @@ def _written(
     command_line: CommandLine, code: str, write: Callable[[Transaction], tuple[Record, Entry | None]]
 ) -> Record:
     async def work(installation: Installation) -> Record:
-        installation.folder.check_room()
+        installation.folder.check_space()
         return await write_audited(installation, await database_to_change(installation, code), write)
 
     return command_line.run(work)

@@ -30,7 +30,7 @@ async def listening_as_set(
     bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
     proxies = networks(server.trusted_proxies)
     async with AsyncExitStack() as stack:
-        with _told_where(server.listen):
+        with _explain_listen_failure(server.listen):
             there = open_listener(app, *place_of(server.listen), bounds=bounds, tls=tls, proxies=proxies)
             at = await stack.enter_async_context(there)
         yield at
@@ -38,7 +38,7 @@ async def listening_as_set(
 
 def try_listening_as_set(settings: Settings) -> None:
     """Raise StorageError if the server could not listen at the address of the settings."""
-    with _told_where(settings.server.listen):
+    with _explain_listen_failure(settings.server.listen):
         try_listening(settings.server.listen)
 
 
@@ -49,13 +49,13 @@ async def listening_to_scrapes(app: web.Application, settings: Settings) -> Asyn
     Raise StorageError if this fails.
     """
     async with AsyncExitStack() as stack:
-        with _told_where(settings.metrics.listen, " for metrics", METRICS):
+        with _explain_listen_failure(settings.metrics.listen, " for metrics", METRICS):
             at = await stack.enter_async_context(listening_for_scrapes(settings.metrics, app[LIVE_FIGURES]))
         yield at
 
 
 @contextmanager
-def _told_where(listen: str, what_for: str = "", setting: str = SERVICE) -> Iterator[None]:
+def _explain_listen_failure(listen: str, what_for: str = "", setting: str = SERVICE) -> Iterator[None]:
     """Raise StorageError if listening at `listen` fails inside the context. If the port is in use, the error names
     the process that uses it.
     """

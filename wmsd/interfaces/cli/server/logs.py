@@ -31,7 +31,7 @@ NO_LOG: Final = (
 )
 
 
-class Wanted(NamedTuple):
+class LogFilter(NamedTuple):
     since: datetime | None
     level: str | None
     company: str | None
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
 
     @property
     def chooses(self) -> bool:
-        return self != Wanted(None, None, None, None)
+        return self != LogFilter(None, None, None, None)
 
 
 @click.command("logs")
@@ -80,7 +80,7 @@ def logs_command(
     systemd, it reads the journal. The log contains a line for each request unless log.requests is false.
     """
     company_id = None if company is None else _company_id(command_line, company)
-    wanted = Wanted(since, level, company_id, request)
+    wanted = LogFilter(since, level, company_id, request)
     most = lines or (None if since or request else LINES)
     file = command_line.settings.log.file
     try:
@@ -103,7 +103,7 @@ def _company_id(command_line: CommandLine, company: str) -> str:
     return str(command_line.read(lambda tx: companies.company_of_code(tx, company)).id)
 
 
-def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:
+def _show_files(path: Path, wanted: LogFilter, most: int | None, follow: bool, as_json: bool) -> None:
     most_bytes = None if most is None or wanted.since else LOOKED_THROUGH
     lines = LogFiles(path).lines(wanted.since, most_bytes, follow)
     try:
@@ -123,7 +123,7 @@ def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_j
         ) from None
 
 
-def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:
+def _show_journal(wanted: LogFilter, most: int | None, follow: bool, as_json: bool) -> None:
     """Print the lines of the journal. Only without filters can the journal itself select the last lines."""
     is_filtered = bool(wanted.level or wanted.company or wanted.request)
     asked = journal.command(wanted.since, None if is_filtered else most, follow)
@@ -143,7 +143,7 @@ def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
             yield None
 
 
-def _chosen(found: Iterable[LogRecord], wanted: Wanted) -> Iterator[LogRecord]:
+def _chosen(found: Iterable[LogRecord], wanted: LogFilter) -> Iterator[LogRecord]:
     return (record for record in found if wanted.fits(record))
 
 
@@ -160,6 +160,6 @@ def _print(found: Iterable[LogRecord], as_json: bool) -> int:
     return shown
 
 
-def _say_if_none(shown: int, wanted: Wanted) -> None:
+def _say_if_none(shown: int, wanted: LogFilter) -> None:
     if not shown:
         note("No log lines match these filters." if wanted.chooses else "The log is empty.")

@@ -16,7 +16,7 @@ import wmsd
 from wmsd.base.machine.private_files import create_folders
 from wmsd.base.plurals import first_few
 from wmsd.data_folder.messages import where_instead
-from wmsd.data_folder.names import strangers
+from wmsd.data_folder.names import foreign_names
 from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import CommandLine, note
 from wmsd.maintenance.backups.folder import BackupFolder
@@ -59,11 +59,11 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
         )
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise StorageError(
-            f"The folder {place} has no wmsd data, but has {_told(found)}. Nothing was created. To create "
+            f"The folder {place} has no wmsd data, but has {_described(found)}. Nothing was created. To create "
             f"the data folder {data} anyway, start with --create. Otherwise start in an empty folder, or "
             "name the data folder with --data."
         )
-    note(f"The folder {place} has no wmsd data, but has {_told(found)}.")
+    note(f"The folder {place} has no wmsd data, but has {_described(found)}.")
     if not click.confirm(f"Create the data folder {data}?", err=True):
         raise StorageError("Nothing was created. Start in an empty folder, or name the data folder with --data.")
 
@@ -81,12 +81,12 @@ def with_backups_inside(command_line: CommandLine) -> CommandLine:
     return replace(command_line, settings=command_line.settings.model_copy(update={"backup": backup}))
 
 
-def refuse_strangers(command_line: CommandLine) -> None:
+def refuse_foreign_files(command_line: CommandLine) -> None:
     """Raise StorageError if a data folder that is to be filled holds files that are not wmsd's."""
     folder = command_line.folder
     if not folder.is_made and (found := _in_data(command_line)):
         raise StorageError(
-            f"The folder {folder.path.resolve()} has no wmsd data, but has {_told(found)}. Nothing was "
+            f"The folder {folder.path.resolve()} has no wmsd data, but has {_described(found)}. Nothing was "
             "changed. Name an empty folder with --data."
         )
 
@@ -105,7 +105,7 @@ def _in_data(command_line: CommandLine) -> list[str]:
     data = command_line.folder.path
     places = {path.name for path in _of_settings(command_line) if path.parent == data.resolve()}
     try:
-        return [name for name in strangers(data) if name not in places]
+        return [name for name in foreign_names(data) if name not in places]
     except OSError:  # an error of the folder is reported when the folder is created
         return []
 
@@ -149,7 +149,7 @@ def _of_settings(command_line: CommandLine) -> Iterator[Path]:
     return (Path(name).resolve() for name in (settings.backup.folder, settings.log.file) if name)
 
 
-def _told(found: Sequence[str]) -> str:
+def _described(found: Sequence[str]) -> str:
     if len(found) == 1:
         return f"one other file or folder: {_shown(found[0])}"
     return f"{len(found)} other files and folders: {', '.join(first_few(map(_shown, found)))}"

@@ -106,7 +106,7 @@ def _status(command_line: CommandLine) -> Status:
         "disk": f"{size_text(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
         "backup folder": _backup_folder(command_line),
-        "alerts go to": _told_of_alerts(command_line),
+        "alerts go to": _alert_receivers(command_line),
         **_remembered(folder, alerts, server is not None),
     }
     wrong = [
@@ -130,8 +130,8 @@ def _status(command_line: CommandLine) -> Status:
     if figures is not None:
         wrong += live_status.conditions_of_server(figures)
         shown |= live_status.companies(figures)
-    told = {name: complete_commands(each) if isinstance(each, str) else each for name, each in shown.items()}
-    return Status(told, [complete_commands(each) for each in wrong], figures)
+    completed = {name: complete_commands(each) if isinstance(each, str) else each for name, each in shown.items()}
+    return Status(completed, [complete_commands(each) for each in wrong], figures)
 
 
 def _of_damage(command_line: CommandLine) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _of_alerts(folder: DataFolder, count: int, is_served: bool) -> Iterator[str]
         yield f"{were} open for the last server{as_of(folder.path)}: {which} Start the server, which checks again."
 
 
-def _told_of_alerts(command_line: CommandLine) -> str:
+def _alert_receivers(command_line: CommandLine) -> str:
     settings = command_line.settings.alerts
     mail = state_of(command_line.folder.path, settings)
     confirmed = f"confirmed {mail.at}" if mail.state == "confirmed" else "not confirmed yet"

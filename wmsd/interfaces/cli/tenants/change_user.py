@@ -25,10 +25,10 @@ from wmsd.interfaces.cli.kit.command_line import (
 from wmsd.interfaces.cli.kit.operations import RESET_PASSWORD, SITE_ADMIN
 from wmsd.interfaces.cli.kit.questions import confirm, yes_option
 from wmsd.platform import user_overview
-from wmsd.tenants.accounts import last_admin, store, user_administration, ways_in
+from wmsd.tenants.accounts import last_admin, sign_in_methods, store, user_administration
 from wmsd.tenants.accounts.rules import User
 from wmsd.tenants.accounts.schema import UserEmail, UserSettingsPatch
-from wmsd.tenants.accounts.ways_in import Holdings
+from wmsd.tenants.accounts.sign_in_methods import Holdings
 
 ABILITIES_HELP: Final = (
     "An ability, or a set of abilities; repeat the option for several. One of: "
@@ -61,7 +61,7 @@ def user_command() -> None:
     """Create and change users. A password is never given as an argument, because others could see it."""
 
 
-def ways_in_sentence(before: Holdings, after: Holdings) -> str:
+def sign_in_methods_sentence(before: Holdings, after: Holdings) -> str:
     """Return a sentence about what a user can no longer use to sign in, such as "No longer valid: the password, 2
     sessions."
     """
@@ -176,7 +176,7 @@ def change_user(
     def write(tx: Transaction) -> tuple[Holdings, dict[str, Any], Holdings]:
         """Change everything in one transaction, or nothing."""
         user_id = user_of(tx, email).id
-        held = ways_in.of_user(tx, user_id)
+        held = sign_in_methods.of_user(tx, user_id)
         before = json.loads(user_administration.get_user_record.action(tx, SITE_ADMIN, user_id).json)
         if abilities and (given["role"] or before["role"]) != "member":
             raise invalid({"--ability": ["must be empty: an admin has all abilities"]})
@@ -191,7 +191,7 @@ def change_user(
             after = json.loads(
                 user_administration.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json
             )
-        return held, dict(after), ways_in.of_user(tx, user_id)
+        return held, dict(after), sign_in_methods.of_user(tx, user_id)
 
     before, user, after = command_line.write(write)
     link_ends = before.link and not after.link
@@ -201,7 +201,7 @@ def change_user(
             "went to the old address" if field_email is not None else ("was created before the rights changed")
         )
         why = f" The link {before_it}, and another person may have a copy."
-    note(f"{user['email']} is changed. {ways_in_sentence(before, after)}{why}")
+    note(f"{user['email']} is changed. {sign_in_methods_sentence(before, after)}{why}")
     if waiting := waiting_in_words(user):
         note(WAITS.format(waiting=waiting, email=user["email"]))
     if (link_ends or waiting) and not after.link:
@@ -273,8 +273,8 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
 
     def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
         user_id = user_of(tx, email).id
-        held = ways_in.of_user(tx, user_id)
+        held = sign_in_methods.of_user(tx, user_id)
         return dict(user_administration.delete_user.action(tx, SITE_ADMIN, user_id)), held
 
     answer, held = command_line.write(delete, is_again=not yes)
-    note(f"{answer['message']} {ways_in_sentence(held, ways_in.NONE)}")
+    note(f"{answer['message']} {sign_in_methods_sentence(held, sign_in_methods.NONE)}")

@@ -84,7 +84,7 @@ def create_company(
         command_line.make_folder()
 
     async def work(installation: Installation) -> int:
-        installation.folder.check_room()
+        installation.folder.check_space()
         return await installation.platform.write(
             lambda tx: actions.create_company(tx, new, installation.files.create)
         )

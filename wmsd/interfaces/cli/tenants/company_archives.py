@@ -15,7 +15,7 @@ from wmsd.interfaces.cli.kit.secret_questions import ask_for_secret
 from wmsd.interfaces.cli.maintenance.backup_options import passphrase_of, passphrase_option, secret_for
 from wmsd.interfaces.cli.tenants.freeze_company import company_freeze, thaw_of
 from wmsd.maintenance.backups.archive import read_manifest
-from wmsd.maintenance.backups.file_states import source_of
+from wmsd.maintenance.backups.file_snapshots import source_of
 from wmsd.maintenance.backups.manifest import CREDENTIALS, Manifest
 from wmsd.maintenance.backups.unpack import secrets_of
 from wmsd.maintenance.company_moves.deletion_store import who_had

@@ -80,7 +80,7 @@ def company_papers_command(
         if not (values or file or no_logo):
             shown: Record = await (await company_database(installation, code)).read(get_papers.action)
             return shown
-        installation.folder.check_room()
+        installation.folder.check_space()
         record, entries = await (await database_to_change(installation, code)).write(write)
         for entry in entries:
             await write_audit_entry(installation.platform, entry)

@@ -71,7 +71,7 @@ def check(command_line: CommandLine, asked: Moving) -> None:
         home, _ = _home(command_line, asked.code)
         code, event = asked.new_code or asked.code, home.last_event
         found = ask_address(asked.target, token_in(asked.token_file), code, event)
-        is_anything_left = _tell(home, [*of_address(home, found, code)], asked)
+        is_anything_left = _print_progress(home, [*of_address(home, found, code)], asked)
     elif not Path(asked.target).is_dir():
         raise click.UsageError("--check needs the address or the data folder of the other installation.")
     else:
@@ -165,10 +165,10 @@ def _check_folder(other: CommandLine, home: Standing, origin: Owner, asked: Movi
         )
     data = f" --data {shlex.quote(str(other.folder.path.absolute()))}"
     config = "" if other.config_file is None else f" --config {shlex.quote(str(other.config_file.absolute()))}"
-    return _tell(home, [*of_folder(home, there, f"{config}{data}")], asked)
+    return _print_progress(home, [*of_folder(home, there, f"{config}{data}")], asked)
 
 
-def _tell(home: Standing, ticks: Sequence[Tick], asked: Moving) -> bool:
+def _print_progress(home: Standing, ticks: Sequence[Tick], asked: Moving) -> bool:
     left = [each for each in ticks if each.is_done is False]
     _print(ticks, {"moved": asked.code, "to": asked.target}, asked)
     remove = deletion(home)

@@ -38,7 +38,7 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
     new = validate_model(NewSite, {"name": name})
 
     async def work(installation: Installation) -> tuple[int, str, list[str]]:
-        installation.folder.check_room()
+        installation.folder.check_space()
         found, database = await company_in_use(installation, company)
         warehouse_id = await database.read(lambda tx: active_warehouse(tx, warehouse))
         site_id, token = await installation.platform.write(
@@ -78,7 +78,7 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
     """Give a site a new token, printed only once. The previous token works for another 24 hours."""
 
     async def work(installation: Installation) -> tuple[int, str]:
-        installation.folder.check_room(is_move=True)
+        installation.folder.check_space(is_move=True)
         return await installation.platform.write(
             lambda tx: actions.rotate_site(tx, site_of_warehouse(tx, company, warehouse), at_once)
         )

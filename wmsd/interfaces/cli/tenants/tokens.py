@@ -103,7 +103,7 @@ def create_token(
                     whitelist=installation.abilities,
                 )
             except Problem as problem:
-                raise _told_what_it_has(problem, user, abilities) from None
+                raise _with_ability_hint(problem, user, abilities) from None
 
         return await installation.platform.write(create)
 
@@ -114,7 +114,7 @@ def create_token(
     click.echo(token)
 
 
-def _told_what_it_has(problem: Problem, user: User, asked: Sequence[str]) -> Problem:
+def _with_ability_hint(problem: Problem, user: User, asked: Sequence[str]) -> Problem:
     """Return the problem, with a hint if the user lacks an ability.
 
     The hint has the user's abilities, and the command that grants the missing ones.

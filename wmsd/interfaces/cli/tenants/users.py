@@ -21,12 +21,12 @@ from wmsd.interfaces.cli.tenants.change_user import (
     ability_option,
     active,
     email_argument,
+    sign_in_methods_sentence,
     user_command,
     user_of,
-    ways_in_sentence,
 )
 from wmsd.interfaces.pages.kit.addresses import FIRST_ADMIN, WELCOME
-from wmsd.tenants.accounts import actions, invitations, second_factor_actions, store, ways_in
+from wmsd.tenants.accounts import actions, invitations, second_factor_actions, sign_in_methods, store
 from wmsd.tenants.accounts import user_administration as users
 from wmsd.tenants.accounts.password_strength import IN_WORDS, password_errors
 from wmsd.tenants.accounts.schema import NewUser
@@ -156,11 +156,12 @@ def disable_user(command_line: CommandLine, email: str) -> None:
         user = user_of(tx, email)
         if user.disabled:
             return f"{user.email} is already disabled. Nothing was changed."
-        held = ways_in.of_user(tx, user.id)
+        held = sign_in_methods.of_user(tx, user.id)
         actions.disable_user(tx, email)
         refused = f" Tokens now refused: {held.tokens}." if held.tokens else ""
+        ended = sign_in_methods_sentence(held, sign_in_methods.of_user(tx, user.id))
         return (
-            f"{user.email} is disabled. {ways_in_sentence(held, ways_in.of_user(tx, user.id))}{refused} "
+            f"{user.email} is disabled. {ended}{refused} "
             f"`wmsd user enable` enables the user again{', with these tokens' if refused else ''}."
         )
 
@@ -178,9 +179,9 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
 
     def unlink(tx: Transaction) -> str:
         user = user_of(tx, email)
-        held = ways_in.of_user(tx, user.id)
+        held = sign_in_methods.of_user(tx, user.id)
         links = sign_on.unlink_user(tx, email)
-        ended = ways_in_sentence(held, ways_in.of_user(tx, user.id))
+        ended = sign_in_methods_sentence(held, sign_in_methods.of_user(tx, user.id))
         return f"Accounts unlinked from {user.email}: {links}. {ended}"
 
     note(command_line.write(unlink))
@@ -217,11 +218,11 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
         password_hash = await installation.passwords.hash(password)
 
         def set_password(tx: Transaction) -> str:
-            held = ways_in.of_user(tx, user.id)
+            held = sign_in_methods.of_user(tx, user.id)
             actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
-            now = ways_in.of_user(tx, user.id)
+            now = sign_in_methods.of_user(tx, user.id)
             stay = f" Tokens that still work: {now.tokens}." if now.tokens else ""
-            return f"{user.email} has a new password. {ways_in_sentence(held, now)}{stay}"
+            return f"{user.email} has a new password. {sign_in_methods_sentence(held, now)}{stay}"
 
         return await installation.platform.write(set_password)
 

@@ -20,7 +20,7 @@ from wmsd.dispatch.record_audit import Entry, act_and_audit
 from wmsd.events.webhooks import actions, store
 from wmsd.events.webhooks.deliveries import redelivery
 from wmsd.events.webhooks.deliveries import store as log
-from wmsd.events.webhooks.deliveries.filters import Wanted
+from wmsd.events.webhooks.deliveries.filters import DeliveryFilter
 from wmsd.events.webhooks.deliveries.redelivery import AT_ONCE, FAILED
 from wmsd.events.webhooks.deliveries.schema import CLOSED_STATUSES, DeliveryQuery
 from wmsd.events.webhooks.rules import MOST_SUBSCRIPTIONS, NEEDED_MODULES, off_because
@@ -101,7 +101,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
         from wmsd.events.webhooks.sending.test_event import send_test
         from wmsd.server.webhook_sender import new_client  # imported only when the command sends
 
-        installation.folder.check_room(is_move=True)
+        installation.folder.check_space(is_move=True)
         company, database = await company_in_use(installation, code)
         check_is_on(company)
         client = new_client(installation)
@@ -170,7 +170,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, no
         return before != active, entry
 
     async def work(installation: Installation) -> bool:
-        installation.folder.check_room(is_move=True)
+        installation.folder.check_space(is_move=True)
         company, database = await company_in_use(installation, code)
         check_not_frozen(company)
         return await write_audited(installation, database, lambda tx: write(tx, company))
@@ -305,7 +305,7 @@ def redeliver(
 
     async def work(installation: Installation) -> tuple[int, bool]:
         if not dry_run:
-            installation.folder.check_room(is_move=True)
+            installation.folder.check_space(is_move=True)
         company, database = await company_in_use(installation, code)
         check_is_on(company)
         subscription = await database.read(lambda tx: subscription_of(tx, webhook, code))
@@ -314,7 +314,7 @@ def redeliver(
             return 1, subscription["active"]
         assert since is not None
         end = until or timestamps.to_text(installation.clock.now())
-        chosen = Wanted(webhook, FAILED if failed else CLOSED_STATUSES, since=since, until=end)
+        chosen = DeliveryFilter(webhook, FAILED if failed else CLOSED_STATUSES, since=since, until=end)
         count, _ = await database.read_long(lambda tx: redelivery.count(tx, chosen))
         return count if dry_run else await _send_range(database, chosen, count), subscription["active"]
 
@@ -340,7 +340,7 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
         redelivery.send_now(tx, delivery)
 
 
-async def _send_range(database: Database, chosen: Wanted, expected: int) -> int:
+async def _send_range(database: Database, chosen: DeliveryFilter, expected: int) -> int:
     """Queue the deliveries in portions, so that orders do not wait long.
 
     Return the number of queued deliveries.

@@ -17,8 +17,8 @@ SOURCES: Final = ("default", "file", "environment", "command line")
 async def show(at: Workplace, request: web.Request) -> web.Response:
     found = await at.need(SETTINGS.reads)
     given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
-    told = [{**each, "says": _(each["says"])} for each in found["data"]]
-    chosen = [each for each in told if _fits(each, given)]
+    translated = [{**each, "says": _(each["says"])} for each in found["data"]]
+    chosen = [each for each in translated if _fits(each, given)]
     return page_of(
         at,
         "settings",

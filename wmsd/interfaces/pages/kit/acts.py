@@ -118,12 +118,12 @@ class Act:
     def outcome(self, answer: Mapping[str, object]) -> str:
         """Return the word for the outcome of an answer. The address of the next page contains the word.
 
-        `told` returns the message for the word.
+        `message_for` returns the message for the word.
         """
         is_other = self.done_where is not None and answer.get(self.done_where[0])
         return f"{self.name}.else" if is_other else self.name
 
-    def told(self, outcome: str) -> str:
+    def message_for(self, outcome: str) -> str:
         """Return the message for an outcome, or "" if the outcome is of another action."""
         if self.done_where is not None and outcome == f"{self.name}.else":
             return self.done_where[1]
@@ -233,9 +233,9 @@ class Resource:
         named = (each for each in self.acts if each.name == name and each.makes_one == makes_one)
         return or_not_found(next((each for each in named if not each.leads_to), None), "page")
 
-    def told(self, outcome: str) -> str:
+    def message_for(self, outcome: str) -> str:
         """Return the message for an outcome of one of the actions, or "" for an unknown outcome."""
-        return next(filter(None, (act.told(outcome) for act in self.acts)), "")
+        return next(filter(None, (act.message_for(outcome) for act in self.acts)), "")
 
     def name_of(self, record: Mapping[str, object]) -> str:
         """Return the name of the record for people."""

@@ -20,12 +20,12 @@ class AdminPage(NamedTuple):
     """The operations on selected entries of the page."""
 
 
-HEALTH: Final = AdminPage("health", "Health", oversight.get_house_health, oversight.begin_examination)
-BACKUPS: Final = AdminPage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
+HEALTH: Final = AdminPage("health", "Health", oversight.get_installation_health, oversight.begin_examination)
+BACKUPS: Final = AdminPage("backups", "Backups", oversight.get_installation_backups, oversight.begin_backup)
 RECOVERY: Final = AdminPage("recovery-phrase", "Recovery phrase", recovery_phrase.get_recovery_phrase)
 JOBS: Final = AdminPage("jobs", "Jobs", oversight.list_jobs)
 SETTINGS: Final = AdminPage("settings", "Settings", oversight.list_settings)
-DAY_AFTER: Final = AdminPage(
+AFTER_RESTORE: Final = AdminPage(
     "day-after",
     "After a restore",
     recovery.list_recovery,
@@ -36,7 +36,7 @@ DAY_AFTER: Final = AdminPage(
         recovery.end_access,
     ),
 )
-ADMIN_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, DAY_AFTER, JOBS, SETTINGS)
+ADMIN_PAGES: Final = (HEALTH, BACKUPS, RECOVERY, AFTER_RESTORE, JOBS, SETTINGS)
 
 
 def admin_pages_of(role: Role) -> list[AdminPage]:

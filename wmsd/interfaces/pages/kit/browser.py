@@ -99,7 +99,7 @@ def cookie_name(installation: str) -> str:
 
 
 def read(request: web.Request, front: Front, cookie: str) -> Browser:
-    address, passed = requests.way_of(request, front.proxies)
+    address, passed = requests.client_and_hops(request, front.proxies)
     origin = reached_origin.origin(request, front, passed)
     name = OVER_TLS + cookie if origin.startswith("https:") else cookie
     secret = request.cookies.get(name)

@@ -8,7 +8,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.time_zones import MINUTE
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import day, moment_in_milliseconds
-from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.text.words import grouped_number
 from wmsd.interfaces.pages.kit.text.zone import DAY, local_text, which
 
 WIDTH: Final = 800
@@ -61,8 +61,8 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
         zero=height(0),
         begins=from_day,
         ends=to_day,
-        highest=figure(max(quantities)),
-        lowest=figure(min(quantities)),
+        highest=grouped_number(max(quantities)),
+        lowest=grouped_number(min(quantities)),
         words=_(
             "Quantity from %(begins)s to %(ends)s: first %(first)s, highest %(most)s, lowest %(least)s, "
             "last %(last)s."
@@ -70,9 +70,9 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
         % {
             "begins": from_day,
             "ends": to_day,
-            "first": figure(quantities[0]),
-            "most": figure(max(quantities)),
-            "least": figure(min(quantities)),
-            "last": figure(quantities[-1]),
+            "first": grouped_number(quantities[0]),
+            "most": grouped_number(max(quantities)),
+            "least": grouped_number(min(quantities)),
+            "last": grouped_number(quantities[-1]),
         },
     )

@@ -22,7 +22,7 @@ def _stays_open(count: Mapping[str, Any]) -> bool:
     return any(line["booked_quantity"] is None for line in count["lines"])
 
 
-def _is_told(line: Mapping[str, Any]) -> bool:
+def _changes_stock(line: Mapping[str, Any]) -> bool:
     """Return True if booking the count changes stock for the line, or leaves the line out."""
     return _needs_a_number(line) or bool(line["difference"])
 
@@ -76,7 +76,10 @@ COUNT_ACTS: Final = (
         next_in=frozenset({"IN_LUCRU"}),
         next_if=lambda count: not _needs_numbers(count),
         only_if=lambda count: any(not _needs_a_number(line) for line in count["lines"]),
-        shows=(("article_id", "lot_number", "serial", "counted_quantity", "difference", "count_again"), _is_told),
+        shows=(
+            ("article_id", "lot_number", "serial", "counted_quantity", "difference", "count_again"),
+            _changes_stock,
+        ),
     ),
     Act(
         "again",

@@ -74,7 +74,7 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
             resources = (*resources, (PAPERS, "Printed documents"))
         names = names_apart([at, *at.others])
         place = Place(names[at.code], at.address, resources, tuple(_to_others(at, here, names)), at.has_more)
-    return Markup(_of_place(place, here, language) + _of_house(person.role, here, language))  # noqa: S704 -- its parts are escaped
+    return Markup(_of_place(place, here, language) + _of_installation(person.role, here, language))  # noqa: S704 -- its parts are escaped
 
 
 def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
@@ -117,11 +117,11 @@ def _programs(place: Place | None) -> Iterator[Link]:
 
 
 @lru_cache(MOST_KEPT)
-def _of_house(role: Role, here: str, language: str) -> str:
-    return f"<h2>{escape(_('Administration'))}</h2>\n{_links(_house(role), here)}"
+def _of_installation(role: Role, here: str, language: str) -> str:
+    return f"<h2>{escape(_('Administration'))}</h2>\n{_links(_installation_entries(role), here)}"
 
 
-def _house(role: Role) -> Iterator[Link]:
+def _installation_entries(role: Role) -> Iterator[Link]:
     named = [(each.name, each.title) for each in administered_by(role)]
     named += [(each.name, each.title) for each in admin_pages_of(role)]
     for name, title in named:

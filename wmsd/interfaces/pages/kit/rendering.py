@@ -65,13 +65,13 @@ def _environment() -> "Environment":
         "shown": values.value_html,
         "rows": values.rows,
         "lines": values.lines,
-        "is_figure": values.is_figure,
+        "cell_class": values.cell_class,
         "row_fields": row_fields,
     }
     filters: dict[str, Callable[..., Any]] = {
         "moment": words.moment,
         "instant": words.instant,
-        "figure": words.figure,
+        "figure": words.grouped_number,
         "bytes": numbers.size,
         "duration": numbers.duration,
         "took": numbers.took,

@@ -230,8 +230,8 @@ RESOURCES: Final = (
     Resource(
         "packaging-movements",
         "Packaging movements",
-        packaging_administration.tell_packaging_movements,
-        packaging_administration.tell_packaging_movements,
+        packaging_administration.list_movements_with_recorders,
+        packaging_administration.list_movements_with_recorders,
         (
             *("code", "packaging_type_code", "partner", "direction", "quantity", "occurred_at", "document"),
             *("actor", "notes"),

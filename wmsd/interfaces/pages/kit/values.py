@@ -55,7 +55,7 @@ def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> M
     return Markup(_or_dash(value, _show(field, referred, at)))  # noqa: S704 -- its parts are escaped
 
 
-def is_figure(field: Field) -> Markup:
+def cell_class(field: Field) -> Markup:
     """Return the class attribute for cells with numbers or with changes, or an empty text for other cells."""
     if field.kind == "changes":
         return Markup(' class="changes"')
@@ -139,7 +139,7 @@ def _body(
     columns = [
         Column(
             each.name,
-            f"<td{is_figure(each)}{_heading(each, place, key)}>",
+            f"<td{cell_class(each)}{_heading(each, place, key)}>",
             _show(each, referred, at),
             leads_to if each.name == key else None,
             _of_record(each, referred, at, has_units),
@@ -197,7 +197,7 @@ def _show(field: Field, referred: Referred, at: Workplace) -> Show:
 
 
 def _number(value: Any) -> str:
-    return ZERO if value == 0 else f"<span>{words.figure(value)}</span>"
+    return ZERO if value == 0 else f"<span>{words.grouped_number(value)}</span>"
 
 
 def _moment(value: str) -> str:
@@ -318,7 +318,7 @@ def _in_units(name: str, referred: Referred, line: Mapping[str, Any]) -> str:
     if not article or not value:
         return _number(value)
     factor, box = Decimal(article["um3pl_factor"]), article["unit_3pl"]
-    of_box = {"box": box or name_of("unit_3pl"), "factor": _plain_figure(factor), "unit": article["unit"]}
+    of_box = {"box": box or name_of("unit_3pl"), "factor": _plain_number(factor), "unit": article["unit"]}
     if name == QUANTITY_3PL:
         boxes = _("%(box)s of %(factor)s %(unit)s") % of_box if factor != 1 else box or article["unit"]
         return f"{_number(value)} {escape(boxes)}"
@@ -327,12 +327,12 @@ def _in_units(name: str, referred: Referred, line: Mapping[str, Any]) -> str:
         return shown
     number = value / factor
     is_short = number == round(number, SHORT)
-    count = f"{_plain_figure(number)} " if is_short else ""
+    count = f"{_plain_number(number)} " if is_short else ""
     return f'{shown}<br><span class="soft">{escape(count + _("%(box)s of %(factor)s") % of_box)}</span>'
 
 
-def _plain_figure(value: Decimal) -> str:
-    return words.figure(value.normalize() + 0)
+def _plain_number(value: Decimal) -> str:
+    return words.grouped_number(value.normalize() + 0)
 
 
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:

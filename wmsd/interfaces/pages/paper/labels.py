@@ -118,13 +118,15 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
     if per_sheet is None:
         errors["size"] = _("Choose a size.")
     if given["count"] and count is None:
-        errors["count"] = _("Type a whole number from 1 to %(most)s.") % {"most": words.figure(MOST_LABELS)}
+        errors["count"] = _("Type a whole number from 1 to %(most)s.") % {
+            "most": words.grouped_number(MOST_LABELS)
+        }
     if kind is None or per_sheet is None or errors:
         return _form(at, of, kinds, given, errors)
     try:
         labels = await _labels(at, of, kind, count)
     except TooMany as error:
-        figures = {"total": words.figure(error.total), "most": words.figure(MOST_LABELS)}
+        figures = {"total": words.grouped_number(error.total), "most": words.grouped_number(MOST_LABELS)}
         too_many = _("These settings give %(total)s labels, but the limit is %(most)s. Type a smaller number.")
         return _form(at, of, kinds, given, {"count": too_many % figures})
     if not labels:

@@ -74,7 +74,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         resource.name,
         status=422 if errors else 200,
         resource=resource,
-        done=resource.told(request.query.get("done", "")),
+        done=resource.message_for(request.query.get("done", "")),
         records=body["data"],
         referred=await find_references(at, resource.listed, body["data"]),
         total=body.get("meta", {}).get("total"),
@@ -115,7 +115,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
         "document" if resource.path else "record",
         resource.name,
         resource=resource,
-        done=resource.told(request.query.get("done", "")),
+        done=resource.message_for(request.query.get("done", "")),
         record=record,
         referred=referred,
         facts=sorted(

@@ -19,7 +19,7 @@ from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form
-from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.text.words import grouped_number
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.stock.actions import find_stock, list_stock
 
@@ -114,7 +114,10 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
         still_open = still_open.quantize(MILLIONTH, ROUND_DOWN).normalize() + 0
         typed[f"{row}.quantity_um3pl"] = number_in_form(still_open)
         unit = article.get("unit_3pl") or article.get("unit", "")
-        notes[f"{row}.quantity_um3pl"] = _("of %(open)s %(unit)s") % {"open": figure(still_open), "unit": unit}
+        notes[f"{row}.quantity_um3pl"] = _("of %(open)s %(unit)s") % {
+            "open": grouped_number(still_open),
+            "unit": unit,
+        }
     return Beginning(typed, notes)
 
 

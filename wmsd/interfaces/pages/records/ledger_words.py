@@ -9,7 +9,7 @@ from wmsd.interfaces.pages.kit.references import BY_MOVEMENT, Key, NamedDocument
 from wmsd.interfaces.pages.kit.text.language import translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import day, span, year_of
-from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.text.words import grouped_number
 from wmsd.warehouse.stock.schema import MovementKind
 
 MINUS: Final = "\N{MINUS SIGN}"
@@ -93,12 +93,12 @@ class Sentence:
 
 def signed(value: Number) -> str:
     """Return the number with its sign, such as `+ 48`."""
-    return f"+{CLOSE}{figure(value)}" if value >= 0 else f"{MINUS}{CLOSE}{figure(-value)}"
+    return f"+{CLOSE}{grouped_number(value)}" if value >= 0 else f"{MINUS}{CLOSE}{grouped_number(-value)}"
 
 
 def beginning(stock: Mapping[str, Any]) -> str:
     """Return the first term of the sum, such as `120 counted on 3 May`."""
-    number, count = figure(stock["begins_with"]), stock["count"]
+    number, count = grouped_number(stock["begins_with"]), stock["count"]
     if count is None:
         return _("%(number)s at the start") % {"number": number}
     return _("%(number)s counted on %(day)s") % {"number": number, "day": day(count["at"], year_of(stock["at"]))}
@@ -120,9 +120,9 @@ def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def count_sentence(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> Sentence:
-    count, amount = stock["count"], {"amount": figure(stock["begins_with"])}
+    count, amount = stock["count"], {"amount": grouped_number(stock["begins_with"])}
     clauses = [_("on %(day)s") % {"day": day(count["at"], year_of(stock["at"]))}, _compared(count["difference"])]
-    details = _told([*clauses, *_by(count)], _reason(count))
+    details = _joined([*clauses, *_by(count)], _reason(count))
     if count["document_id"] is None:
         return Sentence("count", _("A count"), (), _("found %(amount)s") % amount, details, 1)
     document = named[BY_MOVEMENT["count"].name, count["document_id"]]
@@ -133,8 +133,8 @@ def _compared(difference: Number) -> str:
     if not difference:
         return _("the same as in the ledger")
     if difference > 0:
-        return _("%(number)s more than in the ledger") % {"number": figure(difference)}
-    return _("%(number)s less than in the ledger") % {"number": figure(-difference)}
+        return _("%(number)s more than in the ledger") % {"number": grouped_number(difference)}
+    return _("%(number)s less than in the ledger") % {"number": grouped_number(-difference)}
 
 
 def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
@@ -147,7 +147,7 @@ def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year
     kind = BY_MOVEMENT.get(group["kind"])
     documents = [named[kind.name, each] for each in group["document_ids"]] if kind is not None else []
     clauses = [span(group["first_at"], group["last_at"], year), *_beside(group, words), *_by(group)]
-    details = _told(clauses, _reason(group), _destroyed(group))
+    details = _joined(clauses, _reason(group), _destroyed(group))
     return Sentence(
         group["kind"], _subject(group, words), documents, _did(group, words), details, group["movements"]
     )
@@ -163,7 +163,7 @@ def _did(group: Mapping[str, Any], words: Words) -> str:
     number = abs(amount) if words.of_quarantine else doing
     text = words.rises if amount > 0 else words.falls if amount else words.stays
     whole = int(number) if number == int(number) else 2
-    did = translate_count(text, text, whole) % {"amount": figure(abs(amount))}
+    did = translate_count(text, text, whole) % {"amount": grouped_number(abs(amount))}
     if not words.of_quarantine and group["movements"] > 1 and not group["documents"]:
         return _("%(did)s in all") % {"did": did}
     return did
@@ -177,13 +177,15 @@ def _subject(group: Mapping[str, Any], words: Words) -> str:
     if kind is None or not count:
         count = group["movements"]
         return (
-            _(words.one) if count == 1 else translate_count(words.many, words.many, count) % {"num": figure(count)}
+            _(words.one)
+            if count == 1
+            else translate_count(words.many, words.many, count) % {"num": grouped_number(count)}
         )
     noun = kind.table.noun
     if group["document_ids"]:
         named = _(noun) if count == 1 else _(f"{noun}s")
         return named[:1].upper() + named[1:]
-    return translate_count(f"%(num)s {noun}", f"%(num)s {noun}s", count) % {"num": figure(count)}
+    return translate_count(f"%(num)s {noun}", f"%(num)s {noun}s", count) % {"num": grouped_number(count)}
 
 
 def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
@@ -192,31 +194,31 @@ def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
     clauses = [_("lot %(lot)s") % {"lot": lot}] if lot else []
     if quarantined and not words.of_quarantine:
         into, out = _("%(number)s of it into quarantine"), _("%(number)s of it out of quarantine")
-        clauses.append((into if quarantined > 0 else out) % {"number": figure(abs(quarantined))})
+        clauses.append((into if quarantined > 0 else out) % {"number": grouped_number(abs(quarantined))})
     return clauses
 
 
 def _destroyed(group: Mapping[str, Any]) -> str:
     if not group["destroyed"]:
         return ""
-    return _("%(number)s more arrived to be destroyed") % {"number": figure(group["destroyed"])}
+    return _("%(number)s more arrived to be destroyed") % {"number": grouped_number(group["destroyed"])}
 
 
-def _by(told: Mapping[str, Any]) -> list[str]:
+def _by(movement: Mapping[str, Any]) -> list[str]:
     """Return a list with the clause about the user, or [] if the movements are not all by the same user.
 
     Movements by documents have no clause, because the page of a document shows its user.
     """
-    if told.get("documents") or not told["actor"]:
+    if movement.get("documents") or not movement["actor"]:
         return []
-    return [_("by %(actor)s") % {"actor": told["actor"]}]
+    return [_("by %(actor)s") % {"actor": movement["actor"]}]
 
 
-def _reason(told: Mapping[str, Any]) -> str:
-    return "" if told.get("documents") else told["reason"] or ""
+def _reason(movement: Mapping[str, Any]) -> str:
+    return "" if movement.get("documents") else movement["reason"] or ""
 
 
-def _told(clauses: Sequence[str], reason: str, more: str = "") -> str:
+def _joined(clauses: Sequence[str], reason: str, more: str = "") -> str:
     """Join the clauses to one sentence, which ends with `more` about the goods and with the reason, if any."""
     whole = ", ".join(clauses) + (f"; {more}" if more else "")
     return f"{whole}: {reason}." if reason else f"{whole}."

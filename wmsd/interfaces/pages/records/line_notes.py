@@ -13,7 +13,7 @@ from wmsd.interfaces.pages.kit.fields import name_of
 from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed, rows_in
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.text.words import grouped_number
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.search.actions import find_articles_of_codes
 
@@ -94,7 +94,7 @@ def _of_article(article: Mapping[str, Any], is_taken: bool) -> str:
         return _("%(name)s: not active") % article
     if article["available"] is None or not is_taken:
         return str(article["name"])
-    available = figure(article["available"])
+    available = grouped_number(article["available"])
     return _("%(name)s: %(available)s %(unit)s available") % {**article, "available": available}
 
 
@@ -103,7 +103,7 @@ def _of_unit(article: Mapping[str, Any]) -> str:
     if unit_3pl is None and factor == 1:
         return ""
     named = {
-        "factor": figure(factor.normalize() + 0),
+        "factor": grouped_number(factor.normalize() + 0),
         "unit": article["unit"],
         "unit_3pl": unit_3pl or name_of("unit_3pl"),
     }

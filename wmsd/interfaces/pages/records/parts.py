@@ -13,7 +13,7 @@ from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.records import ledger_words
-from wmsd.interfaces.pages.records.told_movements import partners_of, tell_movements
+from wmsd.interfaces.pages.records.described_movements import describe_movements, partners_of
 from wmsd.warehouse.stock import part_actions
 
 PER_PAGE: Final = 50
@@ -85,7 +85,7 @@ async def _movements(
     )
     address = f"{at.address}/{ARTICLES.name}/{article_id}/movements"
     return {
-        "movements": await tell_movements(at, found["data"]),
+        "movements": await describe_movements(at, found["data"]),
         "has_more": found["next_cursor"] is not None,
         "address": f"{address}?{urlencode(asked)}" if asked else address,
         "all": f"{address}?{urlencode(of)}" if of else address,
@@ -123,7 +123,7 @@ async def show_movements(at: Workplace, request: web.Request) -> web.Response:
         of=of,
         part_at=next((of_part(at.address, int(article_id), name, number) for name, number in of.items()), None),
         direction=asked.get("direction", ""),
-        movements=await tell_movements(at, found["data"]),
+        movements=await describe_movements(at, found["data"]),
         words=ledger_words.KINDS,
         signed=ledger_words.signed,
         part_address=partial(of_part, at.address, int(article_id)),

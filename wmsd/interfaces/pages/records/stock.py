@@ -47,7 +47,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         status=422 if errors else 200,
         stock=explained,
         acts=_acts(at, explained) if is_now else [],
-        done=STOCK.told(request.query.get("done", "")),
+        done=STOCK.message_for(request.query.get("done", "")),
         is_now=is_now,
         labels=f"{request.path}/labels",
         given=given if errors else "" if is_now else moments.for_browser(explained["at"]),

@@ -50,7 +50,7 @@ async def show(at: Workplace, request: web.Request, refused: Answer | None = Non
         longest_age=LONGEST_AGE,
         may_change=at.may(receiving.change_webhook_receiver),
         done=done,
-        done_before=WEBHOOKS.told(done or ""),
+        done_before=WEBHOOKS.message_for(done or ""),
         acts=at.acts(WEBHOOKS, {**found, "url": ADDRESS, "auth_type": "hmac"}),
         address_of=lambda entity, entity_id: references.address_of(at, entity, entity_id),
     )

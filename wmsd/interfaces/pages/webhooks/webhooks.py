@@ -29,7 +29,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         "webhooks",
         WEBHOOKS.name,
         resource=WEBHOOKS,
-        done=WEBHOOKS.told(request.query.get("done", "")),
+        done=WEBHOOKS.message_for(request.query.get("done", "")),
         webhooks=[(each, by_id[each["id"]]) for each in found["data"] if each["id"] in by_id],
         csv=csv_of(at, WEBHOOKS, {}),
     )

@@ -57,9 +57,9 @@ class Live:
         assert caller.session_id is not None
         async with self._door.work.turn("stream", Payers(person=str(caller.actor.user_id))):
             with self._changes.listening(caller.session_id) as listener:
-                return await self._tell(browser, listener, position)
+                return await self._send_changes(browser, listener, position)
 
-    async def _tell(self, browser: Browser, listener: Listener, position: int) -> web.StreamResponse:
+    async def _send_changes(self, browser: Browser, listener: Listener, position: int) -> web.StreamResponse:
         from aiohttp_sse import sse_response  # imported only when a page is opened
 
         headers = {**HEADERS, "X-Request-Id": browser.request[REQUEST_ID], "Server": "wmsd"}

@@ -12,7 +12,7 @@ from wmsd.interfaces.pages.kit.rendering import HEADERS, go_to
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.text.words import grouped_number
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.platform.company_search import search_companies
 from wmsd.request_history.actions import get_request
@@ -98,7 +98,7 @@ async def show_choices(at: Workplace, request: web.Request) -> web.Response:
     shown = [
         {
             **{name: each[name] for name in ("code", "name", "unit")},
-            "available": None if each["available"] is None else figure(each["available"]),
+            "available": None if each["available"] is None else grouped_number(each["available"]),
             "has_any": each["available"] is None or each["available"] > 0,
         }
         for each in found

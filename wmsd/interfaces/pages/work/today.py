@@ -12,7 +12,7 @@ from wmsd.interfaces.pages.admin.health_words import failed_checks
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import zone
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.text.words import figure
+from wmsd.interfaces.pages.kit.text.words import grouped_number
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.work.today_table import Column, company_rows, list_of_total, today_columns
 from wmsd.platform.admin_view.actions import get_last_examination
@@ -58,7 +58,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
         pages_of=PAGES_OF,
         totals=_totals(today, columns),
-        held_up_by=held_up_by,
+        wait_reason=wait_reason,
         more_late=_more_late(today),
         columns=columns,
         day=zone.today(),
@@ -105,11 +105,11 @@ def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
         total = today["totals"][name] or 0
         more = total - sum(each["kind"] == kind.table.name for each in today["late"])
         if more > 0:
-            found.append((text % {"number": figure(more)}, list_of_total(name, total, today["companies"])))
+            found.append((text % {"number": grouped_number(more)}, list_of_total(name, total, today["companies"])))
     return found
 
 
-def held_up_by(late: Mapping[str, Any]) -> str:
+def wait_reason(late: Mapping[str, Any]) -> str:
     """Return a sentence that says what a late document waits for."""
     on, is_new = late["waits_for"], late["status"] == "CREAT"
     if late["kind"] == SALES_ORDERS.table.name:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.text.words import figure, moment
+from wmsd.interfaces.pages.kit.text.words import grouped_number, moment
 from wmsd.warehouse.documents.kind import DocumentKind
 from wmsd.warehouse.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
@@ -90,7 +90,7 @@ def _row(company: Mapping[str, Any], columns: Sequence[Column]) -> str:
         since = _("frozen since %(moment)s") % {"moment": moment(company["frozen_at"])}
         mark += f' <span class="warn small">{since}</span>'
     if company["storage_percent"] is not None:
-        says = _("%(percent)s %% of its storage used") % {"percent": figure(company["storage_percent"])}
+        says = _("%(percent)s %% of its storage used") % {"percent": grouped_number(company["storage_percent"])}
         mark += f' <a class="warn small" href="/docs/disk-full#the-share-of-a-company">{says}</a>'
     if company["suspended_at"]:
         since = _("suspended since %(moment)s") % {"moment": moment(company["suspended_at"])}
@@ -107,11 +107,11 @@ def _cell(company: Mapping[str, Any], column: Column, own: str) -> str:
         return NOT_SEEN
     if value == 0:
         return ZERO
-    shown = f'<a href="{own}{escape(column.path)}">{figure(value)}</a>'
+    shown = f'<a href="{own}{escape(column.path)}">{grouped_number(value)}</a>'
     return f'<td class="num {column.tone}" data-heading="{column.heading}">{shown}</td>'
 
 
 def _part(value: int, limit: int, column: Column, own: str) -> str:
-    of = _("%(part)s of %(whole)s") % {"part": figure(value), "whole": figure(limit)}
+    of = _("%(part)s of %(whole)s") % {"part": grouped_number(value), "whole": grouped_number(limit)}
     meter = f'<meter min="0" max="{limit}" high="{limit * 9 // 10}" value="{value}"></meter>'
     return f'<td data-heading="{column.heading}">{meter} <a href="{own}{column.path}">{of}</a></td>'

@@ -31,7 +31,7 @@ OFFERED: tuple[str, ...] = ("en", "ro")
 """The languages with a complete catalogue."""
 ERROR: Final = "error"
 FINDING: Final = "finding"
-LONGEST_TOLD: Final = 2000
+LONGEST_TRANSLATED: Final = 2000
 """The most characters of a sentence that is compared with the patterns."""
 ENDS: Final = (".", "?", "!")
 PLACES: Final = re.compile(r"\{\w+\}")
@@ -66,7 +66,7 @@ class Pattern:
             at = found + len(piece)
         return [*values, sentence[at:end]]
 
-    def told(self, values: Iterable[str]) -> str:
+    def translate(self, values: Iterable[str]) -> str:
         return self.translation.format(*values)
 
 
@@ -83,16 +83,16 @@ class Patterns:
                 found[PLACE if PLACE in first else first].append(pattern)
         self._by_first_word: Mapping[str, Sequence[Pattern]] = dict(found)
 
-    def told(self, sentence: str, value_told: Callable[[str], str]) -> str | None:
+    def translate(self, sentence: str, translate_value: Callable[[str], str]) -> str | None:
         """Return the translated sentence, or None if no pattern matches.
 
-        `value_told` translates each value in the sentence.
+        `translate_value` translates each value in the sentence.
         """
         first, _, _ = sentence.partition(" ")
         for pattern in (*self._by_first_word.get(first, ()), *self._by_first_word.get(PLACE, ())):
             values = pattern.values_in(sentence)
             if values is not None:
-                return pattern.told(map(value_told, values))
+                return pattern.translate(map(translate_value, values))
         return None
 
 
@@ -137,13 +137,13 @@ def translate_error(sentence: str) -> str:
     if language == DEFAULT:
         return sentence
     found = _plain(language, sentence)
-    if found is not None or len(sentence) > LONGEST_TOLD:
+    if found is not None or len(sentence) > LONGEST_TRANSLATED:
         return found or sentence
     parts = BETWEEN_SENTENCES.split(sentence)
-    each_told = [_one_told(language, each) for each in parts]
-    if None not in each_told:
-        return " ".join(filter(None, each_told))
-    return _one_told(language, sentence) or sentence
+    translated = [_translate_one(language, each) for each in parts]
+    if None not in translated:
+        return " ".join(filter(None, translated))
+    return _translate_one(language, sentence) or sentence
 
 
 def field_errors(sentences: Iterable[str], name: str) -> str:
@@ -156,13 +156,13 @@ def field_errors(sentences: Iterable[str], name: str) -> str:
     for sentence in sentences:
         is_whole = sentence.endswith(ENDS) and not sentence[0].islower()
         (wholes if is_whole else phrases).append(translate_error(sentence))
-    told = f"{name} {'; '.join(phrases)}".strip()
-    end = "" if told.endswith(ENDS) else "."
-    return " ".join([*([f"{told}{end}"] if phrases else []), *wholes])
+    joined = f"{name} {'; '.join(phrases)}".strip()
+    end = "" if joined.endswith(ENDS) else "."
+    return " ".join([*([f"{joined}{end}"] if phrases else []), *wholes])
 
 
-def _one_told(language: str, sentence: str) -> str | None:
-    return _plain(language, sentence) or _patterns(language).told(sentence, partial(_value, language))
+def _translate_one(language: str, sentence: str) -> str | None:
+    return _plain(language, sentence) or _patterns(language).translate(sentence, partial(_value, language))
 
 
 def _value(language: str, text: str) -> str:
@@ -170,7 +170,7 @@ def _value(language: str, text: str) -> str:
 
     A value may be a text of wmsd, such as the name of a kind of record, or a whole sentence.
     """
-    return _plain(language, text) or _patterns(language).told(text, partial(_word, language)) or text
+    return _plain(language, text) or _patterns(language).translate(text, partial(_word, language)) or text
 
 
 def _word(language: str, text: str) -> str:

@@ -107,7 +107,7 @@ def _to(text: str, end: int) -> str:
     return f"{formats().date(local)}, {local[11:end]}{zone.which(text)}"
 
 
-def figure(value: Decimal | int) -> str:
+def grouped_number(value: Decimal | int) -> str:
     """Return a number in groups of three digits."""
     whole, point, rest = f"{value:,}".partition(".")
     written = formats()

@@ -16,14 +16,14 @@ ORDER: Final = "purchase_order_id"
 
 
 @dataclass(frozen=True, slots=True)
-class ToldMovement:
+class DescribedMovement:
     record: Mapping[str, Any]
     document: NamedDocument | None
     partner: Mapping[str, Any] | None
     tracking_number: str | None
 
 
-async def tell_movements(at: Workplace, movements: Sequence[Mapping[str, Any]]) -> list[ToldMovement]:
+async def describe_movements(at: Workplace, movements: Sequence[Mapping[str, Any]]) -> list[DescribedMovement]:
     caused = {
         each["id"]: (BY_MOVEMENT[each["kind"]], each["document_id"])
         for each in movements
@@ -32,18 +32,18 @@ async def tell_movements(at: Workplace, movements: Sequence[Mapping[str, Any]]) 
     named = await named_documents(at, caused.values())
     documents = {key: named[kind.name, document_id] for key, (kind, document_id) in caused.items()}
     partners = await partners_of(at, [each.record for each in named.values() if each.record is not None])
-    return [_told(each, documents.get(each["id"]), partners) for each in movements]
+    return [_describe(each, documents.get(each["id"]), partners) for each in movements]
 
 
-def _told(
+def _describe(
     movement: Mapping[str, Any],
     document: NamedDocument | None,
     partners: Mapping[tuple[str, int], Mapping[str, Any]],
-) -> ToldMovement:
+) -> DescribedMovement:
     record = {} if document is None or document.record is None else document.record
     key = next(((name, record[name]) for name in (PARTNER, ORDER) if record.get(name) is not None), None)
     partner = None if key is None else partners.get(key)
-    return ToldMovement(movement, document, partner, record.get("tracking_number"))
+    return DescribedMovement(movement, document, partner, record.get("tracking_number"))
 
 
 async def partners_of(

@@ -9,7 +9,7 @@ from typing import Any, Final
 from wmsd.base.problems import invalid
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.admin_menu import DAY_AFTER
+from wmsd.interfaces.pages.kit.admin_menu import AFTER_RESTORE
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.responses import KEY, page_of
@@ -31,11 +31,11 @@ EVERY: Final = "all"
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-    found = await at.need(DAY_AFTER.reads, is_counted=refused is not None)
+    found = await at.need(AFTER_RESTORE.reads, is_counted=refused is not None)
     return page_of(
         at,
-        "day_after",
-        DAY_AFTER.name,
+        "after_restore",
+        AFTER_RESTORE.name,
         refused,
         found=found,
         message=None if refused is None else _why(refused.body),
@@ -52,7 +52,7 @@ async def settle(at: Workplace, request: web.Request) -> web.Response:
         raise invalid({"act": ["is not an action of this page"]})
     answer = await at.ask_once(ACTS[act], sent.get(KEY), document=_document(act, sent.get("entry", "")))
     if answer.is_good:
-        return go_to(f"{at.address}/{DAY_AFTER.name}?done={act}")
+        return go_to(f"{at.address}/{AFTER_RESTORE.name}?done={act}")
     return await show(at, request, answer)
 
 

@@ -6,7 +6,7 @@ from wmsd.base.machine.disk import disk_of
 from wmsd.db.engine.failures import StorageError
 
 
-def check_room(folder: Path, needed: int, archive: Path | None = None) -> None:
+def check_space(folder: Path, needed: int, archive: Path | None = None) -> None:
     """Raise StorageError if the disk of the folder has not enough space for `needed` bytes.
 
     `archive` is named in the error.

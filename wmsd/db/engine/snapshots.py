@@ -41,8 +41,8 @@ class Extent(NamedTuple):
     name_page: int = 0
 
 
-class HeldState:
-    """A state of a file that is held until `close`. Any thread may use it."""
+class Snapshot:
+    """A state of a file that does not change until `close`. Any thread may use it."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, extent: Extent) -> None:
         self.path = path
@@ -99,7 +99,7 @@ class HeldState:
                 self._lock.release()
 
 
-def hold_state(path: Path, *, alone: bool = False) -> HeldState:
+def hold_snapshot(path: Path, *, alone: bool = False) -> Snapshot:
     """Hold the state after the last commit.
 
     `alone` must have the same value as for the other connections of this process to the file.
@@ -115,7 +115,7 @@ def hold_state(path: Path, *, alone: bool = False) -> HeldState:
         connection.execute("PRAGMA query_only = ON")
         log_bytes = _begin(connection, path, alone)
         [name_page] = connection.execute(NAME_PAGE).fetchone() or (0,)
-        held = HeldState(path, connection, Extent(found, log_bytes, name_page))
+        held = Snapshot(path, connection, Extent(found, log_bytes, name_page))
         if identity(path) != found:
             raise StorageError(f"{path} was replaced while wmsd took a snapshot of it.")
         return held
@@ -125,8 +125,8 @@ def hold_state(path: Path, *, alone: bool = False) -> HeldState:
 
 
 def read_state(path: Path, action: Callable[[Transaction], Result]) -> Result:
-    """Return the action's result over the state after the last commit. Pass on the errors of `hold_state`."""
-    with closing(hold_state(path)) as state:
+    """Return the action's result over the state after the last commit. Pass on the errors of `hold_snapshot`."""
+    with closing(hold_snapshot(path)) as state:
         return state.read(action)
 
 
@@ -150,15 +150,15 @@ def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
         return int(LOG_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + page_bytes))
 
 
-class HeldStates:
-    """The held states of one file.
+class Snapshots:
+    """The snapshots of one file.
 
     Threads of `workers` open and close them, because both may wait for the disk.
     """
 
     def __init__(self, workers: WorkerThreads) -> None:
         self._workers = workers
-        self._held: set[HeldState] = set()
+        self._held: set[Snapshot] = set()
         self._none_held = asyncio.Event()
         self._none_held.set()
 
@@ -166,14 +166,14 @@ class HeldStates:
     def are_none(self) -> bool:
         return not self._held
 
-    async def begin(self, path: Path, alone: bool) -> HeldState:
-        """Hold a state of the file. Pass on the errors of `hold_state`."""
-        held = await self._workers.open(partial(hold_state, path, alone=alone))
+    async def begin(self, path: Path, alone: bool) -> Snapshot:
+        """Hold a state of the file. Pass on the errors of `hold_snapshot`."""
+        held = await self._workers.open(partial(hold_snapshot, path, alone=alone))
         self._held.add(held)
         self._none_held.clear()
         return held
 
-    async def release(self, held: HeldState) -> None:
+    async def release(self, held: Snapshot) -> None:
         """Close the state.
 
         Closing is shielded from cancellation: a state that stays held would make the log grow.

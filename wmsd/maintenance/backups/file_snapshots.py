@@ -9,7 +9,7 @@ from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.lending import Loan, Unanswered
 from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import Owner, check_owner
-from wmsd.db.engine.held_states import Extent, hold_state
+from wmsd.db.engine.snapshots import Extent, hold_snapshot
 from wmsd.db.engine.state_bytes import StateBytes
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.write_ahead_log import check_log
@@ -31,14 +31,14 @@ class State(NamedTuple):
     """End the snapshot. Return True if it was held until now."""
 
     def end(self) -> None:
-        """End the snapshot after the last byte was read. Raise StateLost if the snapshot was not held until
+        """End the snapshot after the last byte was read. Raise SnapshotLost if the snapshot was not held until
         now.
         """
         if not self.release():
-            raise StateLost(self.bytes.path)
+            raise SnapshotLost(self.bytes.path)
 
 
-class StateLost(StorageError):
+class SnapshotLost(StorageError):
     """The snapshot ended before it was copied completely, because another process needed the file or wrote too
     much to it. The copy may be tried again.
     """
@@ -86,7 +86,7 @@ class FromServer:
                 except StorageError:
                     if self._release():
                         raise
-                    raise StateLost(path) from None
+                    raise SnapshotLost(path) from None
         finally:
             self._loan.ask("release")
 
@@ -108,13 +108,13 @@ class FromFolder:
 
     def copy_platform(self, path: Path) -> KeyRows | None:
         check_log(self._folder.platform_file)
-        with closing(hold_state(self._folder.platform_file)) as state:
+        with closing(hold_snapshot(self._folder.platform_file)) as state:
             return copy_platform(state, path)
 
     @contextmanager
     def state(self, path: Path, owner: Owner) -> Iterator[State]:
         check_log(path)
-        with closing(StateBytes(path)) as found, closing(hold_state(path)) as held:
+        with closing(StateBytes(path)) as found, closing(hold_snapshot(path)) as held:
             held.read(lambda tx: _check_owner(tx, path, owner))
             found.begin(held.extent)
             yield State(found, lambda: held.read(read_figures), lambda: held.is_held)
