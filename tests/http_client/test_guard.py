@@ -82,7 +82,9 @@ def test_one_by_one(address: str) -> None:
     for listed in ([], EVERYTHING, [around], ["127.0.0.2/32"]):
         sentence = Guard(listed, allow_http=True).objection(address, "https") or ""
         assert sentence.startswith(f"{ip_address(address)} is ")
-        assert sentence.endswith(f"webhooks.allow_networks does not list {itself} itself.")
+        assert sentence.endswith(
+            f"add {itself} to webhooks.allow_networks, because a larger network does not allow it."
+        )
     assert Guard([itself]).objection(address, "https") is None
 
 

@@ -51,7 +51,7 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     ),
     "a workbook": (
         b"PK\x03\x04 and so on",
-        "the file is a workbook (.xlsx) or another zipped file, not CSV. Save the file as CSV UTF-8, "
+        "the file is an Excel workbook (.xlsx) or another zip file, not CSV. Save the file as CSV UTF-8, "
         "then choose the new file.",
     ),
     "after a quote": (b'code,name\nA,"Apple" pie\n', "line 2: this is not CSV: ',' expected after '\"'."),

@@ -162,8 +162,8 @@ class Guard:
                 return f"{ip} is {found.says}; {self.section}.allow_networks does not list its network."
             case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):
                 return (
-                    f"{ip} is {found.says}; {self.section}.allow_networks does not list "
-                    f"{ip}/{ip.max_prefixlen} itself."
+                    f"{ip} is {found.says}; add {ip}/{ip.max_prefixlen} to {self.section}.allow_networks, "
+                    "because a larger network does not allow it."
                 )
         if not any(port in allowed for allowed in self._allow_ports):
             return f"{ip} is {found.says}; {self.section}.allow_ports does not list port {port}."

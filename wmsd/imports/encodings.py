@@ -26,7 +26,7 @@ GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
 """The encodings that an error can suggest: encodings in which not every file is valid."""
 MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 OTHER_FILES: Final = {
-    b"PK\x03\x04": "is a workbook (.xlsx) or another zipped file",
+    b"PK\x03\x04": "is an Excel workbook (.xlsx) or another zip file",
     b"\xd0\xcf\x11\xe0": "is a workbook (.xls)",
     b"\x1f\x8b": "is compressed",
     b"%PDF": "is a PDF",

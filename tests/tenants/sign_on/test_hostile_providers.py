@@ -113,7 +113,7 @@ async def test_an_endpoint_at_a_forbidden_address(
     seen = await scene.provider.sign_on(scene.visitor)
     nobody_came_in(scene, seen, 503)
     assert "169.254" not in seen.text
-    assert "sign_on.allow_networks does not list 169.254.169.254/32 itself" in caplog.text
+    assert "add 169.254.169.254/32 to sign_on.allow_networks" in caplog.text
 
 
 async def test_a_provider_at_an_address_that_the_settings_do_not_admit(

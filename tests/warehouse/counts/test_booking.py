@@ -177,7 +177,7 @@ async def test_more_than_a_balance_holds(full: Store) -> None:
 async def test_a_serial_that_is_in_stock_elsewhere(full: Store) -> None:
     made = await make_count(full, {"article_code": "S", "serial": "S1", "counted_quantity": 1}, warehouse_id=EAST)
     errors = await refused(full, made, "lines.0.serial")
-    sentence = "S1 is in stock in MAIN: first count 0 there, and book that count"
+    sentence = "S1 is still in stock in MAIN: first create a count there with the quantity 0, and book it"
     assert errors["lines.0.serial"] == [sentence]
     gone = await make_count(full, {"article_code": "S", "serial": "S1", "counted_quantity": 0})
     await book(full, gone)

@@ -114,7 +114,7 @@ UNNAMED_GOODS = "a lot or serial"
             1,
             (
                 "quarantined",
-                "is less than the 2 in quarantine that have a lot or serial: name these lots or serials",
+                "is too low: 2 of the quarantined units have a lot or serial; name these lots or serials",
             ),
         ),
         (

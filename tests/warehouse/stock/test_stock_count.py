@@ -197,7 +197,7 @@ REFUSED = {
             (
                 2,
                 "quarantined",
-                "is less than the 1 in quarantine that have a lot or serial: name these lots or serials",
+                "is too low: 1 of the quarantined units have a lot or serial; name these lots or serials",
             ),
             (3, "quantity", "is below the 2 that are reserved or in quarantine"),
         ],

@@ -18,7 +18,7 @@ DAMAGE = {
         "INSERT INTO transport_orders VALUES (2, 1, 0)",
         ("SO-000001", "at most 1", "2"),
     ),
-    "the orders of a delivered transport are delivered": (
+    "every order of a delivered transport must be delivered": (
         "UPDATE transports SET status = 'LIVRAT', delivered_at = loaded_at WHERE id = 1",
         ("T1 of MAIN, SO-000001", "LIVRAT", "INCARCAT"),
     ),

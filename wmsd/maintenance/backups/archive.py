@@ -172,8 +172,8 @@ def _check_sizes(path: Path, manifest: Manifest, end: int) -> None:
         until = next((at for at in begins if at > file.at), file.at)
         if file.bytes > (until - file.at) * MOST_COMPRESSED:
             raise StorageError(
-                f"{path} is damaged: by its manifest, {file.path} has {file.bytes} bytes, but the archive "
-                f"has only {until - file.at} compressed bytes of the file. Nothing was unpacked."
+                f"{path} is damaged: {file.path} in it is incomplete ({until - file.at} compressed bytes, for a "
+                f"file of {file.bytes} bytes). Nothing was unpacked. Copy the archive again, or use another one."
             )
 
 

@@ -75,8 +75,7 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     user = _user(tx, caller, body.user)
     if user is not None and token_store.active_tokens_of(tx, user.id) >= MOST_TOKENS:
         errors["name"] = [
-            f"cannot be given to a new token: {user.email} already has {MOST_TOKENS} tokens; revoke some of "
-            "them first"
+            f"cannot be created: {user.email} already has {MOST_TOKENS} tokens; revoke some of them first"
         ]
     if user is None:
         errors["user"] = ["is not the e-mail address of an active user whom you manage"]

@@ -113,7 +113,7 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
         yield Fault(
             found[name],
             "serial",
-            f"{name} is in stock in {warehouse}: first count 0 there, and book that count",
+            f"{name} is still in stock in {warehouse}: first create a count there with the quantity 0, and book it",
         )
 
 

@@ -168,7 +168,7 @@ CHECKS: Final = (
         words=WORDS_OF_SERIAL,
     ),
     Check(
-        "a serial is in quarantine if its movements put it there",
+        "a serial must be in quarantine exactly when its movements have put it there",
         _sum_of_serial("quarantined", f"{SCALE} * quarantined"),
         words=WORDS_OF_SERIAL,
     ),

@@ -95,7 +95,7 @@ def count_total(
             Fault(
                 UNNAMED,
                 "quarantined",
-                f"is less than the {named} in quarantine that have a lot or serial: name these lots or serials",
+                f"is too low: {named} of the quarantined units have a lot or serial; name these lots or serials",
             )
         )
     elif left.free_of_quarantine < 0:

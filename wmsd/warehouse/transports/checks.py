@@ -14,7 +14,7 @@ NAMED: Final = """
      JOIN warehouses ON warehouses.id = transports.warehouse_id WHERE transports.id = transport_id)
 """
 OF_WAREHOUSE: Final = "{transport} of {warehouse}"
-PACKAGING_ROW: Final = "{transport}, packaging {row}"
+PACKAGING_ROW: Final = "{transport}, packaging line {row}"
 IS_POSTED, IS_NOT_POSTED, ONE = "posted", "not posted", "at most 1"
 KEYS: Final = "transport_id, packaging_type_id, partner_id"
 PACKED: Final = f"SELECT {KEYS}, {OWED} AS amount FROM transport_packaging WHERE partner_id IS NOT NULL"
@@ -58,6 +58,6 @@ CHECKS: Final = (
     ),
     Check("an order is on one transport at a time", ON_ONE, in_millionths=False, words=(ONE,)),
     Check(
-        "the orders of a delivered transport are delivered", DELIVERED, in_millionths=False, words=(OF_WAREHOUSE,)
+        "every order of a delivered transport must be delivered", DELIVERED, in_millionths=False, words=(OF_WAREHOUSE,)
     ),
 )

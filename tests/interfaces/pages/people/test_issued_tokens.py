@@ -86,7 +86,7 @@ async def test_a_user_has_so_many_tokens_at_most(admin: Visitor, monkeypatch: py
     for _ in range(2):
         shown_once(await sent(admin, "/admin/tokens/new", **fields))
     assert await errors(await sent(admin, "/admin/tokens/new", **fields)) == [
-        f"Name cannot be given to a new token: {EMAIL} already has 2 tokens; revoke some of them first."
+        f"Name cannot be created: {EMAIL} already has 2 tokens; revoke some of them first."
     ]
 
 

@@ -210,7 +210,7 @@ async def test_all_that_a_filter_finds_are_counted_and_then_sent_again(hooks: Ho
     await outage(hooks)
     before = len(hooks.received)
     log = await visitor.get(f"{LOG}?status=exhausted&event=sales_order.created")
-    (address,) = re.findall(r'href="(.*?)">Send all found again', log.text)
+    (address,) = re.findall(r'href="(.*?)">Send all that match the filters again', log.text)
     seen = await visitor.get(address.replace("&amp;", "&"))
     text = text_of(seen.text)
     assert "2 deliveries to ERP" in text

@@ -210,7 +210,7 @@ async def test_confirmed_twice_is_done_once(visitor: Visitor) -> None:
 
 
 NO_LISTS = {
-    "a workbook": (b"PK\x03\x04" + bytes(100), "is a workbook (.xlsx) or another zipped file"),
+    "a workbook": (b"PK\x03\x04" + bytes(100), "is an Excel workbook (.xlsx) or another zip file"),
     "NULs": (b"code,name\nA,B\0\n", "has a byte of value 0"),
     "an unknown column": (b"code,nmae\nA,B\n", "the column 'nmae' is unknown"),
     "an open quote": (b'code,name\nA,"B\n', "line 2: a quotation mark opens here and is never closed."),
