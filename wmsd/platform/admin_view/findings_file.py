@@ -33,7 +33,7 @@ class KeptDiagnosis(StoredModel):
     severity: Severity
     sentence: str
     remedy: str
-    is_fixable: bool = False
+    is_mended_by_fix: bool = False
 
 
 class Diagnosed(StoredModel):
@@ -108,7 +108,7 @@ def diagnosis_as_json(found: "Iterable[InstallationFinding]") -> dict[str, Any]:
             severity=each.kind.severity,
             sentence=_cut(each.sentence),
             remedy=_cut(each.remedy),
-            is_fixable=fix_sentence(each) is not None,
+            is_mended_by_fix=fix_sentence(each) is not None,
         )
         for each in found
     ]
