@@ -6,6 +6,7 @@ request.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -67,6 +68,7 @@ class RequestMeasures:
         return [sum(several) for several in zip(*timed, strict=True)]
 
 
+@cache  # the templates are those of the program
 def surface_of(template: str) -> str:
     return next((surface for beginning, surface in BEGINNINGS if _begins(template, beginning)), "pages")
 

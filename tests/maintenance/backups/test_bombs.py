@@ -50,7 +50,8 @@ def test_zeros_are_no_file_of_sqlite_and_are_not_unpacked(tmp_path: Path) -> Non
 def test_a_size_that_nothing_can_unpack_to_is_refused_at_once(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "huge.tar.gz", b"SQLite format 3\0" + bytes(1000), 10**15)
     with pytest.raises(
-        StorageError, match=r"is damaged: platform\.db in it is incomplete \(.* for a file of 1000000000000000 bytes\)"
+        StorageError,
+        match=r"is damaged: platform\.db in it is incomplete \(.* for a file of 1000000000000000 bytes\)",
     ):
         read_manifest(path)
 

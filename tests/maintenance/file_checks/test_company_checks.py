@@ -203,7 +203,12 @@ LOT_DAMAGE = {
     ),
     "a serial's quarantine": (
         "UPDATE stock_serials SET quarantined = 0 WHERE serial = 'S2'",
-        ("a serial must be in quarantine exactly when its movements have put it there", "S in MAIN, lot X, serial S2", "1", "0"),
+        (
+            "a serial must be in quarantine exactly when its movements have put it there",
+            "S in MAIN, lot X, serial S2",
+            "1",
+            "0",
+        ),
     ),
     "more serials than the lot": (
         "UPDATE stock_lots SET quantity = 2000000, reserved = 0, quarantined = 0 WHERE lot_number = 'X';"

@@ -25,7 +25,7 @@ async def note_begun(installation: Installation, request: web.Request, answer: w
     """Record on the request that its answer begins, just before the head is sent. Complete the head of a streamed
     answer.
 
-    aiohttp calls this function, except for routes that `PlainRoutes` has found. An answer that is not a `Response`
+    aiohttp calls this function, except for routes that `RouteTable` has found. An answer that is not a `Response`
     is streamed.
     """
     if request.get(BEGUN) is answer:

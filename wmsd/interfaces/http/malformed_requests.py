@@ -17,7 +17,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.listener import Answering
 from wmsd.interfaces.http.request_head import LARGEST_HEADER, MOST_HEADERS
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
-from wmsd.interfaces.http.route_table import PlainRoutes
+from wmsd.interfaces.http.route_table import RouteTable
 
 UNREADABLE: Final = "This is not a valid HTTP request"
 MISTAKE: Final = "The server had an internal error. Look for the request id in its log."
@@ -103,8 +103,8 @@ class RequestHandler(web.RequestHandler):
         return Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason_of(message)}.", status=status)
 
 
-def answering_all(installation: Installation, log: RequestLog, plain: PlainRoutes, handle: Answering) -> Answering:
-    """Return a handler for all requests. It uses the route that `plain` finds, and otherwise passes the request to
+def answering_all(installation: Installation, log: RequestLog, table: RouteTable, handle: Answering) -> Answering:
+    """Return a handler for all requests. It uses the route that `table` finds, and otherwise passes the request to
     `handle`.
 
     Requests without a path, such as `OPTIONS *` and CONNECT, match no route. The handler refuses such requests.
@@ -112,7 +112,7 @@ def answering_all(installation: Installation, log: RequestLog, plain: PlainRoute
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         assert isinstance(request, web.Request)
-        found = plain.find(request)
+        found = table.find(request)
         if found is not None:
             return await found(request)
         try:

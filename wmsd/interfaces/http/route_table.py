@@ -1,12 +1,17 @@
 """Route lookup in a dict. aiohttp would try several routes, and create objects that wmsd does not use."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from yarl import URL
 
 from wmsd.interfaces.http.aiohttp_web import web
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ExpectHandler = Callable[[web.Request], Awaitable[None]]
+EVERY_PATH: Final = "/{path:.*}"
 PLAIN: Final = re.compile(r"[\w/.,:;=@!$&'()*+~-]*", re.ASCII)
 """A path that needs no decoding. A path with other characters may need decoding."""
 ANYTHING: Final = "{}"
@@ -16,7 +21,7 @@ PARTS: Final = web.RequestKey("parts", dict[str, str])
 
 
 class Known(NamedTuple):
-    route: web.AbstractRoute
+    handler: Handler
     names: tuple[str, ...]
     """The names of the path parameters."""
 
@@ -27,12 +32,19 @@ def parts_of(request: web.Request) -> Mapping[str, str]:
     return request.match_info if found is None else found
 
 
-class PlainRoutes:
-    """The routes of paths that need no decoding. For all other paths, aiohttp's router finds the route; it knows
-    every route.
+class RouteTable(web.AbstractResource):
+    """The routes of an application, in a dict for paths that need no decoding.
+
+    aiohttp's router finds the routes of all other requests. This router is created at the first such request,
+    because creating it takes about half of the time in which an application is created. aiohttp knows the table as
+    a single resource that has every path.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expect_handler: ExpectHandler) -> None:
+        """Create an empty table. aiohttp calls `expect_handler` for requests with the header Expect."""
+        super().__init__()
+        self._expect_handler = expect_handler
+        self._declared: list[tuple[str, str, Handler]] = []
         self._known: dict[tuple[str, ...], Known] = {}
         """The routes by method and parts of the path, with ANYTHING in place of each parameter."""
         self._places: dict[int, list[tuple[int, ...]]] = {}
@@ -40,18 +52,19 @@ class PlainRoutes:
         are parameters. Patterns that begin with more fixed parts come first, as with aiohttp.
         """
 
-    def add(self, path: str, route: web.AbstractRoute) -> None:
+    def add(self, method: str, path: str, handler: Handler) -> None:
         """Add a route. Leave the route to aiohttp if it accepts any method, or if its path has a parameter with a
         pattern.
         """
-        if route.method == "*" or ":" in path:
+        self._declared.append((method, path, handler))
+        if method == "*" or ":" in path:
             return
         parts = path.split("/")
         places = tuple(place for place, part in enumerate(parts) if part.startswith("{"))
         names = tuple(parts[place].strip("{}") for place in places)
         for place in places:
             parts[place] = ANYTHING
-        self._known[route.method, *parts] = Known(route, names)
+        self._known[method, *parts] = Known(handler, names)
         known = self._places.setdefault(len(parts), [])
         if places not in known:
             known.append(places)
@@ -76,5 +89,40 @@ class PlainRoutes:
                 if "" in values:
                     return None
                 request[PARTS] = dict(zip(found.names, values, strict=True))
-                return found.route.handler
+                return found.handler
         return None
+
+    @cached_property
+    def router(self) -> web.UrlDispatcher:
+        """A router of aiohttp with every route of the table."""
+        router = web.UrlDispatcher()
+        for method, path, handler in self._declared:
+            router.add_route(method, path, handler, expect_handler=self._expect_handler)
+        return router
+
+    async def resolve(self, request: web.Request) -> tuple[web.UrlMappingMatchInfo | None, set[str]]:
+        """Return the route of the request, or None if the table has no such path."""
+        found = await self.router.resolve(request)
+        return (found if found.http_exception is None else None), set()
+
+    @property
+    def canonical(self) -> str:
+        return EVERY_PATH
+
+    def __iter__(self) -> Iterator[web.AbstractRoute]:
+        return iter(self.router.routes())
+
+    def __len__(self) -> int:
+        return len(self._declared)
+
+    def get_info(self) -> Any:
+        return {"path": EVERY_PATH}
+
+    def raw_match(self, path: str) -> bool:
+        return path == EVERY_PATH
+
+    def url_for(self, **_: str) -> URL:
+        raise NotImplementedError  # wmsd does not build URLs from routes
+
+    def add_prefix(self, prefix: str) -> None:
+        raise NotImplementedError  # the table belongs to an application that is not part of another one

@@ -36,7 +36,7 @@ from wmsd.interfaces.http.ready_answers import Answer
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.request_turns import NOBODY, Turns
 from wmsd.interfaces.http.requests import header_value, is_of_the_api, is_path_of_the_api
-from wmsd.interfaces.http.route_table import Handler, PlainRoutes, parts_of
+from wmsd.interfaces.http.route_table import Handler, RouteTable, parts_of
 from wmsd.server.jobs import Jobs
 
 LOG = logging.getLogger("wmsd.request")
@@ -46,7 +46,7 @@ JOBS: Final = web.AppKey("jobs", Jobs)
 FAILED: Final = 500
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 NEAR_PATHS: Final = web.AppKey("near_paths", NearPaths)
-PLAIN_ROUTES: Final = web.AppKey("plain_routes", PlainRoutes)
+ROUTE_TABLE: Final = web.AppKey("route_table", RouteTable)
 TURNS: Final = web.AppKey("turns", Turns)
 ANY: Final = "/{anything:(?s:.*)}"
 OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)}"
@@ -63,13 +63,14 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
     app = web.Application()
     app.on_response_prepare.append(partial(note_begun, installation))
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG], app[TURNS] = installation, jobs, log, Turns()
-    plain = app[PLAIN_ROUTES] = PlainRoutes()
+    table = app[ROUTE_TABLE] = RouteTable(_expected)
+    app.router.register_resource(table)
     app[NEAR_PATHS] = NearPaths(
-        lambda: filter(is_path_of_the_api, (each.canonical for each in app.router.resources()))
+        lambda: filter(is_path_of_the_api, (each.canonical for each in table.router.resources()))
     )
     handler: MakeHandler = partial(RequestHandler, installation, log, app=app, **log.for_aiohttp())
     app[REQUEST_HANDLER] = handler
-    app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, plain, handle)
+    app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, table, handle)
     app.on_cleanup.append(log.close)
     methods: dict[str, list[str]] = {}
     for route in routes:
@@ -85,9 +86,10 @@ def add_route(app: web.Application, method: str, path: str, handler: Handler) ->
     installation = app[INSTALLATION]
     answer = partial(_answer, installation, app[REQUEST_LOG], app[TURNS], installation.measures.of(path), handler)
     for each in with_head([method]):
-        route = app.router.add_route(each, path, answer, expect_handler=_expected)
-        if PLAIN_ROUTES in app:
-            app[PLAIN_ROUTES].add(path, route)
+        if ROUTE_TABLE in app:
+            app[ROUTE_TABLE].add(each, path, answer)
+        else:
+            app.router.add_route(each, path, answer, expect_handler=_expected)
 
 
 def with_head(methods: Iterable[str]) -> list[str]:

@@ -113,7 +113,8 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
         yield Fault(
             found[name],
             "serial",
-            f"{name} is still in stock in {warehouse}: first create a count there with the quantity 0, and book it",
+            f"{name} is still in stock in {warehouse}: first create a count there with the quantity 0, "
+            "and book it",
         )
 
 

@@ -58,6 +58,9 @@ CHECKS: Final = (
     ),
     Check("an order is on one transport at a time", ON_ONE, in_millionths=False, words=(ONE,)),
     Check(
-        "every order of a delivered transport must be delivered", DELIVERED, in_millionths=False, words=(OF_WAREHOUSE,)
+        "every order of a delivered transport must be delivered",
+        DELIVERED,
+        in_millionths=False,
+        words=(OF_WAREHOUSE,),
     ),
 )

@@ -176,10 +176,10 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "o cantitate este suma mișcărilor ei; dar ART-1 în W1, în carantină: 7 în loc de 0.",
         ),
         (
-            "a serial must be in quarantine exactly when its movements have put it there; but A in W, lot L, serial S: 1 "
-            "instead of 0.",
-            "o serie este în carantină dacă mișcările ei au pus-o acolo; dar A în W, lotul L, seria S: 1 "
-            "în loc de 0.",
+            "a serial must be in quarantine exactly when its movements have put it there; but A in W, lot L, "
+            "serial S: 1 instead of 0.",
+            "o serie trebuie să fie în carantină exact atunci când mișcările ei au pus-o acolo; dar A în W, "
+            "lotul L, seria S: 1 în loc de 0.",
         ),
         (
             "an open sales order reserves the serials that its lines name, and other sales orders reserve no "

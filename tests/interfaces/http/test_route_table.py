@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.route_table import Handler, PlainRoutes, parts_of
+from wmsd.interfaces.http.route_table import Handler, RouteTable, parts_of
 from wmsd.interfaces.service import SERVED
 
 OTHERS = ("/api/a/{one}/c", "/api/a/b/{two}", "/api/{three}/b/c", "/api/a/{four}", "/")
@@ -21,26 +21,30 @@ def _handler() -> Handler:
     return answer
 
 
-ROUTER, PLAIN = web.UrlDispatcher(), PlainRoutes()
+async def _expected(_: web.Request) -> None:
+    raise AssertionError
+
+
+TABLE = RouteTable(_expected)
 for _path in PATHS:
     for _method in METHODS:
         if not (_path in OTHERS and _method == "PATCH"):
-            PLAIN.add(_path, ROUTER.add_route(_method, _path, _handler()))
+            TABLE.add(_method, _path, _handler())
 
 
 Found = tuple[web.AbstractRoute, dict[str, str]]
 
 
 async def found_by_aiohttp(request: web.Request) -> Found | None:
-    found = await ROUTER.resolve(request)
-    return None if found.http_exception is not None else (found.route, dict(found))
+    found, _ = await TABLE.resolve(request)
+    return None if found is None else (found.route, dict(found))
 
 
 def found_here(request: web.Request) -> Found | None:
-    handler = PLAIN.find(request)
+    handler = TABLE.find(request)
     if handler is None:
         return None
-    (route,) = [each for each in ROUTER.routes() if each.handler is handler]
+    (route,) = [each for each in TABLE if each.handler is handler]
     return route, dict(parts_of(request))
 
 
