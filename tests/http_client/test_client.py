@@ -227,9 +227,13 @@ async def test_a_ca_file_that_cannot_be_read(receivers: Receivers, tmp_path: Pat
     ca_file = tmp_path / "secret-name.pem"
     if content is not None:
         ca_file.write_text(content)
-    async with aclosing(GuardedClient(LISTED, str(ca_file), deadline=2)) as client:
-        found = await client.post(receivers.url("/200", "good"), HEADERS, BODY)
-    assert found.error == "The file in webhooks.ca_file cannot be read, or has no certificates in PEM format."
+    for section in ("webhooks", "sign_on"):
+        guard = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT, section=section)
+        async with aclosing(GuardedClient(guard, str(ca_file), deadline=2)) as client:
+            found = await client.post(receivers.url("/200", "good"), HEADERS, BODY)
+        assert found.error == (
+            f"The file in {section}.ca_file cannot be read, or has no certificates in PEM format."
+        )
 
 
 async def test_connections_are_used_again(client: GuardedClient, authority: Authority) -> None:

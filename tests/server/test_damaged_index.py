@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from tests.interfaces.pages.records.test_browse import signed_in
+from tests.interfaces.pages.records.test_bulk import chosen
 from tests.support.backups import add_article
 from tests.support.borrowing import borrowed
 from tests.support.command import Home, first_day
@@ -50,6 +51,8 @@ async def test_a_company_goes_on_and_its_index_is_built_again(
     assert codes[1] in (await visitor.get(SEARCH.format(codes[1]))).goes_to + seen.text, "what is new is found"
     listed = await visitor.get("/companies/1/sales-orders?code=00000")
     assert (listed.status, codes[1] in listed.text) == (200, True), "and so it is by a part of its code in a list"
+    every = await chosen(visitor, "start", path="/companies/1/sales-orders?code=00000", all="1")
+    assert (every.status, TOLD in every.text) == (422, True), "an action on all matches would leave some out"
     await updates.index_changes()
     assert "the search index of company 1 was damaged, and wmsd builds it again" in caplog.text
     seen = await visitor.get(SEARCH.format("SO-0000"))

@@ -189,7 +189,7 @@ class GuardedClient:
         if self._context is None:
             async with self._reading:
                 if self._context is None:
-                    context = await on_thread(lambda: dialling_context(self._ca_file))
+                    context = await on_thread(lambda: dialling_context(self._ca_file, self._guard.section))
                     context.sslobject_class = Handshake
                     self._context = context
         return self._context

@@ -21,8 +21,10 @@ class AuthoritiesError(Exception):
     """The authorities cannot be read; the message names the setting."""
 
 
-def dialling_context(ca_file: str) -> ssl.SSLContext:
-    """Return the TLS context. Reading the files takes 20 ms or more. Raise AuthoritiesError if `ca_file` cannot be
+def dialling_context(ca_file: str, section: str = "webhooks") -> ssl.SSLContext:
+    """Return the TLS context. Reading the files takes 20 ms or more.
+
+    `section` is the section of the settings that names `ca_file`. Raise AuthoritiesError if this file cannot be
     read.
     """
     context = ssl.create_default_context()
@@ -32,7 +34,7 @@ def dialling_context(ca_file: str) -> ssl.SSLContext:
     if not _has_authorities():
         _add_bundle(context)
     if ca_file:
-        _add(context, ca_file)
+        _add(context, ca_file, section)
     return context
 
 
@@ -68,11 +70,11 @@ def _add_bundle(context: ssl.SSLContext) -> None:
             return
 
 
-def _add(context: ssl.SSLContext, ca_file: str) -> None:
+def _add(context: ssl.SSLContext, ca_file: str, section: str) -> None:
     try:
         check_regular(Path(ca_file))
         context.load_verify_locations(ca_file)
     except OSError as error:  # ssl.SSLError is an OSError
         raise AuthoritiesError(
-            "The file in webhooks.ca_file cannot be read, or has no certificates in PEM format."
+            f"The file in {section}.ca_file cannot be read, or has no certificates in PEM format."
         ) from error

@@ -151,6 +151,11 @@ async def _find_matching(
         is_long=True,
         within=asked.within,
     )
+    if asked.is_damaged:
+        return _(
+            "The search index was damaged, and wmsd is rebuilding it. Until then, searches miss many records. No "
+            "record is lost."
+        )
     if found["next_cursor"] is not None or asked.is_cut:
         return _("More than %(most)s records match. Narrow the list with its filters.") % {"most": MOST}
     fitting = (record for record in found["data"] if act.fits(record))
